@@ -27,7 +27,7 @@ VARIABLES = {
     "go": "BILLCORE_GO_DRIVER",
     "rust": "BILLCORE_RUST_DRIVER",
 }
-# Go and Rust have test areas of their own, which build the driver and run the fixtures against it alone.
+# tests/run.sh go and tests/run.sh rust build the driver of their language, and run the fixtures against it alone.
 OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
 # In Go a text cannot be absent, so an empty signature counts as missing.
@@ -58,7 +58,7 @@ def clean_environment() -> dict[str, str]:
 
 
 class ProgramDriver:
-    """A driver program, started at the first call. If the program crashes, the error has its stderr."""
+    """A driver program, started at the first call. If the program crashes, the error shows its stderr."""
 
     def __init__(self, program: Path) -> None:
         self._program = program
@@ -133,7 +133,7 @@ class ProgramDriver:
         return code
 
     def _errors(self) -> str:
-        # Uses pread, because the child writes at the shared file offset, which must not move.
+        # Reads with pread(), which does not move the file offset: the driver program writes at the same offset.
         return os.pread(self._stderr.fileno(), 1 << 20, self._begin).decode(errors="replace")[-8000:]
 
 

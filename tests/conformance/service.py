@@ -81,7 +81,7 @@ class Service:
 
 
 def set_up(services: list[Service], steps: list[dict[str, Json]], account: int) -> dict[str, Json]:
-    """Runs set-up steps. Returns the names they define: a list's first matching item, or the answer to a request."""
+    """Runs set-up steps. Maps each defined name to the first matching item of a list, or to the answer to a request."""
     names: dict[str, Json] = {}
     for step in steps:
         service = services[step.get("account", account if "request" in step else 0)]

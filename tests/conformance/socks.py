@@ -19,7 +19,7 @@ class Asked:
 
 
 class SocksServer(TcpServer):
-    """A SOCKS proxy. refuse: the code to answer instead of a tunnel. user: accepted user and password (SOCKS 5)."""
+    """A SOCKS proxy. refuse: error code to answer instead of opening a tunnel. user: accepted user and password."""
 
     def __init__(self, target: int, *, refuse: int | None = None, user: tuple[str, str] | None = None) -> None:
         self._target = target

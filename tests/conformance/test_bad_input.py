@@ -133,7 +133,7 @@ def check(case: dict[str, Any], reply: dict[str, Any]) -> None:
         assert hidden not in said and json.dumps(hidden)[1:-1] not in said, "a secret is shown"
 
 
-# Tests of the cases and of the test code.
+# Tests of the cases in bad_input.json, and of the functions in this file.
 
 
 def test_cases_are_whole() -> None:

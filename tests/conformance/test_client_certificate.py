@@ -13,7 +13,7 @@ import pytest
 from .drivers import Driver
 from .test_tls import GET, POST, Server, make_certificate
 
-# With TLS 1.3 the client learns only when it reads the answer that the service has refused its certificate.
+# With TLS 1.3, only when the client reads the answer does it learn that the service refused its certificate.
 VERSIONS = {"tls1.2": ssl.TLSVersion.TLSv1_2, "tls1.3": ssl.TLSVersion.TLSv1_3}
 CALLS = {"get": GET, "charge": POST}
 

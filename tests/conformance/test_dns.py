@@ -1,7 +1,7 @@
-"""A name server that hangs must not delay a call beyond its deadline: libcurl's resolver thread is left behind.
+"""A name server that hangs must not delay a call beyond its deadline: the call does not wait for the resolver thread.
 
-A preloaded library replaces the resolver. Programs with sanitizers cannot preload it, so $BILLCORE_RELEASE_BUILD names
-a release build.
+A preloaded library replaces the resolver. Programs with sanitizers cannot preload a library, so
+$BILLCORE_RELEASE_BUILD names a release build.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests explain() in every language: one case per cause, and what the text never contains."""
+"""Tests explain() in every language: one case for each cause of a failure, and secrets that its text must not show."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ SECRET = b"whsec-0123456789abcdefghijklmnop"
 
 
 def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
-    """Returns the input of a confused user: sometimes right, mostly wrong."""
+    """Returns a body, a signature and secrets as a confused user may pass them: sometimes right, mostly wrong."""
     values: list[Any] = [None, True, 1, -0.5, 'å/\\"\u2028', [], {}, [[{"a": [1]}]], "x" * 40, 10**30]
     picked = [chance.choice(values) for _ in range(chance.randrange(4))]
     body = json.dumps(picked if chance.random() < 0.7 else dict(zip("abcd", picked, strict=False))).encode()

@@ -1,4 +1,4 @@
-"""Verifies 10,000 damaged deliveries in every language, against Python's hmac and a separate version of the rules."""
+"""Verifies 10,000 damaged deliveries in every language; verdict() gives the expected results, using Python's hmac."""
 
 from __future__ import annotations
 

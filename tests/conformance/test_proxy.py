@@ -1,4 +1,4 @@
-"""Tests proxies: what passes through a proxy, what the proxy sees, and which errors its refusals become."""
+"""Tests proxies: what passes through a proxy, what the proxy sees, and the error for each refusal."""
 
 from __future__ import annotations
 

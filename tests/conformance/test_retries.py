@@ -1,4 +1,4 @@
-"""Tests retries in every language: a read is retried where that is safe, a write never once it was sent."""
+"""Tests retries in every language: a read is retried where that is safe; a write that was sent is not retried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests SOCKS proxies: who resolves the host, what a proxy receives, and which errors its refusals become."""
+"""Tests SOCKS proxies: who resolves the host, what a proxy receives, and the error for each refusal."""
 
 from __future__ import annotations
 

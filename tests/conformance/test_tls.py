@@ -1,4 +1,4 @@
-"""A self-signed certificate and one of another host are refused; `ca_bundle` makes the right one trusted."""
+"""Self-signed certificates and certificates of another host are refused; `ca_bundle` makes one of them trusted."""
 
 from __future__ import annotations
 

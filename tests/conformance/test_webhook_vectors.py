@@ -110,7 +110,7 @@ def test_unwrap_request(case: dict[str, Any], driver: Driver) -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=_ids(GOOD))
 def test_parse_unverified(case: dict[str, Any], driver: Driver) -> None:
-    """A stored event reads the same later, without the signature and the secret."""
+    """parse_unverified() reads a stored event as unwrap() does, without the signature and the secret."""
     args = {"body_b64": _arguments(case)["body_b64"], "read": list(case["expect"].get("fields", {}))}
     _check_event(case, driver.run({"op": "webhook.parse_unverified", "args": args}))
 
@@ -144,7 +144,7 @@ def _check_event(
 @pytest.mark.parametrize("joined", ["", ",", ", ", "\t , "])
 @pytest.mark.parametrize("second", ["the same", "another"])
 def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> None:
-    """A repeated equal value is accepted, also joined by a server; two different values are refused as an attack."""
+    """Two equal signature headers are accepted, even if a server joined them; two different ones are refused."""
     case = GOOD[0]
     value = case["signature"] if second == "the same" else "0" * 64
     headers = [["service-signature", value], ["Service-Signature", case["signature"]]]
@@ -157,7 +157,7 @@ def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> 
 
 
 def test_matches(driver: Driver) -> None:
-    """matches() counts deliveries for each secret; if two secrets match, for the first. Refused ones do not count."""
+    """matches() counts the accepted deliveries of each secret. If two secrets match, only the first is counted."""
     secrets = ["0" * 32, "1" * 32, "2" * 32, "1" * 32]
     expected = [3, 5, 0, 0]
     deliveries = []

@@ -23,7 +23,7 @@ CHECKS = [
     for case in wire_cases()
     for number, check in enumerate(case.get("sandbox", []))
 ]
-# One good request for each operation, which a test sends with bad keys.
+# One valid request for each operation; a test sends each request with bad keys.
 ENDPOINTS: dict[str, dict[str, Any]] = {}
 for _case in wire_cases():
     if "call" in _case and "sandbox" in _case:
@@ -172,7 +172,7 @@ def test_every_operation_is_checked() -> None:
     assert len(ENDPOINTS) == 12
 
 
-# Each check must be able to fail; the tests below make each fail.
+# The tests below show that each check in this file can fail.
 
 
 def test_shapes_notice_what_is_wrong() -> None:

@@ -87,6 +87,6 @@ class Certificates:
 
 
 def _name(host: str, names: str | None = None) -> list[str]:
-    """Returns openssl's arguments. names: the subject alternative names, by default the host's; empty for none."""
+    """Returns openssl's arguments. names: subject alternative names, by default the host; empty for none."""
     names = f"DNS:{host}" if names is None else names
     return ["-subj", f"/CN={host}", *(["-addext", f"subjectAltName={names}"] if names else [])]

@@ -45,7 +45,7 @@ def given(item: pytest.Item) -> dict[str, Any]:
 
 
 def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Chooses each test at least once; of each file, enough reads and writes to use each value of each parameter.
+    """Chooses each test at least once, and enough reads and writes of each file to use each value of each parameter.
 
     The chosen combinations are random, but the same in each run.
     """
@@ -63,7 +63,7 @@ def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselects tests: all clients share the core, so other languages than Python run one read and one write only."""
+    """All clients share the core, so languages other than Python run only one read and one write of each test."""
     driver = config.getoption("driver", None)
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []

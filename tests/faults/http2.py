@@ -39,7 +39,7 @@ class Stream:
         self._connection.flush()
 
     def send_answer_head(self, answer: RawAnswer, *, length: bool = True) -> None:
-        """Sends the head of the sandbox's answer. length: whether with its Content-Length."""
+        """Sends the head of the sandbox's answer. length: whether to send its Content-Length."""
         first, *lines = answer.head.decode("latin-1").split("\r\n")[:-2]
         named = [line.partition(": ") for line in lines]
         headers = [(name.lower(), value) for name, _, value in named]
@@ -58,7 +58,7 @@ class Stream:
         self._connection.flush()
 
     def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
-        """Sends GOAWAY. last: number of the last processed stream, by default this one. No call of h2 may follow it."""
+        """Sends GOAWAY. last: last stream that counts as processed, by default this one. Make no h2 call afterwards."""
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 
@@ -74,7 +74,7 @@ class Stream:
                 return
 
     def break_protocol(self) -> None:
-        """Sends DATA for stream 0, which is an error of the whole connection. No call of h2 may follow."""
+        """Sends DATA for stream 0, which is an error of the whole connection. Make no h2 call afterwards."""
         try:
             self._connection.socket.sendall(b"\0\0\1" + bytes(6) + b"x")
         except OSError as error:

@@ -38,7 +38,7 @@ class RawAnswer:
         return self.head + self.body
 
     def with_headers(self, **headers: str | int | None) -> bytes:
-        """Returns the head with headers added or, for None, removed. Content_Length stands for Content-Length."""
+        """Returns the head with these headers set, or removed if the value is None. In a name, _ stands for -."""
         given = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         lines = self.head.split(b"\r\n")[:-2]
         kept = [line for line in lines if line.split(b":")[0].decode().lower() not in given]
@@ -203,8 +203,8 @@ class Connection:
 class Proxy:
     """A proxy that listens on loopback.
 
-    script: steps for the first requests. on_accept: functions called with the first connections instead of serving
-    them; for a None the connection is served. tls: serve over TLS. late: refuse connections until listen().
+    script: steps for the first requests. on_accept: functions to call with the first connections instead of
+    serving them; None serves the connection. tls: serve over TLS. late: refuse connections until listen().
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class Proxy:
         self._acceptor.start()
 
     def add(self, *steps: Step) -> None:
-        """Adds steps for the next requests, after those that remain."""
+        """Adds steps for further requests, after the steps that are still in the script."""
         with self._lock:
             self._script.extend(steps)
 
@@ -269,7 +269,7 @@ class Proxy:
             assert not thread.is_alive(), "a connection is still open"
 
     def close(self) -> None:
-        """Closes every connection. When it returns, the sandbox has finished all forwarded requests."""
+        """Closes every connection, and waits until the sandbox has finished all forwarded requests."""
         self.stopped.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)

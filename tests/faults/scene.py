@@ -30,10 +30,10 @@ WRITES = (
     "products.delete",
     "webhook_endpoints.create",
 )
-# The service interface does not specify the body of these answers, so the client accepts any body.
+# For these operations the service interface specifies no body of the answer, so the client accepts any body.
 ANY_BODY = ("products.delete", "webhook_endpoints.create")
 
-# How to find an operation's effect in the ledger: the effect's kind, and the field that holds the mark of the call.
+# How to find the effect of a call in the ledger: the kind of the effect, and the field that identifies the call.
 _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "subscriptions.charge": ("charge", lambda effect: effect["amount"]),
     "subscriptions.cancel": ("cancel", lambda effect: effect["subscription_id"]),
@@ -44,7 +44,7 @@ _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 
 class AttemptsDriver(PythonDriver):
-    """The Python driver of the conformance tests; its errors also have attempts, and bodies may be invalid UTF-8."""
+    """The Python conformance driver, with `attempts` in error replies, and with bodies that may be invalid UTF-8."""
 
     def _error(self, error: Any) -> dict[str, Any]:
         return {**super()._error(error), "attempts": getattr(error, "attempts", None)}
@@ -164,7 +164,7 @@ class World:
         self._fill()
 
     def arguments(self, operation: str) -> tuple[dict[str, Any], Any]:
-        """Returns arguments for a call whose effect can be told from that of any other call, and the call's mark."""
+        """Returns arguments for a call, and the value in them that identifies the effect of this call in the ledger."""
         with self._lock:
             number = next(self._numbers)
             if operation == "orders.get":

@@ -227,7 +227,7 @@ def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
     return step
 
 
-# The functions below are called with a connection instead of serving it.
+# The proxy calls one of the functions below with a new connection, instead of serving the connection.
 
 
 def reset_at_once(sock: socket.socket) -> None:

@@ -27,7 +27,7 @@ class Row:
     """A fault and the expected results of calls.
 
     once: result of a read that meets the fault once, with retries. always: result of a read that meets the fault at
-    each attempt. retried: whether the client retries a read after the fault. write: result of a write that meets it.
+    each attempt. retried: whether the client retries a read after the fault. write: result of a write with the fault.
     unspecified: result of a write whose answer has an unspecified body, if that differs. effect: number of effects in
     the sandbox.
     """

@@ -86,7 +86,7 @@ def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certif
 def test_a_connection_that_ends_under_many_streams(
     world: World, certificates: Certificates, end: http2.Http2Step
 ) -> None:
-    """Which requests were sent before the end is a race. No write happens twice; each caller must know its outcome."""
+    """The connection ends after some requests were sent. No write happens twice, and every caller gets a result."""
 
     async def main(scene: Scene) -> set[str]:
         async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
@@ -103,7 +103,7 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call gives up on a silent connection. Others on that connection continue, later ones use another."""
+    """One call times out on a silent connection. Calls in flight there continue; later calls use another connection."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:

@@ -39,7 +39,7 @@ def test_refused_for_a_while(world: World, language: str, operation: str) -> Non
 @pytest.mark.parametrize("act", [steps.reset_at_once, steps.close_at_once], ids=["reset", "close"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_ended_at_once(world: World, language: str, operation: str, act: Callable[[socket.socket], None]) -> None:
-    """Whether the client has begun to send is a race; in either case its error says whether it has."""
+    """If the client has begun to send, a write has an unknown outcome; otherwise a retry of the write succeeds."""
     with Scene(world, language, on_accept=[act]) as scene:
         outcome = scene.call(operation, max_retries=2)
         assert outcome.name in ([OK] if operation in READS else [OK, LOST]), outcome
@@ -105,7 +105,7 @@ def test_tls_silent(world: World, language: str, certificates: Certificates, ope
 
 @combined(CONNECTION_ROWS, "operation", ("subscriptions.charge",), ("orders.get",))
 def test_over_tls(world: World, language: str, certificates: Certificates, row: Row, operation: str) -> None:
-    """Repeats the connection faults over TLS, where an end may also be a TLS close."""
+    """Repeats the connection faults over TLS, where the peer may also end a connection by close_notify."""
     with Scene(world, language, tls=certificates.good) as scene:
         options: dict[str, Any] = {"max_retries": 2, "timeout": row.timeout, "ca_bundle": str(certificates.bundle)}
         assert scene.call("orders.get", **options).name == OK

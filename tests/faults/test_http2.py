@@ -1,4 +1,4 @@
-"""The promises of test_answers.py over HTTP/2: one stream can break on a working connection; GOAWAY announces its end.
+"""Repeats test_answers.py over HTTP/2, where one stream of a connection may break, and the peer may send GOAWAY.
 
 libcurl retries a request by itself after REFUSED_STREAM or GOAWAY; it must not do so with a write.
 """
@@ -68,8 +68,8 @@ ROWS = [
 ]
 
 
-# The driver reuses a client for equal options. The calls that must be answered therefore share the deadline of those
-# that are not: long enough for a TLS connection on a busy machine.
+# The driver reuses a client for equal options, so all calls have these options, answered or not. The deadline is long
+# enough for a TLS connection on a busy machine.
 GIVEN = {"max_retries": 2, "timeout": 3.0}
 
 
@@ -140,7 +140,7 @@ def test_a_silent_connection_gets_no_further_request(world: World, language: str
 
 
 def test_a_connection_that_never_answers_is_left(world: World, language: str, certificates: Certificates) -> None:
-    """The peer stops answering after its first answers: only the first charge may be lost on that connection."""
+    """The peer stops answering on a connection: only the first charge on that connection may be lost."""
 
     class SilentFromNowOn(Http2Connection):
         """Makes the first connection silent after its first stream."""

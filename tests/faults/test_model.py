@@ -1,4 +1,4 @@
-"""Runs the model (model/): random peers and callers, from fixed seeds or, for $BILLCORE_MODEL_SECONDS, random ones."""
+"""Runs the model in model/ with fixed seeds, or for $BILLCORE_MODEL_SECONDS seconds with random seeds."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Stray:
 
 
 def in_two(head: bytes, rest: bytes) -> Step:
-    """Sends `head` and `rest` in separate segments and TLS records; libcurl reads of `rest` only what it expects."""
+    """Sends `head` and `rest` in separate segments and TLS records; libcurl reads only what it expects of `rest`."""
 
     def step(exchange: Exchange) -> None:
         exchange.send(head)
@@ -281,7 +281,7 @@ def test_a_call_that_waits_for_a_connection(
 
 
 class TlsProxy:
-    """An https proxy. Data that the service sends together is sent in one record of the proxy's own TLS."""
+    """An https proxy. It puts data that arrives together from the service into one record of the proxy's own TLS."""
 
     def __init__(self, outer: ssl.SSLContext, port: int) -> None:
         self._outer = outer
@@ -318,7 +318,7 @@ class TlsProxy:
 @pytest.mark.parametrize("inner", ["tls12", "tls13"])
 @pytest.mark.parametrize("name", ["order", "402"])
 def test_within_the_tls_of_a_proxy(world: World, certificates: Certificates, name: str, inner: str, outer: str) -> None:
-    """billcore cannot inspect the TLS layer that has the stray bytes, so such a connection carries one request only."""
+    """billcore cannot see stray bytes in the TLS inside a proxy's TLS, so it sends one request per connection."""
     with (
         scene_of(world, certificates, inner) as scene,
         TlsProxy(getattr(certificates, outer), scene.proxy.port) as proxy,

@@ -1,4 +1,4 @@
-"""The promises of test_answers.py through toxiproxy, whose faults hit bytes and connections at arbitrary points."""
+"""Repeats tests of test_answers.py with the faults of toxiproxy, which hit bytes and connections at any point."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def toxiproxy() -> Iterator[Toxiproxy]:
 
 
 class ToxicScene(Scene):
-    """A scene with toxiproxy before the scripted proxy, which records what has passed and when everything is done."""
+    """A scene with toxiproxy in front of the scripted proxy; the scripted proxy records what arrives."""
 
     def __init__(self, world: World, language: str, toxiproxy: Toxiproxy) -> None:
         super().__init__(world, language)

@@ -132,7 +132,7 @@ def test_a_429_holds_the_other_threads(world: World) -> None:
 
 
 def test_with_options(world: World) -> None:
-    """The changed options apply to the new client; connections are shared."""
+    """A client made by with_options() has the changed options, and shares the connections of the original."""
     with Scene(world) as scene, billcore.Client(**scene.options(max_retries=2)) as client:
         once, short = client.with_options(max_retries=0), client.with_options(timeout=0.3)
         assert scene.run("orders.get", 10, lambda args: client.orders.get(args["id"])).name == OK

@@ -11,7 +11,7 @@ import (
 	"billcore"
 )
 
-// fixed returns a client of a service that gives every request the same answer and allocates nothing while it answers.
+// `fixed` returns a client of a service that sends every request the same answer and allocates nothing meanwhile.
 func fixed(t testing.TB, body string) *billcore.Client {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func answerAll(connection net.Conn, answer []byte) {
 	}
 }
 
-// Limits how often an operation allocates in Go. tests/cost counts the allocations in C.
+// This test limits the number of allocations of an operation in Go; tests/cost counts the allocations in C.
 func TestOperationsAllocateLittle(t *testing.T) {
 	withoutRaceDetector(t)
 	v := verifier(t)

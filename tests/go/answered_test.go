@@ -11,7 +11,7 @@ import (
 	"billcore"
 )
 
-// A charge that was made is never reported as not made, even if its context is cancelled while the answer arrives.
+// If a charge was made, Charge returns the order or an unknown outcome, even if its context is cancelled meanwhile.
 func TestAContextCancelledWithTheAnswerHidesNoCharge(t *testing.T) {
 	const calls = 2000
 	cancels := make(chan context.CancelFunc, 1)

@@ -16,7 +16,7 @@ import (
 	"billcore"
 )
 
-// ends makes hooks that count the attempts and record how each attempt ended.
+// `ends` returns hooks that count the attempts and record how each attempt ended.
 type ends struct {
 	mutex sync.Mutex
 	begun int
@@ -61,7 +61,7 @@ func charge(ctx context.Context, client *billcore.Client, id billcore.ID) {
 	_, _ = client.Subscriptions().Charge(ctx, id, 1, 1)
 }
 
-// ways lists how an attempt can end; last is the beginning of what the hooks record for its last attempt.
+// `ways` has each way in which a call can end; the record that the hooks make of its last attempt begins with `last`.
 var ways = map[string]struct {
 	run  func(t *testing.T, s *service, client *billcore.Client)
 	last string

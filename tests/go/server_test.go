@@ -82,7 +82,7 @@ func wrapped(data string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"data":%s}`, data) }
 }
 
-// book answers with a list of `total` orders, 10 on a page.
+// `book` answers with a list of `total` orders, 10 on a page.
 func book(total int) http.HandlerFunc {
 	const perPage = 10
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +111,7 @@ func await(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// settled waits until at most `before` goroutines run.
+// `settled` waits until at most `before` goroutines run.
 func settled(t testing.TB, before int) {
 	t.Helper()
 	await(t, "the goroutines end", func() bool { runtime.GC(); return runtime.NumGoroutine() <= before })

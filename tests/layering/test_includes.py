@@ -23,7 +23,7 @@ def includes(path: Path) -> set[str]:
 
 
 def names(pattern: str, folders: tuple[str, ...]) -> dict[str, set[str]]:
-    """Maps each file in these folders to those of its includes that match the pattern."""
+    """Maps each file in these folders to its includes that match the pattern."""
     found = {}
     for path in SOURCES:
         relative = path.relative_to(ROOT).as_posix()
@@ -38,7 +38,7 @@ def test_the_sources_are_seen() -> None:
     assert seen == {"core", "capi", "python"} and len(SOURCES) > 50
 
 
-# The layers of the core: the folders of core/src, and which others each may include. The first five are the library
+# Maps each layer of the core (a folder of core/src) to the layers that it may include. The first five are the library
 # billcore::webhook, "arrow" is billcore::arrow, the others are billcore::client.
 ROOMS = {
     "base": "",
@@ -53,7 +53,7 @@ ROOMS = {
     "arrow": "base json model http call paging client",
 }
 SMALL_HALF = {"base", "json", "model", "webhook", "explain"}
-# Layer -> its public headers, which have no folder for each layer.
+# Maps each layer to its public headers: the public headers of all layers are in one folder.
 PUBLIC = {
     "base": "error error_code values detail/libraries",
     "json": "json detail/document",
@@ -137,8 +137,8 @@ def test_one_room_knows_each_third_party(header: str, room: str) -> None:
     assert found and all(file.startswith(f"core/src/{room}/") for file in found), found
 
 
-# The layers of the bindings, in the form of ROOMS. Each Python module and each C library consists of `shared` and its
-# own layers.
+# Maps each layer of the bindings to the layers that it may include, like ROOMS. Each Python module and each C library
+# consists of the layer `shared` and of layers of its own.
 BINDINGS = {
     "python/src": {
         "shared": "",

@@ -10,7 +10,7 @@ from .test_binaries import ROOT, module, run
 
 GATE = ROOT / "python/src/shared/interpreter_calls.cpp"
 
-# Functions that run no Python code, collect no garbage, destroy no object in use, and do not wait for the GIL.
+# These functions run no Python code, collect no garbage, destroy no object in use, and do not wait for the GIL.
 HARMLESS = set(
     re.findall(
         r"\w+",

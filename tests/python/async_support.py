@@ -49,7 +49,7 @@ class WatchedServer(ScriptedServer):
 
 
 def new_client(server: ScriptedServer, **options: Any) -> billcore.AsyncClient:
-    # Without retries and prefetching by default: the server sends its scripted answers in order.
+    # Retries and prefetching are off by default, because the server sends its scripted answers in order.
     return billcore.AsyncClient(
         **{
             "base_url": server.url + ACCOUNT,

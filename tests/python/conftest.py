@@ -39,7 +39,7 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, str]:
     subprocess.run(command.split(), check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
-    context.num_tickets = 0  # the tickets are two small writes, which the kernel would delay
+    context.num_tickets = 0  # TLS session tickets are two small writes, which the kernel would delay
     return context, str(files[0])
 
 

@@ -1,4 +1,4 @@
-"""Calls of a child program that signals interrupt, and what the program knows about each call."""
+"""Interrupts the calls of a child program by signals; returns what the program knows about each call."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CHARGE = 'client.subscriptions.charge("s", product_id=1, amount=1)'
 
 
 class Interrupter:
-    """Runs CALLER against a server, whose script may send signals to the program."""
+    """Runs the program CALLER against a server; the script of that server may send signals to the program."""
 
     def __init__(self, code: str) -> None:
         self._code = code

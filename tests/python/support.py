@@ -21,8 +21,8 @@ T = TypeVar("T")
 ACCOUNT = "/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
 API_KEY = "key_python_tests_0123456789"
 SECRET = "0123456789abcdefghijklmnopqrstuv"
-# True if the modules under test are built with AddressSanitizer, which finds a defect in few repetitions and makes them
-# ten times slower: only the optimised modules run many repetitions.
+# True if the modules under test are built with AddressSanitizer. AddressSanitizer finds a defect in few repetitions and
+# makes the modules ten times slower, so the tests run many repetitions only with the optimised modules.
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 
 SUBSCRIPTION: dict[str, Any] = {
@@ -130,7 +130,7 @@ def subscription(**changes: Any) -> billcore.Subscription:
 
 
 def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[threading.Thread]:
-    """Runs work concurrently in one thread per argument. Returns the threads, which ended without error."""
+    """Runs `work` in one thread per argument, waits for all threads, and fails if one raised. Returns the threads."""
     failures: list[BaseException] = []
 
     def guarded(argument: T) -> None:

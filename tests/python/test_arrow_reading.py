@@ -167,7 +167,7 @@ class CArray(ctypes.Structure):
     )
 
 
-# PYFUNCTYPE calls with the GIL held; polars, duckdb and pyarrow release it.
+# A function of type PYFUNCTYPE is called with the GIL held; polars, duckdb and pyarrow release the GIL for the call.
 GetNext = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(CArray))
 Release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
@@ -220,7 +220,7 @@ def test_other_threads_run_while_a_reader_with_the_gil_waits() -> None:
 
 
 def test_a_released_stream_does_not_wait_for_the_gil() -> None:
-    """The releasing thread may hold a lock that the GIL's holder waits for, so hooks of dropped pages run later."""
+    """Releasing a stream does not wait for the GIL, whose holder may itself wait for a lock of the releasing thread."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     pause = ctypes.PyDLL(None).usleep  # PyDLL keeps the GIL during the call

@@ -1,4 +1,4 @@
-"""Cancellation of async calls aborts the request; a note on the error says when a write may have happened."""
+"""Cancelling an async call aborts its request; if a write may have happened, a note on the CancelledError says so."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_the_deadline_counts_while_it_waits_for_a_connection(run: Run) -> None:
 @each_loop
 @each_call
 def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], Any]) -> None:
-    """The answer has arrived, but the task has not resumed: the result is lost, and a note says if a write was done."""
+    """The answer has arrived, but the task has not resumed: the result is lost. After a write, the error has a note."""
     answer = page([ORDER], 1, 1) if call is CALLS["list"] else data(SUBSCRIPTION)
     with serving(lambda _: answer) as (server, client):
 
@@ -247,7 +247,7 @@ def test_cancelled_at_every_moment(run: Run) -> None:
 
 @each_loop
 def test_a_chain_of_timeouts(run: Run) -> None:
-    """The innermost timeout that expires takes effect, and the note of a write is kept."""
+    """Only the innermost of nested timeouts expires; its error has the note that the write may have happened."""
     with serving(silent) as (server, client):
 
         async def main() -> None:

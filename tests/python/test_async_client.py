@@ -179,7 +179,7 @@ def test_a_call_that_was_never_awaited_warns_and_sends_nothing(run: Run) -> None
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 call = client.subscriptions.cancel("s")
-                call.close()  # as for any coroutine: closing it marks it as intended
+                call.close()  # like any coroutine, a closed call prints no warning
                 with pytest.raises(RuntimeError, match="cannot reuse"):
                     await call
                 del call
@@ -219,7 +219,7 @@ def test_a_call_is_awaited_once(run: Run) -> None:
     ids=["close", "send", "throw", "next"],
 )
 def test_a_call_is_not_entered_twice(run: Run, use: Callable[[Any], object], write: bool) -> None:
-    """A hook may use the coroutine of the very call that runs the hook; the coroutine refuses to be re-entered."""
+    """A hook that closes or resumes the coroutine of the running call gets a ValueError; the call still succeeds."""
     told: list[str] = []
 
     class Hooks:

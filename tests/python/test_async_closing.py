@@ -266,7 +266,7 @@ loop.close()
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_a_client_works_on_both_sides_of_a_fork(loop: str, tmp_path: Path) -> None:
-    """Over TLS: a child that closed an inherited connection would send a TLS close on its parent's connection."""
+    """Uses TLS, where a forked child that closed an inherited connection would end it for its parent as well."""
     certificates = Certificates(tmp_path)
     with ScriptedServer(lambda _: data(SUBSCRIPTION, delay=0.1), tls=certificates.good) as server:
         url = f"https://localhost:{server.port}{ACCOUNT}"

@@ -1,4 +1,4 @@
-"""AsyncClient and event loops: asyncio's ways to run coroutines, many requests, several loops, contexts, blocking."""
+"""AsyncClient with asyncio's ways to run coroutines, many requests, several loops, and context variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists over AsyncClient: the tests of test_pager.py, and equal results of Pager and AsyncPager for equal answers."""
+"""Runs the tests of test_pager.py with AsyncClient; Pager and AsyncPager give equal results for equal answers."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ async def with_cleanup(call: Call) -> None:
 
 
 def notes_in(error: BaseException | None) -> list[str]:
-    """The notes of this error, its causes and its contexts."""
+    """Returns the notes of an error, of its causes and of its contexts."""
     notes: list[str] = []
     while error is not None:
         notes += getattr(error, "__notes__", [])

@@ -251,7 +251,7 @@ def test_an_answer_that_nobody_gets_is_logged(run: Run, warnings: Callable[[], l
 
 @each_loop
 def test_a_thousand_cancellations(run: Run, warnings: Callable[[], list[str]]) -> None:
-    """Each write that was sent either returns or is logged, once."""
+    """Each write that was sent either returns its result or is logged exactly once."""
     hooks = Ends()
     results: list[Any] = []
     chance = random.Random(3)

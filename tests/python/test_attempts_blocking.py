@@ -42,7 +42,7 @@ logging.lastResort = Keep()
 
 
 def interrupted(call: str, number: int = signal.SIGINT, act: str = "pass", prepare: str = "") -> dict[str, Any]:
-    """What a program knows of a call that a signal ends before the answer arrives."""
+    """Returns what a program knows of a call that a signal ends before the answer arrives."""
     caller = Interrupter(INTERRUPTED.replace("CALL", call).replace("ACT", act).replace("PREPARE", prepare))
 
     def script(request: Request) -> Reply:
@@ -138,7 +138,7 @@ print(ends)
 
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "SystemExit", "ValueError"])
 def test_what_a_hook_raises_when_pages_are_dropped(error: str) -> None:
-    """No call could raise the hook's error: a KeyboardInterrupt becomes a signal again, and the next call succeeds."""
+    """A hook that raises outside any call: a KeyboardInterrupt becomes a signal again, and the next call succeeds."""
 
     def script(request: Request) -> Reply:
         if request.target.endswith("/order/o"):

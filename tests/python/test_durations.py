@@ -61,7 +61,7 @@ class Length:
     days, seconds, microseconds = 0, 0, 0
 
 
-# Values that are not a valid offset; C++ must not read one of another type as if it were a timedelta.
+# Invalid offsets; C++ must not read a value of another type as if the value were a timedelta.
 NO_OFFSETS: list[Any] = [5, 0, 1.5, 10**12, "", "x" * 100, b"", (), [1, 2, 3], {}, True, object(), timedelta, Length()]
 NO_OFFSETS += [timedelta(days=1), timedelta(days=-1), timedelta.max, timedelta.min, timedelta(days=400)]
 

@@ -75,7 +75,7 @@ def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
 
 
 def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
-    """A server that resets a charge's connection and answers reads with `reads`, a client, and the charge's error."""
+    """Returns a server that resets charges and answers reads by `reads`, its client, and a charge's error."""
     server, client = serve(lambda request: RESET if request.method == "POST" else reads(request))
     return server, client, unknown_charge(client)
 

@@ -1,4 +1,4 @@
-"""Resources as fields of pydantic and as results of FastAPI. The documentation shows JSON libraries."""
+"""Resources as fields of pydantic and as results of FastAPI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Freshness: a signed event that is too old, or from the future, by the given clock."""
+"""A verifier with a freshness limit refuses a signed event that is too old, or from the future, by its clock."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def ctrl_c(
 
 
 def telling(asked: threading.Event, reply: Reply) -> Script:
-    """A script that always answers with `reply`, and sets `asked`."""
+    """A script that sets the event `asked` at each request and always answers with `reply`."""
 
     def script(_: Request) -> Reply:
         asked.set()
@@ -210,7 +210,7 @@ def test_a_thread_keeps_counting_while_a_call_waits(serve: Serve) -> None:
     counts: list[int] = []
 
     def script(_: Request) -> Reply:
-        # Answers only after the other thread has advanced its counter, so the call cannot have blocked it.
+        # Answers only after the other thread has advanced its counter, so the call cannot have blocked that thread.
         assert answer.wait(60)
         return data(SUBSCRIPTION)
 

@@ -121,14 +121,14 @@ def test_a_read_needs_no_note() -> None:
 def test_what_other_handlers_raise_has_the_note_too() -> None:
     line = interrupted_after_the_answer(signal.SIGALRM)
     assert line["names"] == ["Alarm"] and "status 200, it was done (id ord_1)" in line["notes"][0]
-    # With several signals the call raises the last handler's exception, with the note; the others are its context.
+    # After several signals the call raises the last handler's exception; the earlier ones are its __context__.
     line = interrupted_after_the_answer(signal.SIGALRM, signal.SIGINT)
     assert sorted(line["names"]) == ["Alarm", "KeyboardInterrupt"]
     assert "status 200, it was done (id ord_1)" in line["notes"][0]
 
 
 def interrupted_after_the_answer(*signals: int) -> dict[str, Any]:
-    """What a program knows of a charge whose answer the client received before it saw the signals."""
+    """Returns what a program knows of a charge whose answer the client received before it saw the signals."""
     for _ in range(10):
         (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], *signals)
         assert len(line["notes"]) == 1, line
@@ -232,5 +232,5 @@ for _ in range(6):
     known = interrupt(code, [data(ORDER)] * 5 + [Reply(status=402)])
     assert len(known) == 6
     for line in known[:5]:
-        # Either the result was bound (and the sleep was interrupted), or there is a note.
+        # Either the call returned (and the sleep was interrupted), or the exception has a note about the charge.
         assert "may or may not" in str(line) or "it was done" in str(line) or line["notes"] == [], line

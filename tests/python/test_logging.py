@@ -37,7 +37,7 @@ def test_attempts_and_retries_are_logged(kind: str, listening: pytest.LogCapture
 
 
 def echo(request: Request) -> Reply:
-    """Echoes the request in every part of the answer."""
+    """Answers 503, with the API key of the request in several headers."""
     key = request.header("X-API-KEY") or ""
     headers = {"X-Request-Id": f"req-{key}", "X-Echo": key, "Retry-After": "0"}
     return Reply(status=503, headers=headers, body=b'{"error": {"code": "x", "message": "secret-body"}}')

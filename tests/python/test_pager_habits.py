@@ -1,4 +1,4 @@
-"""What people try with a pager: a second loop, len(), an index, a frame made of it, a progress bar."""
+"""What people try with a pager: a second loop, len(), an index, a data frame, a progress bar."""
 
 from __future__ import annotations
 

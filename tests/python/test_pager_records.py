@@ -17,7 +17,7 @@ both = pytest.mark.parametrize("kind", ["blocking", "awaited"])
 
 
 def read(kind: str, pages: list[Reply], look: Callable[[Any, Callable[[Any], Any]], Any], **options: Any) -> Any:
-    """Returns the result of `look`, called with a list of orders (`pages`) and a function that waits for a result."""
+    """Returns look(pager, wait): the pager lists `pages`; wait() returns a result, or awaits it for AsyncClient."""
 
     def script(request: Request) -> Reply:
         return pages[int(request.target.split("page=")[1]) - 1]

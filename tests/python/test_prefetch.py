@@ -20,7 +20,7 @@ PER_PAGE = 3
 
 
 class Book:
-    """A list of `pages` pages that records the requests, delays answers and replaces chosen ones."""
+    """A list of `pages` pages that records the requests, delays answers, and replaces pages by those in `instead`."""
 
     def __init__(self, pages: int, *, delay: float = 0.0) -> None:
         self.pages = pages

@@ -213,7 +213,7 @@ class Ledger:
 
 
 def test_ctrl_c_at_any_moment_of_any_operation() -> None:
-    """No crash, no double charge, and no unreported charge, except between the call's return and the assignment.
+    """No crash, no double charge, and no unreported charge, unless Ctrl-C hits between return and assignment.
 
     BILLCORE_SEED repeats one seed.
     """

@@ -271,7 +271,7 @@ def test_broken_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: He
 @pytest.mark.parametrize("key", [PLAIN, AWKWARD], ids=["plain", "awkward"])
 @pytest.mark.parametrize("name", NOT_AS_PROMISED)
 def test_unexpected_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str, key: str) -> None:
-    # Deleting, creating an endpoint and request() accept any body.
+    # Three operations accept any body: delete, create an endpoint, and request().
     assert play(NOT_AS_PROMISED, name, (200,), key, heard) == len(OPERATIONS) - 3
     assert capfd.readouterr() == ("", "")
 

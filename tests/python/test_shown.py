@@ -54,7 +54,7 @@ def test_resources() -> None:
     assert repr(resource(ORDER, "order.paid").delivery) == "<Delivery>"
     assert repr(subscription(id=[1], status=None, price="1", currency=None)) == "<Subscription>"
     assert repr(subscription(price=10**30)) == "<Subscription sub_1 active>"
-    # What the service sends cannot imitate the form.
+    # A value from the service that looks like a part of the repr() is quoted.
     assert repr(subscription(id="a b>", status="a\n", currency="N K")) == r"<Subscription 'a b>' 'a\n'>"
     assert len(repr(subscription(id="x" * 5000))) < 200
 

@@ -41,7 +41,7 @@ def version(text: str) -> tuple[int, ...]:
 
 
 def allowed(licence: str | None) -> bool:
-    """Of licences joined by OR (or /) one must be allowed; of those joined by AND, all."""
+    """Whether a licence text is allowed: at least one of the licences joined by OR (or /), and all joined by AND."""
     words = (licence or "").replace("(", " ").replace(")", " ").replace("/", " OR ")
     return all(any(part.strip() in LICENCES for part in joined.split(" OR ")) for joined in words.split(" AND "))
 

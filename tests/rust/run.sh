@@ -17,7 +17,7 @@ packages=(capi/rust tests/rust examples/rust)
 
 step() { echo "== $* (after $SECONDS s)"; }
 in_each() { for package in "${packages[@]}"; do (cd "$package" && "$@"); done; }
-# Runs a command in capi/rust, once for each set of features that links or omits different code.
+# Runs a command in capi/rust, once for each set of Cargo features that compiles different code.
 in_each_form() {
   local form
   for form in --all-features --no-default-features "--no-default-features --features tower,serde" ""; do
@@ -42,7 +42,7 @@ step dependencies
 python3 tests/rust/check_dependencies.py
 
 step declarations
-# The declarations of billcore-sys must be what bindgen generates from the headers.
+# The declarations in billcore-sys must equal those that bindgen generates from the headers.
 bindgen_version=0.72.1
 bindgen="$bc_cache/bindgen-$bindgen_version"
 bc_once "$bindgen" bc_quietly "bindgen $bindgen_version" "$bindgen.log" cargo install --quiet --locked "bindgen-cli@$bindgen_version" \

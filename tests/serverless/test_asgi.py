@@ -1,4 +1,4 @@
-"""from_asgi: reads the body itself, no more of it than necessary, and reports a body that was already read."""
+"""from_asgi() reads the body itself, no more than necessary, and raises an error if the body was already read."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @dataclass
 class Gateway:
-    """Calls the handler as each gateway in turn; answers with the handler's result if all agree."""
+    """Calls the handler with the event of each gateway in turn; answers with their status if all are equal."""
 
     handler: Any
     port: int = 0

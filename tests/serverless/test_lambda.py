@@ -31,7 +31,7 @@ SHAPE = pytest.mark.parametrize("shape", SHAPES)
 
 
 def event_of(shape: str = "rest-v1", **changes: Any) -> dict[str, Any]:
-    """A valid event with these fields replaced; the value ... removes a field."""
+    """A valid event with these fields replaced; the value `...` (Ellipsis) removes a field."""
     event = {**gateway_event(shape, SIGNED, BODY), **changes}
     return {name: value for name, value in event.items() if value is not ...}
 
@@ -106,7 +106,7 @@ def test_header_names_in_any_case_and_of_ones_own() -> None:
 
 
 def test_headers_that_are_none() -> None:
-    """The test button of the AWS console sends such events."""
+    """The test button of the AWS console sends events whose headers are null."""
     with signature_refused("missing"):
         webhooks.from_lambda(event_of(headers=None, multiValueHeaders=None), VERIFIER)
     assert webhooks.from_lambda(event_of(headers=None), VERIFIER).id == 9

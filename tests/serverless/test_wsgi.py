@@ -1,4 +1,4 @@
-"""from_wsgi: reads the body itself, no more of it than necessary, and reports a body that was already read."""
+"""from_wsgi() reads the body itself, no more than necessary, and raises an error if the body was already read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZE = len(BODY)
 
 
 class Input:
-    """A wsgi.input that returns at most `piece` bytes per read, and at the end raises `end`."""
+    """A wsgi.input that returns at most `piece` bytes per read(), and raises `end` after the last byte."""
 
     def __init__(self, body: bytes, piece: int = 1 << 20, end: Exception | None = None) -> None:
         self._body, self._piece, self._end = io.BytesIO(body), piece, end

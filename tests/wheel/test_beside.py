@@ -1,4 +1,4 @@
-"""The wheel and other copies of OpenSSL and libcurl work in one process: TLS connections of each, any load order."""
+"""The wheel works beside other copies of OpenSSL and libcurl in one process, whichever is loaded first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from python.support import ACCOUNT, API_KEY, SUBSCRIPTION, data
 
 from .postgres import Postgres
 
-# Each library makes a TLS request in both rounds; in the second all are loaded. All except ssl keep their connection.
+# Each library makes a TLS request in each of two rounds. All libraries except ssl keep their connection for round two.
 PROGRAM = """
 import json, sys, threading, urllib.request
 given = json.loads(sys.argv[1])

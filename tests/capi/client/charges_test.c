@@ -1,4 +1,4 @@
-/* billcore_subscription_find_charges: the orders that a charge of unknown outcome has made. */
+/* billcore_subscription_find_charges() returns the orders that a charge of unknown outcome may have made. */
 #include <inttypes.h>
 
 #include "support/client.h"

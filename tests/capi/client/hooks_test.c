@@ -1,4 +1,4 @@
-/* Hooks of clients and calls: the attempts that they get, one end for each attempt, and a hook that does not return. */
+/* Tests hooks of clients and calls: each attempt ends once, and a hook that does not return blocks only its call. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
@@ -131,7 +131,7 @@ static void note_end(void* context, const billcore_attempt* attempt) {
 }
 
 static billcore_cancel* token;
-static _Atomic int until; /* number of requests after which a call is ended */
+static _Atomic int until; /* number of requests after which the interrupt ends a call */
 
 static bool is_asked(void* context) {
   (void)context;

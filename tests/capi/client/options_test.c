@@ -1,4 +1,4 @@
-/* Options and queries that are set by name, as the bindings of other languages do: what is refused, and when. */
+/* Sets options and queries by name, as the bindings of other languages do; tests which values are refused, and when. */
 #include "support/check.h"
 
 static billcore_error* err;

@@ -22,7 +22,7 @@ cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" 
 for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
-# Builds a project without C++: once with everything, and once with the shared libraries only, without the development
+# Builds a project without C++ twice: with all libraries, and with only the shared libraries but without the development
 # files of OpenSSL and libcurl.
 in_c() { # NAME LINES_TO_DROP OPTION…
   folder=$work/$1
@@ -37,7 +37,7 @@ in_c c-only ""
 "$work/c-only/build/small-static" && "$work/c-only/build/large-static" || { echo "a project in C alone failed" >&2; exit 1; }
 in_c no-development-files /-static/d -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
 "$work/no-development-files/build/large" || { echo "the shared libraries need development files" >&2; exit 1; }
-# find_package() must fail for a component that does not exist, and name it.
+# find_package() must fail for a component that does not exist, and its error must name the component.
 mkdir "$work/missing"
 printf 'cmake_minimum_required(VERSION 3.24)\nproject(missing LANGUAGES C)\nfind_package(billcore REQUIRED COMPONENTS turbo)\n' \
   >"$work/missing/CMakeLists.txt"
@@ -73,7 +73,7 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   LD_LIBRARY_PATH=$libdir "$work/pc-columns"
   $cc $flags "$here/columns.c" -o "$work/pc-columns-archive" $(pkg-config --cflags --libs billcore-arrow-static)
   "$work/pc-columns-archive"
-  # The static names must link the archives, although the shared libraries are installed beside them.
+  # The pkg-config names in -static must link the static libraries, although the shared ones are in the same folder.
   $cc $flags "$here/small.c" -o "$work/pc-small-archive" $(pkg-config --cflags --libs billcore-webhook-static)
   $cc $flags "$here/large.c" -o "$work/pc-large-archive" $(pkg-config --cflags --libs billcore-static)
   if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" "$work/pc-columns-archive" | grep -F libbillcore; then

@@ -1,6 +1,7 @@
 /* Signs and verifies in a process that also loads another libcrypto.
  * Usage: other-crypto before|after local|global OTHER_LIBCRYPTO
- * With LOADED the program opens libbillcore itself, before or after the other libcrypto; else it links libbillcore. */
+ * If LOADED is defined, the program opens libbillcore by dlopen(), before or after the other libcrypto; otherwise it is
+ * linked with libbillcore. */
 #define _GNU_SOURCE
 
 #include <billcore.h>

@@ -12,8 +12,8 @@ PKG_CONFIG_PATH=$libdir/pkgconfig
 export PKG_CONFIG_PATH
 cc="${CC:-cc} -std=gnu11 -Wall -Wextra -Werror"
 
-# Builds a foreign libcrypto, whose functions end the process. The foreign library has every function that
-# libbillcore-webhook.so calls, and other well-known ones.
+# Builds a foreign libcrypto: each of its functions ends the process. The foreign library has every OpenSSL function
+# that libbillcore-webhook.so calls, and some other OpenSSL functions.
 {
   nm -D --undefined-only "$libdir/libbillcore-webhook.so" | sed -n 's/.* U \([A-Za-z0-9_]*\)@OPENSSL_.*/\1/p'
   printf '%s\n' CRYPTO_free CRYPTO_malloc EVP_DigestInit_ex EVP_DigestUpdate EVP_MD_CTX_new EVP_sha256 HMAC OPENSSL_init_crypto
@@ -45,15 +45,15 @@ for mode in local global; do
       for program in shared static loaded; do try "$work/$program" $order $mode "$other"; done
     done
   done
-  # A foreign library without symbol versions, loaded after the loader has bound the symbols of our libraries.
+  # Loads a foreign library without symbol versions after the loader has bound the symbols of our libraries.
   for program in shared static loaded; do try "$work/$program" after $mode "$work/libplain.so"; done
 done
 try "$work/loaded" before local "$work/libplain.so"
 try "$work/first" after local "$work/libcrypto.so.999"
 for program in shared static; do
   try env LD_PRELOAD="$work/libcrypto.so.999" "$work/$program" after local "$work/libcrypto.so.999"
-  # A preloaded library without symbol versions does replace OpenSSL. The next run shows that the foreign functions end
-  # a process that calls them.
+  # A preloaded library without symbol versions replaces OpenSSL, so the next run must fail. That shows that the foreign
+  # functions end a process that calls them.
   if env LD_PRELOAD="$work/libplain.so" "$work/$program" after local "$work/libplain.so" 2>"$work/log"; then
     echo "the foreign functions are never called: this test cannot fail" >&2
     exit 1

@@ -34,7 +34,7 @@ def with_another_id(library: bytes) -> bytes:
     name = names.pop()
     other = name[:-1] + (b"0" if name[-1:] != b"0" else b"1")
     changed = library.replace(name, other)
-    # The version table holds a hash of the name.
+    # The version table of the library holds an ELF hash of the name, so the hash must be changed as well.
     old, new = (elf_hash(text).to_bytes(4, "little") for text in (name, other))
     assert old in changed
     return changed.replace(old, new)

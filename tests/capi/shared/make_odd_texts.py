@@ -1,5 +1,5 @@
-"""Writes a C program that passes invalid texts to every exported function that takes a text and can fail: a length
-without data, and lengths over any possible size. The function must refuse each text before it reads a byte.
+"""Writes a C program that passes invalid texts to every exported function that takes a text and can fail. The texts
+have a length without data, or an impossible length. The function must refuse each text before it reads a byte.
 
 Usage: make_odd_texts.py INCLUDE_FOLDER OUTPUT.c
 """

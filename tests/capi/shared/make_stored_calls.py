@@ -59,7 +59,7 @@ class Writer:
         return found
 
     def accessor(self, function: Function, kind: str) -> str:
-        """A call with its checks; empty for a kind of function that is not known."""
+        """C code that calls an accessor and checks the result; empty for an unknown kind of function."""
         name, types = function.name, [parameter.type for parameter in function.parameters[1:-1]]
         nullable = types[-1:] == ["bool *"] and len(types) > 1 and function.parameters[-2].name == "present"
         if nullable:
@@ -157,7 +157,7 @@ class Writer:
         self.text += "#define READ_LISTS(client) " + " ".join(f"read_{kind}_list(client);" for kind in kinds) + "\n"
 
     def options(self) -> None:
-        """Makes every handle whose `_new` takes no other input, and calls all its setters."""
+        """Writes code that makes each handle whose `_new` function has no input, and calls all setters of it."""
         self.text += "static void set_options(void) {\n"
         for function in list(self.functions.values()):
             if not function.name.endswith("_new") or len(function.parameters) != 2:
@@ -172,7 +172,7 @@ class Writer:
         self.text += "}\n"
 
     def rest(self) -> None:
-        """Calls all other functions with NULL, 0 and empty texts; one that can fail must refuse them."""
+        """Writes calls of all other functions with NULL, 0 and empty texts; fallible functions must refuse them."""
         self.text += "static void call_the_rest(void) {\n"
         for function in self.functions.values():
             if function.name in self.called:

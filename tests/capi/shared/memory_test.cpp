@@ -1,4 +1,4 @@
-// Out of memory: each allocation of a call fails in turn. The call must report it, with an empty output and no leak.
+// Lets each allocation of a call fail in turn: the call must return an error, leave its output empty and leak nothing.
 // Written in C++ because only C++ can replace operator new. The tested interface is billcore.h.
 #include <billcore.h>
 
@@ -148,7 +148,7 @@ int main() {
     return billcore_product_use_cart(nullptr, &flag, err);
   });
 
-  // Verifying a right signature does not call operator new. (libcrypto does not use it for its own allocations.)
+  // Verifying a right signature does not call operator new. (libcrypto's own allocations do not use operator new.)
   billcore_verifier* verifier = nullptr;
   require(billcore_verifier_new(secret, nullptr, &verifier, nullptr) == BILLCORE_OK, "verifier", "failed");
   for (int i = 0; i < 3; ++i) {

@@ -55,17 +55,17 @@ def declarations(header: str) -> dict[str, str]:
     return out
 
 
-# Only the library makes these structs, and a program reads them through a pointer: new members may follow at the end.
+# Only the library makes these structs, and programs read them through a pointer, so members may be added at the end.
 GROWING = {"billcore_attempt"}
 
 
 def has_grown(name: str, before: str, after: str) -> bool:
-    """Whether a struct of GROWING differs only by new members at its end."""
+    """Whether the struct is in GROWING and differs only by new members at its end."""
     return name.removeprefix("typedef ") in GROWING and after.startswith(before[: before.index("}")])
 
 
 def differences(before: str, after: str) -> tuple[list[str], list[str]]:
-    """The declarations that were changed or removed, which would break an old program; then the added ones."""
+    """Returns the changed and removed declarations, which break old programs, and the added declarations."""
     old, new = declarations(before), declarations(after)
     changed = {name for name, text in old.items() if new.get(name) != text}
     grown = {name for name in changed if has_grown(name, old[name], new.get(name, ""))}

@@ -14,7 +14,7 @@ static billcore_error* err;
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
 #define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
 #define OK(call) ok(#call, call)
-/* Calls a setter, which may refuse the value but must know its option. */
+/* Calls a setter: it may refuse the value, but not because the option is unknown. */
 #define SET(call) set(#call, call)
 #define REFUSED(call) refused(#call, call)
 #define LOCALS                   \

@@ -26,7 +26,7 @@ def compact(value: object) -> str:
 class Samples:
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self.rows = rows
-        # A view and its first field have the same getter; the field's row replaces the view's.
+        # In fields.json, a view and its first field have the same `c_getter`: keep the row of the field.
         self.by_getter = {row["c_getter"]: row for row in sorted(rows, key=lambda row: row["kind"] != "view")}
 
     def sample(self, row: dict[str, Any], *, full: bool) -> Any:

@@ -1,5 +1,5 @@
-// Callbacks that throw C++ exceptions: the library catches them, and reports the outcome of a write that was sent as
-// unknown.
+// Callbacks that throw C++ exceptions: the library catches them, and reports an unknown outcome if a write was already
+// sent.
 #include <atomic>
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-/* Helpers of the conformance driver: JSON of its protocol, base64, errors as JSON. */
+/* Helpers of the conformance driver for the JSON of the driver protocol, for base64, and for errors as JSON. */
 #ifndef JSON_REPLY_H
 #define JSON_REPLY_H
 
@@ -11,13 +11,13 @@ typedef struct bytes {
   size_t len;
 } bytes;
 
-/* For an absent member arg_text gives {NULL, 0}, arg_integer false, and arg_flag `otherwise`. */
+/* For an absent member arg_text() returns {NULL, 0}, arg_integer() false, and arg_flag() `otherwise`. */
 billcore_str arg_text(yyjson_val* args, const char* name);
 bool arg_integer(yyjson_val* args, const char* name, int64_t* out);
 bool arg_flag(yyjson_val* args, const char* name, bool otherwise);
 /* Returns a value as compact JSON that keeps the digits of numbers; the caller frees it. */
 bytes json_of(yyjson_val* value);
-/* Reads a string or {"b64": …}; null and absent give {NULL, 0}. The caller frees the bytes. */
+/* Reads a string or {"b64": …}; a null or absent value gives {NULL, 0}. The caller frees the bytes. */
 bytes bytes_of(yyjson_val* given);
 bytes base64_decoded(const char* text, size_t len);
 billcore_str str_of(bytes given);

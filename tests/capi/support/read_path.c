@@ -42,8 +42,8 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
   return out;
 }
 
-/* Each macro handles one field. If the path names it, the enclosing function returns its value, or NULL with *err set.
- * The macro uses `self`, `reply`, `p` and `err` of that function. */
+/* Each macro handles one field. If the path names the field, the enclosing function returns the value, or NULL and sets
+ * *err. The macro uses the variables `self`, `reply`, `p` and `err` of the enclosing function. */
 #define TEXT(resource, field)                                                                \
   if (take(&p, #field)) {                                                                    \
     billcore_str out;                                                                        \
@@ -92,7 +92,7 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
     billcore_value* out;                                                                      \
     return ok(billcore_##resource##_##field(self, &out, err)) ? put_value(reply, out) : NULL; \
   }
-/* The whole list of custom fields as received, or one of them. */
+/* Reads the whole list of custom fields as received, or one field of that list. */
 #define CUSTOM_FIELDS(resource)                                                                     \
   if (take(&p, "custom_fields")) {                                                                  \
     size_t count;                                                                                   \

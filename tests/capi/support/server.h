@@ -6,8 +6,8 @@
 
 typedef struct server server;
 
-/* Gets a request (head and body as received) and returns the whole answer as static text. For NULL the server sends no
- * answer and keeps the connection open until it stops. The server's thread calls it for one request at a time. */
+/* Gets a request (head and body as received) and returns the whole answer as static text. If the function returns
+ * NULL, the server keeps the connection open and silent until server_stop(). One thread calls the function. */
 typedef const char* (*server_answer)(const char* request);
 
 server* server_start(server_answer answer);

@@ -83,7 +83,7 @@ static void test_texts(void) {
               "length");
 }
 
-/* A length that is negative or was never set: the function reads nothing. */
+/* If a length is negative or was never set, the function reads nothing. */
 static void test_lengths(void) {
   static const size_t lengths[] = {PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 1, SIZE_MAX};
   const billcore_str body = BILLCORE_STR("{}");

@@ -71,7 +71,7 @@ static void test_order(void) {
   CHECK_FAILS(billcore_order_total_with_vat(order, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   CHECK(number == 0);
 
-  /* Null and absent read the same; contains and field tell them apart. */
+  /* Getters read null and absent members alike; `contains` and `field` tell them apart. */
   CHECK_OK(billcore_order_reference_id(order, &text, &present, &err));
   CHECK(!present && text.data == NULL && text.len == 0);
   CHECK_OK(billcore_order_reference_name(order, &text, &present, &err));
@@ -111,7 +111,7 @@ static void test_order(void) {
   CHECK(is_text(text, "{\"b\":[1,2.50],\"a\":null}"));
   billcore_value_free(value);
 
-  /* An error of a copy still names the path in the event. */
+  /* The error of a copied resource still names the path in the event. */
   CHECK_FAILS(billcore_order_total_with_vat(copy, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   billcore_order_free(copy);
 }
@@ -145,7 +145,7 @@ static void test_values(void) {
   CHECK_FAILS(billcore_value_equal(data, NULL, &flag, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "billcore_value");
   billcore_value_free(same);
 
-  /* Of several members with the same name, find returns the last one; the iteration returns all of them. */
+  /* Of several members with the same name, `find` returns the last one; the iteration returns all of them. */
   CHECK_OK(billcore_value_find(data, BILLCORE_STR("a"), &item, &present, &err));
   CHECK_OK(billcore_value_kind(item, &kind, &err));
   CHECK(present && kind == BILLCORE_KIND_OBJECT);

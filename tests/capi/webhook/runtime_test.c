@@ -1,4 +1,4 @@
-/* Reads fields by name, as the bindings of other languages do: the mark `?`, paths, and refused names. */
+/* Reads fields by name, as the bindings of other languages do: names with the suffix `?`, paths, and refused names. */
 #include "support/events.h"
 
 static const char event_text[] =

@@ -70,7 +70,7 @@ static void free_case(test_case* self) {
   free(self->body.data);
 }
 
-/* Checks that a call ended as the case expects of `what` ("verify" or "unwrap"), and frees the error. */
+/* Checks that a call of `what` ("verify" or "unwrap") ended as the test case expects, and frees the error. */
 static void check_outcome(const test_case* self, const char* what, billcore_status status, billcore_error* err) {
   const char* wanted = expected(self, what);
   const char* verify = expected(self, "verify");
@@ -149,7 +149,7 @@ static void check_case(const test_case* self) {
   }
   billcore_verifier_free(verifier);
 
-  if (self->count != 1 || max_body != NULL) return; /* the one-shot forms have one secret and the default limit */
+  if (self->count != 1 || max_body != NULL) return; /* one-shot functions have one secret and the default limit */
   status = billcore_webhook_verify(body, signature, self->secret_views[0], &err);
   check_outcome(self, "verify", status, err);
   status = billcore_webhook_unwrap(body, signature, self->secret_views[0], &event, &err);

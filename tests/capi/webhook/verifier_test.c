@@ -133,7 +133,7 @@ static void test_stream(void) {
   billcore_verifier_stream_free(other);
   billcore_verifier_stream_free(NULL);
 
-  /* Streams outlive their verifier, and one is freed unfinished. */
+  /* The streams are used after their verifier was freed; one stream is freed unfinished. */
   CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
   CHECK_OK(billcore_verifier_stream_new(verifier, &other, &err));
   billcore_verifier_free(verifier);

@@ -219,7 +219,7 @@ TEST(Attempts, HooksMayWantOnlyWritesThatWereGivenUp) {
     Scene scene(each.script);
     const auto hooks = std::make_shared<OnlyGivenUp>();
     scene.options.hooks = hooks;
-    if (each.name == between) continue;  // this case waits for a hook that OnlyGivenUp refuses
+    if (each.name == between) continue;  // this case waits until its hooks have seen two attempts
     each.run(scene);
     std::string expected;
     for (const auto& end : each.ends) {

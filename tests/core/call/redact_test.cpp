@@ -100,7 +100,7 @@ TEST(Scrub, KeyInAnyLetterCase) {
             "[redacted] [redacted] [redacted] [redacted] a");
 }
 
-// The prefix of an escape in front of the key does not hide its first characters.
+// An escape prefix such as "%" in front of the key does not hide the first characters of the key.
 TEST(Scrub, KeyBehindTheMarkOfAnEscape) {
   for (const char* mark : {"%", "\\", "\\u", "\\u00", "\\x", "&#", "&#x", "%2"}) {
     EXPECT_EQ(scrub(std::string(mark).append("4afe12ab9fA2 end"), "4afe12ab9fA2"),

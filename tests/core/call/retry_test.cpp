@@ -139,8 +139,8 @@ TEST(Retry, RetryAfterInSecondsAndAsADate) {
   EXPECT_FALSE(retry_after(answer(429).head, 0));
 }
 
-// A server that gives these answers in turn, and a session whose time advances only when it sleeps. For an empty answer
-// the server closes the connection.
+// A server that sends `answers` in turn, and a session whose clock advances only when the session sleeps. For an empty
+// answer the server closes the connection.
 class Loop {
  public:
   explicit Loop(std::deque<std::string> answers, int max_retries = 2)

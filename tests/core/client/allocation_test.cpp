@@ -109,7 +109,7 @@ TEST(Allocation, AWriteThatWasSentIsNeverOutOfMemory) {
       EXPECT_EQ(error.detail().cause, ErrorCode::out_of_memory) << error.what();
       EXPECT_TRUE(error.detail().outcome_unknown);
       EXPECT_TRUE(error.detail().attempted_at);
-      // Memory may also run out after the answer has arrived: the hook then got its status, and no write was given up.
+      // If memory runs out after the answer has arrived, the hook gets the status, and no write counts as given up.
       EXPECT_LE(hooks->given_up - given_up, 1);
     }
     EXPECT_EQ(hooks->begun, hooks->ended);

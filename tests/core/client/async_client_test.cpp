@@ -206,7 +206,7 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   close(peer);
 }
 
-// Only a hook can cancel a retry without a pause before it is sent.
+// A retry without a pause is sent at once, so only a hook can cancel the retry before it is sent.
 TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
   const auto client = Sandbox::fresh().client();
   const auto id = demo_id(client);

@@ -1,4 +1,4 @@
-// Hooks of an AsyncClient that cancel, start and release.
+// Hooks that cancel or start operations of their AsyncClient, or release the client.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Helpers for tests of AsyncClient: a loop, and what an operation ends with.
+// Helpers for tests of AsyncClient: an event loop, and the result of an operation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace billcore::test {
 
 inline constexpr int generous = 60'000;  // milliseconds
 
-/// Calls process() when the descriptor is ready, and only then.
+/// Calls process() each time the descriptor is readable, until `condition` is true.
 inline void run_until(AsyncClient& client, const std::function<bool()>& condition) {
   while (!condition()) {
     pollfd watched{client.descriptor(), POLLIN, 0};

@@ -117,7 +117,7 @@ TEST(FindCharges, GoesBackToSince) {
   ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
   const auto client = client_of(server);
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
-  // The pages after an order older than the charge are not requested. A list of more than one page is read twice.
+  // Reading stops at the page that has an order older than the charge. A list of several pages is read twice.
   EXPECT_EQ(pages.targets().size(), 4U);
   // The service may cut its times to whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
@@ -159,8 +159,8 @@ TEST(FindCharges, RefusesOtherErrors) {
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
 }
 
-// A service whose list changes while it is read: each request is answered from the next of the given lists. In a list
-// each character is an order, latest first, two orders on a page. The character is both the order's id and its second.
+// A service whose list changes while it is read: each request is answered from the next text in `lists`. Each digit of
+// a text is an order, latest first, two orders on a page; the digit is the order's id and the second of its time.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})

@@ -1,4 +1,4 @@
-// A client with open connections, and processes forked from it.
+// Tests a client with open connections in a process that forks, and in its children.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -80,7 +80,7 @@ TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << "2: one of the program's own descriptors was closed";
 }
 
-// Runs `work` in a forked child; its result is the exit status.
+// Runs `work` in a forked child, and returns the result of `work`.
 int in_child(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) _exit(work());

@@ -30,7 +30,7 @@ bool has_arrived(int port) {
   return false;
 }
 
-// The error of a write whose answer arrives while the interrupt hook runs, which then ends the call.
+// Returns the error of a write that the interrupt hook ends; the answer arrives while that hook runs.
 Error interrupted_with(const std::string& answer) {
   std::atomic<bool> asked{false};
   const ScriptedServer server([&](const std::string& /*head*/) {

@@ -55,7 +55,7 @@ TEST(Explain, EmptyViewsAreFine) {
 }
 
 TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
-  // The verifier refuses the event because of its age; the explanation says where to look.
+  // The verifier refuses the event because of its age; the text of explain() mentions `freshness`.
   VerifierOptions options;
   options.freshness = std::chrono::seconds(1);
   const auto signature = webhooks::sign(body, secret);
@@ -64,7 +64,7 @@ TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
 }
 
 TEST(Explain, AcceptsNothing) {
-  // A delivery that explain() can repair is still refused by verify.
+  // Verifier::check() still refuses a delivery whose mistake explain() has found.
   const auto signature = webhooks::sign(body, secret);
   const std::array<std::pair<std::string, std::string>, 3> repaired{
       {{body + '\n', signature}, {body, "sha256=" + signature}, {body, ' ' + signature}}};

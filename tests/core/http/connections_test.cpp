@@ -1,4 +1,4 @@
-// Tests how many bytes of a connection count as read while further bytes arrive.
+// Tests the count of the bytes that were read from a connection, while further bytes arrive.
 #include "http/connections.hpp"
 
 #include <arpa/inet.h>

@@ -106,7 +106,7 @@ TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
 }
 
 // libcurl 7.88 appends a first header line that begins with a space to the last header line of the previous answer,
-// whose memory it has freed; AddressSanitizer detects this.
+// whose memory libcurl has freed; AddressSanitizer detects this.
 TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   const test::ScriptedServer server([](const std::string& head) {
     const std::string first = head.starts_with("GET /acct/folded") ? " folded: 1\r\n" : "X: 1\r\n";

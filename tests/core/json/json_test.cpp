@@ -45,8 +45,8 @@ TEST(Json, NestingEndsAt512) {
   EXPECT_EQ(decode_problem(wide + "1]"), "");
 }
 
-// About 512 nested arrays with further containers and scalars in them: the limit applies to the deepest container;
-// scalars do not add a level.
+// Parses about 512 nested arrays with further containers and scalars in them: the depth limit applies to the deepest
+// container, and a scalar does not add a level.
 TEST(Json, NestingIsThatOfTheDeepestContainer) {
   std::mt19937 random(20261125);
   int refused = 0;
@@ -223,7 +223,7 @@ TEST(Json, RawTextOfEveryValue) {
 }
 
 TEST(Json, RawTextInAnyOrder) {
-  // raw() caches the position of the last text found; the next read may be before it.
+  // raw() caches the position of the last text that it found; texts before that position must be found as well.
   const auto value = parse(R"([ {"a": 1}, [2 , 3], "x" , 4 ])");
   for (const std::size_t index : {3U, 0U, 2U, 1U, 1U, 3U}) {
     constexpr std::array<std::string_view, 4> texts{R"({"a": 1})", "[2 , 3]", R"("x")", "4"};
@@ -238,7 +238,7 @@ TEST(Json, Equality) {
   EXPECT_NE(parse(R"({"a":1})"), parse(R"({"a":1,"b":null})"));
   EXPECT_EQ(parse(R"({"a":0,"a":1})"), parse(R"({"a":1})"));
   EXPECT_NE(parse("[1,2]"), parse("[2,1]"));
-  // Equal names at each of many levels: each must be visited only once.
+  // A name is repeated at each of 60 levels: the comparison must visit each value only once.
   std::string doubled = "1";
   for (int i = 0; i < 60; ++i) doubled = R"({"a":)" + doubled + R"(,"a":)" + (i < 10 ? doubled : "2") + "}";
   EXPECT_EQ(parse(doubled), parse(doubled));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t window = 18;
 
-// Takes a page of a list that does not move.
+// Passes one page of ids to `drift`; the list does not move.
 void take(Drift& drift, const Ids& ids) {
   drift.reserve(ids.size(), 0);
   drift.compare(ids, true);

@@ -144,8 +144,8 @@ TEST(PagerRecords, WithoutATotalSeveralPagesProveNothing) {
            {{{{"1"}, 1, 1}}, ""},
            {{{{"3"}, 2, 2}}, "", 2},
            {{{{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2},
-           // The second reading decides: it has totals, it is a single page, or it repeats the first reading page by
-           // page.
+           // A list is complete if its second reading has totals, is a single page, or equals the first reading page
+           // by page.
            {{bare(first), second, first, second}, "", 1, true},
            {{first, second, first, bare(second)}, "", 1, true},
            {{bare(first), bare(second), bare(first), bare(second)}, "", 1, true},
@@ -176,7 +176,7 @@ TEST(PagerRecords, AStateKnowsThatATotalWasLacking) {
     auto rest = later.resumed(pager.state());
     EXPECT_EQ(ids(rest), (Texts{"2", "3"}));
     EXPECT_EQ(rest.verdict()->reason, "no_total");
-    // A resumed list keeps the reason, even if its later pages have a total.
+    // A resumed list keeps the reason "no_total", even if its later pages have a total.
     Script last{{{{"3"}, 2, 2, 3}}};
     auto end = last.resumed(rest.state());
     EXPECT_EQ(ids(end), Texts{});

@@ -64,8 +64,8 @@ struct Reading {
 
 constexpr int size = 60;
 constexpr int per_page = 2;
-constexpr int remembered = 18 * per_page - 1;  // ids in a state; one less than fit, as a 0 marks that ids were
-                                               // forgotten
+constexpr int remembered = 18 * per_page - 1;  // ids that a state keeps, besides one 0, which marks that
+                                               // ids were forgotten
 
 bool has_all(const Reading& reading) {
   for (int i = 1; i <= size; ++i) {
@@ -93,7 +93,7 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
       // How many records of the page that is read again were yielded before the resume.
       const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
-      // The growth fits into the remembered ids: the verdict reports only that the total has changed.
+      // The list has grown by no more than the remembered ids, so the verdict reports only that the total has changed.
       if (grown + per_page <= remembered) {
         EXPECT_EQ(reason, grown == 0 || taken == 0 ? "" : "total_changed") << taken << ' ' << grown;
       }
@@ -158,7 +158,7 @@ TEST(PagerResume, OrReadOnWithoutOne) {
   }
 }
 
-// A list that grows while it is read needs more pages for the same records, so the window of pages has fewer of them.
+// While a list grows, more pages are read for the same records, so the remembered pages have fewer different records.
 TEST(PagerResume, GrowingAllTheTime) {
   Growing list(size, per_page);
   Reading reading;
@@ -187,7 +187,7 @@ TEST(PagerResume, ManyPagesOfKnownRecords) {
   EXPECT_EQ(rest.verdict(), std::nullopt);
   reading.take(rest);
   EXPECT_FALSE(reading.twice());
-  // A list that does repeat itself is still an error.
+  // A list whose further pages only repeat the same records is still an error.
   auto liar = made_pager(
       [](std::int64_t number) {
         return document(Made{{std::to_string(1 + number % 5)}, number, 1'000'000'000, 200});

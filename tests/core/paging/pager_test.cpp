@@ -166,7 +166,7 @@ TEST(Pager, RefusesWhatWouldSkipOrLoop) {
   Script twice{{{{"1"}, 1, 3, 3}, {{"1"}, 2, 3, 3}, {{"2"}, 3, 3, 3}}};
   auto drift = twice.pager();
   EXPECT_EQ(ids(drift), (Texts{"1", "2"}));
-  // Two alternating pages have no new records either, though the list claims a billion pages.
+  // Two alternating pages have no new records, though the list claims a billion pages.
   Script turns;
   for (int i = 1; i < 100; ++i) turns.pages.push_back({{i % 2 == 0 ? "1" : "2"}, i, 1'000'000'000, 5});
   EXPECT_EQ(code_of(turns.pager()), ErrorCode::pagination);

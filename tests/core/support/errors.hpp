@@ -1,4 +1,4 @@
-// The error that an action is expected to throw.
+// error_of() returns the error that an action throws; if it throws none, the test fails.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -37,7 +37,7 @@ class Listener {
   }
   /// The next connection; negative after stop().
   [[nodiscard]] int accept_one() const { return accept(descriptor_, nullptr, nullptr); }
-  /// Callable from any thread: makes accept_one() return, now and later.
+  /// Makes the current and all later calls of accept_one() return. Can be called from any thread.
   void stop() const { shutdown(descriptor_, SHUT_RDWR); }
 
  private:

@@ -59,7 +59,7 @@ inline Pager<Item> made_pager(Fetch fetch, detail::PagerOptions options = {}) {
   return Pager<Item>(std::make_shared<detail::PageFlow>(options, std::make_unique<FunctionSource>(std::move(fetch))));
 }
 
-/// A list that returns these pages one after the other, whatever is requested, and records the requests.
+/// A list that returns `pages` one after the other, whatever is requested, and records the requested numbers.
 struct Script {
   std::vector<Made> pages;
   std::vector<std::int64_t> asked = {};

@@ -52,7 +52,7 @@ std::string json(const std::optional<Time>& time) { return time ? json(*time) : 
 template <typename T>
 std::string resource(const T& view, Path path);
 
-// Reads a list of views: the whole list as its JSON, or by its index one element.
+// Reads a list of views: returns the whole list as JSON, or one element whose index begins the path.
 template <typename T>
 std::string listed(const Resource& owner, std::string_view field, const std::vector<T>& views, Path path) {
   if (path.empty()) return json(owner.find(field).value());

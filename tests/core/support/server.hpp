@@ -31,7 +31,7 @@ class Sandbox {
 
   [[nodiscard]] Value get(const std::string& route) const;
   Value post(const std::string& route, const std::string& json = "{}") const;
-  /// The number of requests received with this method (empty: all), and the number of effects of this kind.
+  /// received(): number of requests with this method, or all if empty. effects(): number of effects of this kind.
   [[nodiscard]] int received(std::string_view method) const;
   [[nodiscard]] int effects(std::string_view kind) const;
   void fault(const std::string& json) const { post("/faults", json); }

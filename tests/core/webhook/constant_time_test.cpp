@@ -49,7 +49,7 @@ T published(T value) {
   return value;
 }
 
-// Distinct secrets; the tests pass two values of `length`, because a key longer than a block is hashed first.
+// Returns distinct secrets; the tests pass two values of `length`, because HMAC hashes a key longer than a block first.
 std::vector<std::string> make_secrets(std::size_t count, std::size_t length) {
   std::vector<std::string> secrets;
   for (std::size_t i = 0; i < count; ++i) {
@@ -72,7 +72,7 @@ Digest right_digest(const std::string& secret) {
   return digest;
 }
 
-/// Tests one to four secrets of `length` bytes; each of them in turn, and then none, matches.
+/// Tests keys of one to four secrets of `length` bytes, with a digest of each secret in turn and one of no secret.
 void match_each(std::size_t length) {
   for (std::size_t count = 1; count <= 4; ++count) {
     for (std::size_t right = 0; right <= count; ++right) {
@@ -83,7 +83,7 @@ void match_each(std::size_t length) {
 
       const HmacKeys keys(views(secrets));
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
-      // The second call uses the working states that the first one left.
+      // The second match() uses the working states that the first match() left.
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
 
       HmacStream stream(keys);
@@ -94,7 +94,7 @@ void match_each(std::size_t length) {
   }
 }
 
-// The claimed digest differs in one byte only, at each position.
+// The claimed digest differs in one byte; each position is tried in turn.
 void nearly_right() {
   for (std::size_t at = 0; at < billcore::detail::digest_size; ++at) {
     auto secrets = make_secrets(2, 32);

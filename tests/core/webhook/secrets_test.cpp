@@ -154,7 +154,7 @@ void look_for(const char* name, const void* bytes, std::size_t size) {
   ++pattern_count;
 }
 
-// A key's inner or outer state is as valuable as the key. libcrypto exposes it only through deprecated functions.
+// The inner and the outer HMAC state are as secret as the key. Only deprecated functions of libcrypto show the states.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 void look_for_state(const char* name, const std::array<unsigned char, 64>& block) {

@@ -325,8 +325,8 @@ TEST(Webhook, FreshnessIsJudgedBehindTheSignature) {
   EXPECT_EQ(real.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
 }
 
-// Eight threads share one Verifier. Events are read in other threads than those that made them, the last ones after the
-// Verifier was destroyed. Also runs under ThreadSanitizer.
+// Eight threads share one Verifier. Each event is read in another thread than the one that made it, the last ones after
+// the Verifier was destroyed. Also runs under ThreadSanitizer.
 TEST(Webhook, OneVerifierManyThreads) {
   constexpr int thread_count = 8;
   constexpr int rounds = 200;

@@ -2,6 +2,6 @@
 
     PYTHONPATH=PACKAGE:tests python -m faults.model [--seconds N] [SEED…]
 
-Every random choice depends only on the seed and the name of the request, caller or connection that it concerns. It does
-not depend on the order of the threads.
+Every random choice depends only on the seed and the name of the request, caller or connection that it concerns. No
+choice depends on the order of the threads.
 """

@@ -29,7 +29,7 @@ EFFECTS = {
 
 
 def drawn_status(chance: random.Random) -> tuple[int, bool, list[str]]:
-    """Returns a random status, whether the effect happens before it, and further header lines."""
+    """Returns a random status, whether a write takes effect before this answer, and further header lines."""
     status = chance.choice(list(EFFECTS))
     more = ["Retry-After: 0"] if chance.random() < 0.5 else []
     if status == 301:
@@ -112,7 +112,7 @@ def http1(chance: random.Random) -> Act:
 
 
 def between_calls(chance: random.Random) -> tuple[str, bytes, str]:
-    """Draws an act on an idle connection: its name, the bytes it sends, and how it ends the connection, if it does."""
+    """Draws an act for an idle connection: its name, the bytes to send, and how to end the connection ("": not)."""
     drawn = chance.random()
     if drawn < 0.5:
         return "nothing", b"", ""

@@ -19,7 +19,7 @@ NONE = object()
 
 @dataclass
 class Call:
-    """A call and its result. timeout: of a list it applies to each page."""
+    """A call and its result. timeout: in seconds; for a list, the limit for each page."""
 
     number: int
     kind: str
@@ -71,7 +71,7 @@ def _charge(call: Call) -> dict[str, Any]:
     return {"product_id": 102, "amount": call.number, **more}
 
 
-# The calls of both clients: Client's methods return the result, AsyncClient's an awaitable.
+# The calls of both clients: a method of Client returns the result, a method of AsyncClient an awaitable.
 CALLS: dict[str, Callable[[Any, Call], Any]] = {
     "order": lambda client, call: client.orders.get(str(call.number)),
     "subscription": lambda client, call: client.subscriptions.get(str(call.number)),

@@ -25,7 +25,7 @@ MOST_CONNECTIONS = 1000
 
 @dataclass(frozen=True)
 class Act:
-    """The act for one request. spoils: the act leaves bytes on the connection that belong to no answer."""
+    """What the peer does with one request. spoils: afterwards the connection has bytes that belong to no answer."""
 
     name: str
     step: Step
@@ -38,7 +38,7 @@ Draw = Callable[[random.Random], Act]
 
 
 class Peer(Proxy):
-    """A server with random acts. draw: chooses the act for a request. plain: the calm act. kind: connection class."""
+    """A server that acts at random. draw: chooses the act for a request. plain: honest act. kind: connection class."""
 
     def __init__(
         self, seed: str, service: Service, draw: Draw, plain: Act, kind: type[Drawn], tls: ssl.SSLContext | None
@@ -97,7 +97,7 @@ class Peer(Proxy):
                 connection.do(connection.quieten)
 
     def _welcome(self, chance: random.Random, tls: ssl.SSLContext | None) -> Callable[[socket.socket], None] | None:
-        """Draws what to do with a new connection instead of serving it; None: serve it."""
+        """Draws what to do with a new connection instead of serving it; None means that the peer serves it."""
         if chance.random() > 0.06:
             return None
         kinds: list[Callable[[socket.socket], None]] = [steps.reset_at_once, steps.close_at_once, self._hold]
@@ -115,7 +115,7 @@ class Peer(Proxy):
 
 
 class Drawn(Connection):
-    """A connection of a Peer. The connection's thread also runs errands while no request is in flight."""
+    """A connection of a Peer. The connection's thread also runs functions of do() while no request is in flight."""
 
     proxy: Peer
     prompt = False  # whether every step returns quickly
@@ -136,7 +136,7 @@ class Drawn(Connection):
             self.close()
 
     def do(self, errand: Callable[[], None]) -> None:
-        """Runs the errand in the connection's thread and waits, unless the thread is busy or has ended."""
+        """Runs `errand` in the connection's thread and waits for it. Does nothing if that thread is busy or ended."""
         done = threading.Event()
         if not self._idle and not self.prompt:
             return
@@ -146,7 +146,7 @@ class Drawn(Connection):
             assert done.wait(GENEROUS), "a connection's thread hangs"
 
     def await_data(self, timeout: float | None = None) -> bool:
-        """Waits for bytes from the client, and runs errands. Returns False after a time-out or the connection's end."""
+        """Waits for bytes from the client; runs errands. Returns False after a time-out or the connection's end."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         poll.register(self._woken, select.POLLIN)

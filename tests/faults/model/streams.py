@@ -1,4 +1,4 @@
-"""The model's peer in HTTP/2: its acts on a stream, and on the connection of all streams.
+"""The model's peer in HTTP/2: what it does on one stream, and on the connection of all streams.
 
 One thread serves a connection. Delayed acts wait in a queue, so that the answers of the streams interleave.
 """
@@ -161,8 +161,8 @@ class Http2Peer(Drawn, Http2Connection):
             self._processed = self._processed or event.ping_data == _LAST
         elif isinstance(event, h2.events.StreamReset):
             if event.stream_id in self._ignored and not self._suspect:
-                # libcurl may deliver data of other streams, received before the stall, only after this stream was
-                # opened.
+                # libcurl may have received data of other streams before the stall and deliver the data only after it
+                # has opened this stream.
                 self._suspect = True
                 self._ignored.clear()
             elif event.stream_id in self._ignored:
@@ -235,7 +235,7 @@ def twice(stream: DrawnStream) -> None:
 
 
 def unasked(number: int) -> Step:
-    """Sends the honest answer, and another on a stream that is not open nor the next that the client may open."""
+    """Sends the honest answer, and a second one on a stream that is neither open nor the next to be opened."""
 
     def step(stream: DrawnStream) -> None:
         http2.passing(stream)

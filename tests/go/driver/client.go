@@ -109,7 +109,7 @@ func init() {
 	operations["request"] = send
 }
 
-// update updates a product: a field uses its typed function if the value has the field's type, otherwise ProductField.
+// update changes a product: for each field it calls the typed function, or ProductField if the value has another type.
 func update(c *billcore.Client, r *request) (any, error) {
 	var changes []billcore.ProductChange
 	names, values := members(r.Args["fields"])
@@ -154,7 +154,7 @@ func send(c *billcore.Client, r *request) (any, error) {
 	return answered(c.Request(background, r.text("method"), r.text("path"), options...))
 }
 
-// read reads as many items of a list as the request's `take` asks for.
+// `read` reads as many items of a list as the request's `take` asks for.
 func read[T raws](r *request, list *billcore.List[T]) (any, error) {
 	defer list.Close()
 	items := []any{}

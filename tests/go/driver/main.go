@@ -26,7 +26,7 @@ type request struct {
 	Take   json.RawMessage            `json:"take"`
 }
 
-// decode reads a JSON value. given is false if the value is absent, null or of another type.
+// decode reads a JSON value. `given` is false if the value is absent, null or of another type.
 func decode[T any](raw json.RawMessage) (out T, given bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return out, false

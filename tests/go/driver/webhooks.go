@@ -230,7 +230,7 @@ func exported(name string) string {
 	return out.String()
 }
 
-// follow calls the getters that a path names.
+// `follow` calls the getters that a path names.
 func follow(from reflect.Value, steps []string) (any, error) {
 	if from.Kind() == reflect.Slice && len(steps) > 0 && from.Type() != reflect.TypeFor[json.RawMessage]() {
 		index, err := strconv.Atoi(steps[0])
@@ -267,7 +267,7 @@ func follow(from reflect.Value, steps []string) (any, error) {
 	return typed(from, steps[0], results[0])
 }
 
-// typed adds what the protocol requires and a Go value lacks: whether an id was an integer, and the text of an instant.
+// `typed` adds what the protocol requires and Go values lack: whether an id was an integer, and the text of an instant.
 func typed(from reflect.Value, name string, value reflect.Value) (any, error) {
 	raw := func() string {
 		if record, ok := from.Interface().(fields); ok {

@@ -1,7 +1,7 @@
 """Mistakes of users. Every type checker refuses the lines marked as wrong, and no other lines.
 
-A mark that names checkers holds only for those: ty does not check the keywords of a TypedDict, and some checkers do not
-report a comparison of two literals that are never equal.
+If a mark names checkers, only those checkers refuse the line: ty does not check the keywords of a TypedDict, and some
+checkers do not report a comparison of two literals that are never equal.
 """
 
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ subscription = client.subscriptions.get(1)
 
 pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with the installed package")
 
-# Call with the cursor (|) -> text that its signature must contain, and text that its documentation must contain.
+# Maps a call with the cursor (|) to a text in the shown signature and a text in the shown documentation.
 SIGNATURES = {
     "billcore.Client(|)": ("timeout: float | None = 30", "max_retries: Further"),
     "client.subscriptions.charge(|)": ("amount: int", "amount: The amount in cents, without VAT."),
@@ -84,7 +84,7 @@ def test_no_private_name_is_shown(server: LanguageServer) -> None:
     ],
 )
 def test_completion_by_jedi(tmp_path: Path, code: str, expected: set[str]) -> None:
-    """Of editors without a language server, and of IPython."""
+    """Completions that IPython and editors without a language server show."""
     project = jedi.Project(tmp_path, sys_path=[str(PACKAGE), *sys.path])
     found = {one.name for one in jedi.Script(code, project=project).complete()}
     assert expected <= found, sorted(found)[:40]

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with th
 
 
 def marked(checker: str) -> dict[int, str]:
-    """The lines of mistakes.py that the checker must refuse: their mark names that checker, or none."""
+    """The lines of mistakes.py that the checker must refuse: their mark names the checker, or names no checker."""
     out = {}
     for number, line in enumerate((HERE / "mistakes.py").read_text("utf-8").splitlines(), start=1):
         found = MARK.search(line)

@@ -103,7 +103,7 @@ macro_rules! common {
 }
 pub(crate) use common;
 
-/// Updates a product: a field uses its typed method if the value has the field's type, otherwise null or JSON.
+/// Updates a product. Sets a field by its typed method if the value has the field's type, else as null or JSON.
 pub fn update(client: &Client, args: &Arguments) -> Outcome {
     let mut changes = ProductChanges::new();
     let fields = args.raw("fields").unwrap_or("{}");

@@ -1,4 +1,4 @@
-//! A token that is triggered while the answer of a write arrives.
+//! Tests a cancel token that is triggered while the answer to a write arrives.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use billcore::{CallOptions, CancelToken, ChargeOptions};
 use support::{Reply, order, serve};
 
-/// If a charge was made, its error must say that the outcome is unknown.
+/// If a call made a charge but returns an error, the error must say that the outcome is unknown.
 #[test]
 fn a_token_triggered_with_the_answer_hides_no_charge() {
     let next: Arc<Mutex<Option<CancelToken>>> = Arc::default();

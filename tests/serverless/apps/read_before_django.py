@@ -1,4 +1,4 @@
-"""A common mistake with Django: something reads the body before from_wsgi, whose error is the answer."""
+"""A common mistake with Django: code reads the body before from_wsgi(). The response is the text of its error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A common mistake with FastAPI: something reads the body before from_asgi, whose error is the answer."""
+"""A common mistake with FastAPI: code reads the body before from_asgi(). The response is the text of its error."""
 
 from __future__ import annotations
 

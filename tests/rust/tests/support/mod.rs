@@ -189,7 +189,7 @@ pub fn wait(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// Returns the error of a call. Checks that it has this code, and that its text is one line without the key.
+/// Returns the error of a call. Checks that the error has this code, and that its text is one line without the key.
 pub fn error<T: std::fmt::Debug>(result: billcore::Result<T>, code: ErrorCode) -> billcore::Error {
     let error = result.expect_err("the call fails");
     assert_eq!(error.code(), code, "{error}");
