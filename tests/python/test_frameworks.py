@@ -31,7 +31,10 @@ def test_a_field_of_pydantic() -> None:
     assert Receipt.model_json_schema()["properties"]["order"] == {"title": "Order", "type": "object"}
 
 
-@pytest.mark.parametrize("wrong", [5, "text", None, [], resource(PRODUCT, "product.updated"), {"id": {1, 2}}, {"a": float("nan")}, {"a": "\ud800"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [5, "text", None, [], resource(PRODUCT, "product.updated"), {"id": {1, 2}}, {"a": float("nan")}, {"a": "\ud800"}],
+)
 def test_something_else_in_such_a_field(wrong: Any) -> None:
     with pytest.raises(pydantic.ValidationError, match="order\n"):
         Receipt(order=wrong)

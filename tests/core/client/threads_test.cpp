@@ -152,7 +152,7 @@ TEST(Threads, ResultsStayWithTheirCallers) {
   std::atomic<int> good{0};
   in_threads([&](int number) {
     const auto tenant = std::to_string(number);
-    // Every other thread uses the shared client itself.
+    // Even-numbered threads use the shared client itself.
     const auto own = client.with_options({.headers = {{{"X-Tenant", tenant}}}});
     const bool shares = number % 2 == 0;
     const Client& used = shares ? client : own;
