@@ -129,6 +129,7 @@ area_wheel() {
   folder="$bc_cache/wheel-$("$wheel_python" -c 'import sys; print(sys.implementation.cache_tag)')-$(bc_tree_hash core python \
     pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
   once wheel bc_once "$folder" make_wheel "$folder"
+  prune "$folder"
   local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
   PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
   # Runs the tests that depend on how the modules are linked: process exit, imports, memory, errors.

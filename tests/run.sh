@@ -95,16 +95,22 @@ build_release() { configure_and_build release -DBILLCORE_TESTS=ON -DBILLCORE_PYT
 installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)/bin/python"
 make_package() { # FOLDER
   local beside
-  mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|jedi|msgspec|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|rich|sybil|tqdm|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
+  mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|jedi|kombu|msgspec|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|rich|sybil|tqdm|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
   bc_say "pip install '.[sandbox]' into a clean environment"
   "$(bc_python)" -m venv "$1" &&
     # The build folder is in the tree, so paths stay the same and ccache finds earlier objects.
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
       ".[sandbox]" "${beside[@]}"
 }
+# Deletes packages and wheels of earlier states of the tree, 1 GB each, that were not used for a week.
+prune() { # FOLDER: in use
+  touch "$1"
+  find "$bc_cache" -maxdepth 1 \( -name 'package-*' -o -name 'wheel-cpython-*' \) -mtime +7 -exec rm -rf {} +
+}
 install_package() {
   build_release # comes first, because it turns warnings into errors, and compiles most of what the package needs
   once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"
+  prune "${installed_python%/bin/python}"
 }
 
 # Python must load AddressSanitizer's run-time before the modules. Leak detection is off, because Python itself leaks.
