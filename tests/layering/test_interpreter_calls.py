@@ -38,7 +38,13 @@ HARMLESS = set(
     )
 )
 # Functions that the modules call only while they are imported.
-STARTING = {"PyDict_SetItemString", "PyModuleDef_Init", "PyObject_CallFunctionObjArgs", "PyType_Modified"}
+STARTING = {
+    "PyDict_SetItemString",
+    "PyModuleDef_Init",
+    "PyNumber_Or",
+    "PyObject_CallFunctionObjArgs",
+    "PyType_Modified",
+}
 
 
 def gated() -> set[str]:

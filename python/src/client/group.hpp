@@ -60,7 +60,8 @@ template <typename Group>
 void elsewhere(py::class_<Group>& type, const char* name, const char* place) {
   const std::string group = py::str(type.attr("__name__"));
   type.def("__getattr__", [group, name, place](const Group& /*self*/, const py::str& wanted) -> py::object {
-    const auto hint = wanted.equal(py::str(name)) ? std::string(": use client.") + place : std::string();
+    const auto hint = PyUnicode_Compare(wanted.ptr(), py::str(name).ptr()) == 0 ? std::string(": use client.") + place
+                                                                                : std::string();
     PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute %R%s", group.c_str(), wanted.ptr(), hint.c_str());
     throw py::error_already_set();
   });

@@ -41,11 +41,9 @@ py::object shown_amount(const Type& type, const Value& owner) {
   if (!amount || amount->kind() != Value::Kind::integer || !currency) return {};
   if (currency->kind() != Value::Kind::string || !is_word(currency->text())) return {};
   const auto number = plain(*amount);
-  const auto cents = PyLong_AsLongLong(number.ptr());
-  if (cents == -1 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();  // the amount exceeds 64 bits
-    return {};
-  }
+  int overflow = 0;
+  const auto cents = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) return {};
   return string(amount_text(cents, currency->text()));
 }
 
