@@ -57,9 +57,8 @@ python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
 bc_ccache "$root"
-# pip builds in an environment with a new path each time, and calls the compiler by the name that built Python. For
-# ccache to find the objects of other builds, pybind11 is taken from `venv`, and the compiler is called cc and c++, as
-# by CMake.
+# ccache finds an object again only if the paths and the compiler's name are the same. pip builds in a new folder each
+# time, so pybind11 is taken from `venv`; and the compiler is cc and c++, as in the presets.
 CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir) -DCMAKE_C_COMPILER=cc -DCMAKE_CXX_COMPILER=c++"
 export CMAKE_ARGS
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
     from ._client import AsyncPager, Pager
 
@@ -49,7 +49,7 @@ def _blocking(pager: Pager[_T], bar: Progress, description: str) -> Iterator[_T]
         task = bar.add_task(description, total=None)
         for item in pager:
             yield item
-            _step(bar, task, pager.total)
+            bar.update(task, advance=1, total=pager.total)
 
 
 async def _awaited(pager: AsyncPager[_T], bar: Progress, description: str) -> AsyncIterator[_T]:
@@ -57,8 +57,4 @@ async def _awaited(pager: AsyncPager[_T], bar: Progress, description: str) -> As
         task = bar.add_task(description, total=None)
         async for item in pager:
             yield item
-            _step(bar, task, pager.total)
-
-
-def _step(bar: Progress, task: TaskID, total: int | None) -> None:
-    bar.update(task, advance=1, total=total)
+            bar.update(task, advance=1, total=pager.total)

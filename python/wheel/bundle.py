@@ -27,6 +27,7 @@ MODULES = {
     "_pydantic",
     "_receivers",
     "_shown",
+    "_shown_fields",
 }
 MODULES |= {"_types", "_webhook"}
 THIRD_PARTY = {"openssl", "yyjson", "pybind11", "libcxx"}

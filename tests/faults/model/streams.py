@@ -245,7 +245,7 @@ def unasked(number: int) -> Step:
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """Sends GOAWAY on an open connection. first: before the answer. The frame names this stream, 0 or the highest."""
+    """Sends GOAWAY, before the answer if `first`; its last stream is the current one, 0 or the highest number."""
     code = chance.choice([*Codes, 0xFF])
     last = chance.choice([None, 0, MOST])
 
