@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -26,7 +27,8 @@ def begin() -> None:
     wanted = os.environ.get("BILLCORE_LOG", "").lower()
     level = _LEVELS.get(wanted)
     if level is None:
-        print(f"billcore: BILLCORE_LOG must be {', '.join(_LEVELS)}, not {wanted[:80]!r}: ignored", file=sys.stderr)
+        with contextlib.suppress(OSError, ValueError):  # a closed stderr must not fail the import
+            print(f"billcore: BILLCORE_LOG must be {', '.join(_LEVELS)}, not {wanted[:80]!r}: ignored", file=sys.stderr)
         return
     logger = logging.getLogger("billcore")
     logger.setLevel(level)

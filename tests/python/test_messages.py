@@ -127,3 +127,9 @@ def test_a_log_by_environment(monkeypatch: pytest.MonkeyPatch, level: str | None
         assert all("GET /subscription/{id}" in line and "request id" in line for line in said)
         own = [line for line in after.splitlines() if line.startswith(("DEBUG:billcore:", "INFO:billcore:"))]
         assert len(own) == lines and after.count("GET ") == lines, after
+
+
+@pytest.mark.parametrize("level", ["debug", "loud"])
+def test_a_log_without_stderr(monkeypatch: pytest.MonkeyPatch, level: str) -> None:
+    monkeypatch.setenv("BILLCORE_LOG", level)
+    assert run_python("import os\nos.close(2)\n" + TALK).split() == ["failed", "failed"]
