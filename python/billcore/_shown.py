@@ -27,9 +27,13 @@ def _text(kind: str, name: str, members: _Members) -> str:
     if name in AMOUNTS.get(kind, ()) and type(value) is int and abs(value) < 2**63 and isinstance(currency, str):
         return format_amount(value, currency)
     if isinstance(value, (dict, list)):
-        return f"({len(value)} {'members' if isinstance(value, dict) else 'items'})" if value else "(empty)"
+        return f"({_count(len(value), 'member' if isinstance(value, dict) else 'item')})" if value else "(empty)"
     text = "" if value is None else str(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _row(cells: Iterable[str], tag: str = "td") -> str:
@@ -61,9 +65,8 @@ def html_of_page(page: Page[Resource]) -> str:
     shown = [(type(item).__name__, item.to_dict()) for item in page.items[:_MOST_ROWS]]
     names = list(dict.fromkeys(name for _, members in shown for name in members))
     rows = [_row([_text(kind, name, members) if name in members else "" for name in names]) for kind, members in shown]
-    count = len(page.items)
-    title = "1 item" if count == 1 else f"{count} items"
-    if count > _MOST_ROWS:
+    title = _count(len(page.items), "item")
+    if len(page.items) > _MOST_ROWS:
         title += f", the first {_MOST_ROWS} shown"
     return _table(title, [_row(names, "th"), *rows])
 

@@ -125,7 +125,7 @@ def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping
     kind: Any = "method" if what == "property" else what
     settings: Any = Config(napoleon_use_ivar=True)
     made = str(GoogleDocstring(lines, settings, app, kind, name, value, options))
-    lines[:] = made.replace("Service interface:", ":doc:`Service interface </interface>`:").splitlines()
+    lines[:] = re.sub(r"Service\s+interface:", ":doc:`Service interface </interface>`:", made).splitlines()
 
 
 def sections() -> dict[str, list[str]]:
@@ -134,7 +134,7 @@ def sections() -> dict[str, list[str]]:
     for name, value in PUBLIC.items():
         members = {f"{name}.{key}": member for key, member in vars(value).items()} if isinstance(value, type) else {}
         for each, member in {name: value, **members}.items():
-            text = re.search(r"Service interface:\s+([^.]+)\.", getattr(member, "__doc__", None) or "")
+            text = re.search(r"Service\s+interface:\s+([^.]+)\.", getattr(member, "__doc__", None) or "")
             for section in text[1].split("; ") if text and ".Async" not in each else []:
                 found.setdefault(" ".join(section.split()), []).append(each)
     return found

@@ -81,7 +81,7 @@ def test_notebooks_and_rich_show_no_url(name: str) -> None:
 @pytest.mark.parametrize("wrong", [10**30, True, 1.5, None, "5", [1]])
 def test_notebooks_show_what_is_no_amount(wrong: Any) -> None:
     html = subscription(price=wrong)._repr_html_()
-    assert f"<tr><th>price</th><td>{'(1 items)' if wrong == [1] else wrong or ''}</td></tr>" in html
+    assert f"<tr><th>price</th><td>{'(1 item)' if wrong == [1] else wrong or ''}</td></tr>" in html
     assert "<tr><th>vat</th><td>2500</td></tr>" in html
 
 
