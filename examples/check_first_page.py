@@ -113,8 +113,8 @@ LD_LIBRARY_PATH="$prefix/lib" build/no-run-path demo-active
 ldd build/find-shared | grep libbillcore
 if ldd build/find-static build/installed/find build/installed/verify-c | grep libbillcore; then exit 1; fi
 install="pip install --quiet --dry-run --no-deps"
-$install "$PWD[sandbox]"
-$install "billcore[sandbox] @ git+file://localhost$PWD" # the URL of a requirement must have a host
+$install "$PWD"
+$install "billcore @ git+file://localhost$PWD" # the URL of a requirement must have a host
 pip install --quiet --dry-run '.[otel]'
 """
 

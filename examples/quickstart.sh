@@ -33,14 +33,15 @@ build_libraries() {
 # install_python FOLDER: installs the package as a user does, in a new virtual environment.
 install_python() {
   "$python" -m venv "$1" &&
-    "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/quickstart-wheel '.[sandbox]'
+    "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/quickstart-wheel \
+      ./python/sandbox '.[sandbox]'
 }
 
 # start_sandbox PYTHON: sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The sandbox exits when
 # its stdin is closed, so it cannot outlive this script.
 start_sandbox() {
   local ready
-  coproc SANDBOX { exec "$1" -m billcore.sandbox --port 0 --exit-with-stdin 2>>"$log"; }
+  coproc SANDBOX { exec "$1" -m billcore_sandbox --port 0 --exit-with-stdin 2>>"$log"; }
   sandbox="$SANDBOX_PID"
   trap stop_sandbox EXIT
   if ! read -r -t 60 ready <&"${SANDBOX[0]}"; then

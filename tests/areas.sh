@@ -18,12 +18,12 @@ area_lint() {
 area_core() {
   build_tested
   export BILLCORE_TEST_PYTHON="$python"
-  PYTHONPATH="$root/python" run core ctest_in "$tested/tests/core" 300
+  PYTHONPATH="$root/python:$root/python/sandbox" run core ctest_in "$tested/tests/core" 300
 }
 # capi: tests in C of the C ABI, its symbols and its stored form
 area_capi() {
   build_tested
-  PYTHONPATH="$root/python" BILLCORE_TEST_PYTHON="$python" run capi ctest_in "$tested/tests/capi" 300
+  PYTHONPATH="$root/python:$root/python/sandbox" BILLCORE_TEST_PYTHON="$python" run capi ctest_in "$tested/tests/capi" 300
 }
 # python: pytest of the Python package
 area_python() {
@@ -32,7 +32,7 @@ area_python() {
 }
 # sandbox: the service on localhost
 area_sandbox() {
-  PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
+  PYTHONPATH="$root/python:$root/python/sandbox:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
 }
 # conformance: the fixtures of the wire and of webhooks in C++, C and Python
 area_conformance() {
@@ -44,7 +44,7 @@ area_conformance() {
     PYTHONPATH="$root/$tested/python:$root" run conformance "${tests[@]}"
     return
   fi
-  PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
+  PYTHONPATH="$root/python:$root/python/sandbox:$root" run conformance "${tests[@]}" -k "not python"
   # Each process of xdist collects all tests, which is slow under AddressSanitizer.
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
@@ -83,7 +83,7 @@ area_libcurl() {
       ldd "$build/tests/core/$program" | grep -F "$folder/lib/libcurl.so.4" >/dev/null ||
         { echo "$program does not run with the libcurl of $folder" >&2; exit 1; }
     done
-    GTEST_FILTER="-$long_computations" BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" \
+    GTEST_FILTER="-$long_computations" BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python:$root/python/sandbox" \
       run "libcurl-$name-core" ctest --test-dir "$build/tests/core" -R '^(client-tests|out-of-memory)$' \
       --no-tests=error --output-on-failure --timeout 300
     BILLCORE_RELEASE_BUILD="$build" PYTHONPATH="$root" \
@@ -146,7 +146,7 @@ make_wheel() { # FOLDER
   quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
   local beside wheels=("$1"/*.whl)
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
-  bc_make_venv "$1/environment" "$wheel_python" "${wheels[0]}[sandbox]" "${beside[@]}"
+  bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
 # proof: no branch and no address depends on a secret
 # The release build runs under memcheck, which does not work with sanitizers.

@@ -26,7 +26,7 @@ mapfile -t typed < <(files '*.py' '*.pyi' ':!tests/python/typing/mistakes.py' ':
 mapfile -t workflows < <(files '.github/workflows/*.yml')
 mapfile -t json < <(files '*.json')
 # Leaves out data, pictures, and the sandbox, whose texts are older than the style rule that words.py checks.
-mapfile -t texts < <(files ':!python/billcore/sandbox' ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
+mapfile -t texts < <(files ':!python/sandbox' ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
 
 tidy() {
   local sources

@@ -95,11 +95,11 @@ installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CM
 make_package() { # FOLDER
   local beside
   mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|jedi|kombu|msgspec|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|rich|sybil|tqdm|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
-  bc_say "pip install '.[sandbox]' into a clean environment"
+  bc_say "pip install ./python/sandbox '.[sandbox]' into a clean environment"
   "$(bc_python)" -m venv "$1" &&
     # The build folder is in the tree, so paths stay the same and ccache finds earlier objects.
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
-      ".[sandbox]" "${beside[@]}"
+      ./python/sandbox ".[sandbox]" "${beside[@]}"
 }
 # Deletes packages and wheels of earlier states of the tree, 1 GB each, that were not used for a week.
 prune() { # FOLDER: in use

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from billcore.sandbox import options as sandbox_options
-
 EXIT_USAGE = 2
 
 
@@ -38,42 +36,22 @@ class _Version(argparse.Action):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `billcore`; returns the exit status (0 ok, 1 failed, 2 usage)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["sandbox"]:
+        return _sandbox(arguments[1:])
     parser = _Parser(prog="billcore", description="Billing service client and its local sandbox.")
     parser.add_argument("--version", action=_Version, help="show the release, and those of the libraries in use")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    sandbox = commands.add_parser(
-        "sandbox",
-        help="run the whole service on localhost",
-        description=sandbox_options.DESCRIPTION,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    sandbox_options.add_arguments(sandbox)
-    return _run_sandbox(sandbox, parser.parse_args(argv))
+    commands.add_parser("sandbox", help="run the whole service on localhost (billcore-sandbox)", add_help=False)
+    parser.parse_args(arguments)
+    raise AssertionError("argparse returns only for a known command")
 
 
-def sandbox_main(argv: Sequence[str] | None = None) -> int:
-    """Run `python -m billcore.sandbox`; returns the exit status."""
-    parser = _Parser(
-        prog="billcore sandbox",
-        description=sandbox_options.DESCRIPTION,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    sandbox_options.add_arguments(parser)
-    return _run_sandbox(parser, parser.parse_args(argv))
-
-
-def _run_sandbox(parser: argparse.ArgumentParser, namespace: argparse.Namespace) -> int:
-    try:
-        options = sandbox_options.from_namespace(namespace)
-    except ValueError as error:
-        parser.error(str(error))
-    # Checks that the packages exist: catching ImportError would also hide an ImportError inside these packages.
-    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "h11")):
-        print(
-            "billcore sandbox needs Starlette and uvicorn: pip install 'starlette>=0.37' 'uvicorn>=0.29'",
-            file=sys.stderr,
-        )
+def _sandbox(arguments: Sequence[str]) -> int:
+    """Run `billcore-sandbox`, a package of its own, which has its own options."""
+    if importlib.util.find_spec("billcore_sandbox") is None:
+        print("billcore sandbox needs a package: pip install billcore-sandbox", file=sys.stderr)
         return EXIT_USAGE
-    from billcore.sandbox.server import run
+    from billcore_sandbox.cli import main as sandbox_main
 
-    return run(options)
+    return sandbox_main(arguments, prog="billcore sandbox")

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from billcore.sandbox import clock
-from billcore.sandbox.resources import product_prices, with_vat
+from billcore_sandbox import clock
+from billcore_sandbox.resources import product_prices, with_vat
 
 
 def day(text: str) -> datetime:

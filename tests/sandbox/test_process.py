@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,16 +24,16 @@ from support.waiting import GENEROUS, until
 
 ROOT = Path(__file__).resolve().parents[2]
 
-MODULE = [sys.executable, "-m", "billcore.sandbox"]
+MODULE = [sys.executable, "-m", "billcore_sandbox"]
 
 
-def run(*arguments: str, module: str = "billcore.sandbox", code: str | None = None) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, module: str = "billcore_sandbox", code: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code] if code is not None else [sys.executable, "-m", module]
     return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=GENEROUS)
 
 
 @contextmanager
-def started(*arguments: str, module: str = "billcore.sandbox") -> Iterator[tuple[subprocess.Popen[str], Any]]:
+def started(*arguments: str, module: str = "billcore_sandbox") -> Iterator[tuple[subprocess.Popen[str], Any]]:
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         stdin=subprocess.PIPE,
@@ -148,24 +148,33 @@ def test_the_port_is_taken() -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "h11"])
-def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
+def test_without_the_package_it_says_what_to_install() -> None:
     code = (
         "import importlib.util, sys\n"
         "found = importlib.util.find_spec\n"
-        f"importlib.util.find_spec = lambda name, *rest: None if name == {missing!r} else found(name, *rest)\n"
+        "importlib.util.find_spec = lambda name, *rest: None if name == 'billcore_sandbox' else found(name, *rest)\n"
         "from billcore._cli import main\n"
         "sys.exit(main(['sandbox']))"
     )
     done = run(code=code)
     assert (done.returncode, done.stdout) == (2, "")
-    # The message names the extra's requirements, because pip may not find billcore itself on an index.
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["sandbox"]
-    command = "pip install " + " ".join(f"'{requirement}'" for requirement in wanted)
-    assert done.stderr == f"billcore sandbox needs Starlette and uvicorn: {command}\n"
+    assert done.stderr == "billcore sandbox needs a package: pip install billcore-sandbox\n"
 
 
-def test_help_and_errors_work_without_the_extra() -> None:
+def test_the_samples_of_events_are_what_the_sandbox_sends() -> None:
+    """python -m billcore_sandbox.catalog > python/billcore/testing/samples.json makes them."""
+    printed = subprocess.run([sys.executable, "-m", "billcore_sandbox.catalog"], capture_output=True, check=True)
+    assert printed.stdout == (ROOT / "python/billcore/testing/samples.json").read_bytes()
+
+
+def test_the_two_packages_have_one_version() -> None:
+    version = re.search(r"project\(billcore VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text("utf-8"))
+    assert version is not None
+    printed = run("--version")
+    assert printed.stdout == f"billcore-sandbox {version[1]}\n"
+
+
+def test_help_and_errors_work_without_the_server_packages() -> None:
     code = (
         "import sys\n"
         "sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'h11')))\n"
@@ -180,7 +189,7 @@ def test_help_and_errors_work_without_the_extra() -> None:
 def test_the_sandbox_never_loads_the_compiled_half() -> None:
     code = (
         "import sys\n"
-        "import billcore.sandbox.server, billcore.testing, billcore._cli, billcore._pytest_plugin\n"
+        "import billcore_sandbox.http.server, billcore.testing, billcore._cli, billcore._pytest_plugin\n"
         "loaded = [name for name in sys.modules if name in ('billcore._webhook', 'billcore._client')]\n"
         "sys.exit(1 if loaded else 0)"
     )

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from billcore.sandbox import products, subscriptions
-from billcore.sandbox.calls import Call, Reply
-from billcore.sandbox.options import Options
-from billcore.sandbox.store import Store
-from billcore.sandbox.world import Work, World
+from billcore_sandbox import products, subscriptions
+from billcore_sandbox.service.calls import Call, Reply
+from billcore_sandbox.options import Options
+from billcore_sandbox.store import Store
+from billcore_sandbox.world import Work, World
 from billcore.testing import Control
 from sandbox.support import Service
 

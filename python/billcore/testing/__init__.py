@@ -10,7 +10,7 @@
 
 The pytest fixture `signed_event` is the function `event`, and `billcore_sandbox` is a Sandbox.
 
-Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself uses only the standard library.
+Sandbox needs the package billcore-sandbox (the extra `sandbox`); this module itself uses only the standard library.
 """
 
 from __future__ import annotations

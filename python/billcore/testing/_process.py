@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -92,14 +93,15 @@ class Sandbox:
         arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
         if deliver_anywhere:
             arguments.append("--deliver-anywhere")
+        environment = _environment()
         self._owner = os.getpid()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  used until the child exits
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "billcore.sandbox", "--exit-with-stdin", *arguments],
+            [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            env=_environment(),
+            env=environment,
             # This process handles Ctrl-C in a terminal; the child exits when its stdin is closed.
             start_new_session=True,
         )
@@ -164,12 +166,13 @@ class Sandbox:
 
 
 def _environment() -> dict[str, str]:
-    """The child's environment, in which it imports the same billcore as this process."""
-    here = str(Path(__file__).resolve().parent.parent.parent)
-    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])] if "site-packages" not in here else None
+    """The child's environment, in which it imports the same billcore_sandbox as this process."""
+    found = importlib.util.find_spec("billcore_sandbox")
+    if found is None or found.origin is None:
+        raise SandboxError("the package billcore-sandbox is not installed: pip install billcore-sandbox")
+    folder = str(Path(found.origin).parent.parent)
     environment = dict(os.environ)
-    if paths is not None:
-        environment["PYTHONPATH"] = os.pathsep.join(paths)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     return environment
 
 

@@ -40,7 +40,7 @@ Sandbox::Sandbox() {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
-  std::vector<std::string> words{python, "-m", "billcore.sandbox", "--port", "0"};
+  std::vector<std::string> words{python, "-m", "billcore_sandbox", "--port", "0"};
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -15,7 +15,7 @@
 
 namespace billcore::test {
 
-/// Runs `python -m billcore.sandbox`, once per test program, with the Python of $BILLCORE_TEST_PYTHON.
+/// Runs `python -m billcore_sandbox`, once per test program, with the Python of $BILLCORE_TEST_PYTHON.
 class Sandbox {
  public:
   /// The program's sandbox, reset to its initial state.

@@ -1,0 +1,123 @@
+"""The command `billcore-sandbox`, which `billcore sandbox` runs too.
+
+    billcore-sandbox [OPTIONS]                  serve until Ctrl-C
+    billcore-sandbox run [OPTIONS] -- COMMAND…  serve while a command runs, and end with its status
+    billcore-sandbox trigger NAME [--on ID]     let a scenario happen in a sandbox that runs
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from billcore_sandbox import __version__, options
+
+EXIT_FAILED, EXIT_USAGE = 1, 2
+_CONTROL = "BILLCORE_SANDBOX_CONTROL"
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with one-line errors."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str] | None = None, *, prog: str = "billcore-sandbox") -> int:
+    """Run the command; returns the exit status (0 ok, 1 failed, 2 usage; for `run` the command's)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["run"]:
+        return _run(arguments[1:], f"{prog} run")
+    if arguments[:1] == ["trigger"]:
+        return _trigger(arguments[1:], f"{prog} trigger")
+    chosen = _options(arguments, prog, f"{options.DESCRIPTION} Other commands: {prog} run, {prog} trigger.")
+    from billcore_sandbox.http.server import run
+
+    return run(chosen)
+
+
+def _options(arguments: Sequence[str], prog: str, description: str) -> options.Options:
+    formatter = argparse.ArgumentDefaultsHelpFormatter
+    parser = _Parser(prog=prog, description=description, formatter_class=formatter)
+    parser.add_argument("--version", action="version", version=f"billcore-sandbox {__version__}")
+    options.add_arguments(parser)
+    try:
+        return options.from_namespace(parser.parse_args(arguments))
+    except ValueError as error:
+        parser.error(str(error))
+
+
+def _run(arguments: Sequence[str], prog: str) -> int:
+    """Start a sandbox, run a command with its addresses in the environment, stop the sandbox."""
+    split = list(arguments).index("--") if "--" in arguments else len(arguments)
+    own, command = list(arguments[:split]), list(arguments[split + 1 :])
+    _options(own, prog, "Run a command beside a sandbox: OPTIONS -- COMMAND…")
+    if not command:
+        print(f"{prog}: name a command after -- (see {prog} --help)", file=sys.stderr)
+        return EXIT_USAGE
+    serve = [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *own]
+    with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as sandbox:
+        assert sandbox.stdout is not None
+        line = sandbox.stdout.readline()
+        if not line:
+            return sandbox.wait()
+        try:
+            return subprocess.run(command, env=os.environ | environment(json.loads(line))).returncode
+        except OSError as error:
+            print(f"{prog}: cannot run {command[0]}: {error.strerror}", file=sys.stderr)
+            return 127
+        finally:
+            sandbox.terminate()
+
+
+def environment(ready: dict[str, Any]) -> dict[str, str]:
+    """The variables that clients and tests read."""
+    found = {"BILLCORE_BASE_URL": ready["base_url"], "BILLCORE_API_KEY": ready["api_key"], _CONTROL: ready["control_url"]}
+    for endpoint in ready.get("endpoints", []):
+        found["BILLCORE_WEBHOOK_SECRET"] = endpoint["secret"]
+    return found
+
+
+def _trigger(arguments: Sequence[str], prog: str) -> int:
+    parser = _Parser(prog=prog, description="Let a scenario happen; without a name, lists the scenarios.")
+    parser.add_argument("name", nargs="?", metavar="NAME")
+    parser.add_argument("--on", metavar="ID", help="an existing subscription (else: a new one)")
+    parser.add_argument("--control-url", default=os.environ.get(_CONTROL), help=f"of the sandbox (else: ${_CONTROL})")
+    given = parser.parse_args(arguments)
+    if given.control_url is None:
+        parser.error(f"give --control-url, or set {_CONTROL} as the sandbox prints it")
+    try:
+        if given.name is None:
+            for each in _call(given.control_url, "GET", "scenarios")["scenarios"]:
+                print(f"{each['name']:20} {each['about']}")
+        else:
+            body = {"name": given.name} | ({} if given.on is None else {"on": given.on})
+            print(json.dumps(_call(given.control_url, "POST", "trigger", body), ensure_ascii=False))
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        print(f"{prog}: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    return 0
+
+
+def _call(control_url: str, method: str, path: str, body: object = None) -> Any:
+    parts = urlsplit(control_url)
+    if parts.scheme != "http" or parts.hostname is None:
+        raise ValueError(f"{control_url} is not the http URL of a sandbox's control routes")
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+    try:
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        connection.request(method, f"{parts.path.rstrip('/')}/{path}", None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        found = json.loads(answer.read())
+    finally:
+        connection.close()
+    if answer.status != 200:
+        raise ValueError(found["error"]["message"])
+    return found

@@ -1,0 +1,1 @@
+"""The control routes below /_sandbox/, one file for each noun."""

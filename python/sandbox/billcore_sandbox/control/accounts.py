@@ -1,0 +1,99 @@
+"""Accounts, their keys and their clocks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from billcore_sandbox import accounts, clock
+from billcore_sandbox.control import bodies
+from billcore_sandbox.control.common import account_or_first, find, named_account
+from billcore_sandbox.errors import Refusal, invalid
+from billcore_sandbox.lifecycle import new_key
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import World
+
+
+def create(world: World, body: bodies.NewAccount) -> dict[str, Any]:
+    """A new account with a few products and subscriptions of its own."""
+    account, ids = accounts.create(world, demo=body.demo)
+    return {"account": account.uuid, "number": account.number, "api_key": account.api_key, "ids": ids}
+
+
+def delete(world: World, uuid: str) -> dict[str, Any]:
+    """Dispose an account that POST accounts made, with all that it has."""
+    account = named_account(world, uuid)
+    assert account is not None
+    if account in world.store.accounts[:1]:
+        raise Refusal(422, "first_account", "The first account cannot be deleted: reset instead.")
+    accounts.dispose(world, account)
+    return {"account": uuid}
+
+
+def issue_key(world: World, body: bodies.Nothing) -> dict[str, Any]:
+    """One more API key for the account."""
+    account = account_or_first(world, body)
+    with world.effect(account) as work:
+        row = work.machine.create(work, "key", "issue", {"account": account.number, "key": new_key()})
+        work.record("key_issue", key_id=row["id"])
+    return {"id": row["id"], "api_key": row["key"]}
+
+
+def keys(world: World, query: dict[str, str]) -> dict[str, Any]:
+    """API keys with their states."""
+    account = named_account(world, query.get("account")) or world.store.accounts[0]
+    rows = world.store.all("SELECT * FROM api_keys WHERE account = ? ORDER BY id", account.number)
+    return {"keys": [{"id": row["id"], "api_key": row["key"], "state": row["state"]} for row in rows]}
+
+
+def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> dict[str, Any]:
+    """revoke a key, or rotate it: a new key, and the old one is revoked."""
+    row, account = find(world, "key", number, body)
+    with world.effect(account) as work:
+        row = work.machine.fire(work, "key", row, cause)
+        work.record(f"key_{cause}", key_id=row["id"])
+        new = work.new_key
+    successor = None if new is None else {"id": new["id"], "api_key": new["key"]}
+    return {"id": row["id"], "state": row["state"], "new": successor}
+
+
+async def change_clock(world: World, body: bodies.ClockChange) -> dict[str, Any]:
+    """Move the account's clock forward, stop it or let it run; answers when first attempts of deliveries are done."""
+    account = account_or_first(world, body)
+    if body.freeze and body.run:
+        raise invalid("freeze and run contradict each other.")
+    target = _target(account, body)
+    if body.freeze:
+        account.clock.freeze()
+    happened = await world.jobs.move(account, target)
+    if body.run:
+        account.clock.run()
+    world.store.save_clock(account)
+    world.jobs.look(account)
+    pending = await world.dispatcher.settle(account)
+    return {**show_clock(account), "happened": happened, "pending_deliveries": pending}
+
+
+def show_clock(account: Account) -> dict[str, Any]:
+    frozen = account.clock.frozen_at is not None
+    return {"account": account.uuid, "now": clock.iso_precise(account.clock.now()), "frozen": frozen}
+
+
+def _target(account: Account, body: bodies.ClockChange) -> datetime:
+    now = account.clock.now()
+    try:
+        if body.to is not None:
+            if body.days or body.seconds:
+                raise invalid("to cannot be combined with days or seconds.")
+            time = datetime.fromisoformat(body.to)
+            target = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+        else:
+            target = now + timedelta(days=body.days, seconds=body.seconds)
+        clock.add_interval(target, "year", 100)
+    except OverflowError:
+        raise invalid("The clock cannot show a time that far away.") from None
+    except ValueError:
+        raise invalid("The field to must be a time as ISO 8601 writes it, such as 2026-03-31T09:00:00Z.") from None
+    if target < now:
+        raise invalid(f"The clock shows {clock.iso(now)} and only moves forward: POST /_sandbox/accounts makes another.")
+    return target

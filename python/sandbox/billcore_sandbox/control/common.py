@@ -1,0 +1,60 @@
+"""Shared by the control routes: which account a request means, and reading an object."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from billcore_sandbox.control.bodies import Body
+from billcore_sandbox.errors import Refusal, not_found
+from billcore_sandbox.lifecycle import SUBJECTS, resource_of
+from billcore_sandbox.service.calls import number_of
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import Work, World
+
+Query = dict[str, str]
+
+
+def named_account(world: World, uuid: str | None) -> Account | None:
+    """The account with this UUID; None where none is named."""
+    if uuid is None:
+        return None
+    account = world.store.account_by_uuid(uuid)
+    if account is None:
+        raise Refusal(404, "not_found", "No account has this UUID: GET /_sandbox/state lists the accounts.")
+    return account
+
+
+def account_or_first(world: World, body: Body) -> Account:
+    """The account that a request names, or the first one."""
+    return named_account(world, body.account) or world.store.accounts[0]
+
+
+def find(world: World, machine: str, number: str, body: Body) -> tuple[sqlite3.Row, Account]:
+    """An object and its account. Raises the 404 for an unknown id, and for another account's than the named one."""
+    row = world.store.one(f"SELECT * FROM {SUBJECTS[machine].table} WHERE id = ?", number_of(number))
+    named = named_account(world, body.account)
+    if row is None or (named is not None and row["account"] != named.number):
+        raise not_found()
+    return row, world.store.account_by_number(row["account"])
+
+
+def uuid_of(world: World, number: int) -> str | None:
+    account = world.store.find_number(number)
+    return None if account is None else account.uuid
+
+
+def of_account(world: World, query: Query) -> tuple[str, list[Any]]:
+    """The SQL condition of `?account=`, and its argument."""
+    account = named_account(world, query.get("account"))
+    return ("1", []) if account is None else ("account = ?", [account.number])
+
+
+def shown(work: Work, order: sqlite3.Row | None, subscription: int | None) -> dict[str, Any]:
+    """Order and subscription as they are now, in the shape of the REST interface."""
+    row = None if subscription is None else work.row("subscriptions", subscription)
+    fresh = None if order is None else work.row("orders", order["id"])
+    return {
+        "subscription": None if row is None else resource_of(work, "subscription", row),
+        "order": None if fresh is None else resource_of(work, "order", fresh),
+    }

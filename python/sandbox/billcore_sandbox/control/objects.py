@@ -1,0 +1,177 @@
+"""What customers, administrators and time do to subscriptions, orders, products and groups: the causes of states.toml."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import timedelta
+from typing import Any
+
+from billcore_sandbox import clock, resources
+from billcore_sandbox.control import bodies
+from billcore_sandbox.control.common import account_or_first, find, shown
+from billcore_sandbox.errors import invalid
+from billcore_sandbox.lifecycle import order_columns, resource_of, settles_at_once
+from billcore_sandbox.seed import FIXED, ONE_TIME
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import Work, World
+
+
+def checkout(world: World, body: bodies.Checkout) -> dict[str, Any]:
+    """A visitor starts to buy: an order in state created, and a pending subscription when the product recurs."""
+    named = None if body.account is None else account_or_first(world, body)
+    product = world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", body.product_id)
+    if product is None or (named is not None and product["account"] != named.number):
+        raise invalid("The field product_id names no product.", "invalid_product")
+    with world.effect(world.store.account_by_number(product["account"])) as work:
+        subscription = None
+        if product["type"] != ONE_TIME:
+            subscription = _pending(work, product, body)
+        net, vat = resources.net_price(product), round(product["vat_rate"] * 100)
+        columns = order_columns(
+            work, product["id"], net, vat, product["currency"], body.billing, subscription
+        )
+        columns |= {"reference_id": body.reference_id, "reference_name": body.reference_name}
+        columns |= {"is_first": int(subscription is not None), "metadata": json.dumps(body.metadata)}
+        order = work.machine.create(work, "order", "checkout", columns)
+        work.record("checkout", order_id=str(order["id"]), product_id=product["id"])
+        return shown(work, order, order["subscription_id"])
+
+
+def _pending(work: Work, product: sqlite3.Row, body: bodies.Checkout) -> sqlite3.Row:
+    start = work.now + timedelta(days=body.starts_in_days)
+    trial_end = start + timedelta(days=body.trial_days)
+    columns = {
+        "account": work.account.number,
+        "product_id": product["id"],
+        "price": resources.net_price(product),
+        "vat": round(product["vat_rate"] * 100),
+        "currency": product["currency"],
+        "created_at": clock.iso(work.now),
+        "starts_at": clock.iso(start) if body.starts_in_days else None,
+        "trial_ends_at": clock.iso(trial_end) if body.trial_days else None,
+        "reference_id": body.reference_id,
+        "reference_name": body.reference_name,
+        "cancelled": 0,
+        "billing": body.billing,
+        "declines": int(body.declines),
+        "custom_fields": "[]",
+        "metadata": json.dumps(body.metadata),
+    }
+    return work.machine.create(work, "subscription", "checkout", columns)
+
+
+def confirm(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
+    """The visitor confirms; paid at once where the billing method settles so."""
+    row, account = find(world, "order", number, body)
+    with world.effect(account) as work:
+        order = work.machine.fire(work, "order", row, "confirm")
+        if settles_at_once(world.options, order["billing"]):
+            order = work.machine.fire(work, "order", order, "pay")
+        work.record("confirm", order_id=number, state=order["state"])
+        return shown(work, order, order["subscription_id"])
+
+
+def pay(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
+    """The payment settles. An order that is paid already stays as it is: no effect, no event."""
+    row, account = find(world, "order", number, body)
+    with world.effect(account) as work:
+        if row["state"] != "paid":
+            work.machine.fire(work, "order", row, "pay")
+            work.record("pay", order_id=number)
+        return shown(work, row, row["subscription_id"])
+
+
+def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> dict[str, Any]:
+    """Another cause of an order: await_payment, await_user, fail_payment, cancel_payment, refund."""
+    row, account = find(world, "order", number, body)
+    with world.effect(account) as work:
+        work.machine.fire(work, "order", row, cause)
+        work.record(cause, order_id=number)
+        return shown(work, row, row["subscription_id"])
+
+
+def subscription_cause(world: World, cause: str, body: bodies.Body, number: str) -> dict[str, Any]:
+    """A cause of a subscription: renew, start, end, cancel."""
+    row, account = find(world, "subscription", number, body)
+    with world.effect(account) as work:
+        work.machine.fire(work, "subscription", row, cause)
+        return shown(work, work.new_order, row["id"])
+
+
+def change_billing(world: World, body: bodies.BillingMethod, number: str) -> dict[str, Any]:
+    """Another billing method, or one that declines."""
+    row, account = find(world, "subscription", number, body)
+    if body.billing is None and body.declines is None:
+        raise invalid("change_billing needs billing or declines.")
+    with world.effect(account) as work:
+        work.machine.fire(
+            work, "subscription", row, "change_billing", billing=body.billing, declines=body.declines
+        )
+        return shown(work, None, row["id"])
+
+
+def create_product(world: World, body: bodies.NewProduct) -> dict[str, Any]:
+    """An administrator creates a product."""
+    account = account_or_first(world, body)
+    recurs = body.type != ONE_TIME
+    with world.effect(account) as work:
+        columns = {
+            "account": account.number,
+            **{name: getattr(body, name) for name in ("name", "description", "type", "price", "currency", "vat_rate")},
+            "interval": body.interval or "month" if recurs else None,
+            "price_includes_vat": 0,
+            "images": "[]",
+            "use_cart": 0,
+            "stock_tracking": 0,
+            "out_of_stock": 0,
+            "stays_active": int(body.stays_active),
+            "cycles": body.cycles or 3 if body.type == FIXED else None,
+        }
+        row = work.machine.create(work, "product", "create", columns)
+        work.record("product_create", product_id=row["id"])
+        return {"product": resource_of(work, "product", row)}
+
+
+def create_group(world: World, body: bodies.NewGroup) -> dict[str, Any]:
+    """An administrator creates a product group."""
+    account = account_or_first(world, body)
+    with world.effect(account) as work:
+        _check_products(world, account, body.products)
+        # The event shows the products, so they are members before it is fired.
+        number = work.db.execute("SELECT max(id) FROM product_groups").fetchone()[0] or 0
+        sequence = work.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'product_groups'").fetchone()
+        number = max(number, sequence["seq"] if sequence else 0) + 1
+        work.set_members(number, body.products)
+        row = work.machine.create(
+            work, "group", "create", {"id": number, "account": account.number, "name": body.name}
+        )
+        work.record("group_create", group_id=row["id"])
+        return {"group": resource_of(work, "group", row)}
+
+
+def change_group(world: World, body: bodies.Group, number: str) -> dict[str, Any]:
+    """An administrator changes the name or the products of a group."""
+    row, account = find(world, "group", number, body)
+    with world.effect(account) as work:
+        if body.products is not None:
+            _check_products(world, account, body.products)
+        row = work.machine.fire(work, "group", row, "change", name=body.name, products=body.products)
+        work.record("group_change", group_id=row["id"])
+        return {"group": resource_of(work, "group", row)}
+
+
+def delete_group(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
+    """An administrator deletes a group; its products stay."""
+    row, account = find(world, "group", number, body)
+    with world.effect(account) as work:
+        work.machine.fire(work, "group", row, "delete")
+        work.record("group_delete", group_id=row["id"])
+    return {"id": row["id"]}
+
+
+def _check_products(world: World, account: Account, products: list[int]) -> None:
+    for product in products:
+        row = world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", product)
+        if row is None or row["account"] != account.number:
+            raise invalid(f"products names {product}, which is no product of this account.", "invalid_product")

@@ -1,0 +1,193 @@
+"""The control routes below /_sandbox/: what happened, what the visitor, the administrator and time do, faults.
+
+They are not part of the service. They answer only if the Host header names loopback or a name of --allow-host (a web
+page whose name was pointed at 127.0.0.1 sends its own name), and a POST must be JSON (a page's form cannot send that).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from billcore_sandbox import scenarios
+from billcore_sandbox.control import accounts, bodies, history, objects, webhooks
+from billcore_sandbox.errors import Refusal, invalid
+from billcore_sandbox.options import is_loopback
+from billcore_sandbox.service.calls import json_object, reply
+from billcore_sandbox.service.routes import refusal_response, starlette_app, to_response
+from billcore_sandbox.world import World
+
+PREFIX = "/_sandbox"
+
+Action = Callable[..., Any]
+
+
+def build(world: World) -> ASGIApp:
+    """The ASGI application of the control routes."""
+    routes = [
+        Route(f"{PREFIX}/", _getter(world, _index), methods=["GET"]),
+        *(Route(f"{PREFIX}/{name}", _getter(world, action), methods=["GET"]) for name, action in GETS),
+        *(Route(f"{PREFIX}/{name}", _poster(world, action, body), methods=["POST"]) for name, action, body in POSTS),
+        *(Route(f"{PREFIX}/{name}", _deleter(world, action), methods=["DELETE"]) for name, action in DELETES),
+    ]
+    inner = starlette_app(_merged(routes))
+    allowed = {name.lower() for name in world.options.allow_host}
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        name = _without_port(hosts[0]) if len(hosts) == 1 else ""
+        if not is_loopback(name) and name.lower() not in allowed:
+            message = "Control routes answer to loopback names only: use 127.0.0.1 or localhost, or add --allow-host."
+            await refusal_response(Refusal(403, "host", message))(scope, receive, send)
+            return
+        await inner(scope, receive, send)
+
+    return app
+
+
+def _merged(routes: list[Route]) -> list[Route]:
+    """One Route for each path, so that another method is answered with 405."""
+    by_path: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        for method in (route.methods or set()) - {"HEAD"}:
+            by_path.setdefault(route.path, {})[method] = route.endpoint
+
+    def one(methods: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            answer: Response = await methods["GET" if request.method == "HEAD" else request.method](request)
+            return answer
+
+        return endpoint
+
+    return [Route(path, one(methods), methods=list(methods)) for path, methods in by_path.items()]
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]
+
+
+def _getter(world: World, action: Action) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        query = dict(request.query_params)
+        if unknown := query.keys() - {"account"}:
+            raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has account.")
+        return to_response(reply(action(world, query)))
+
+    return endpoint
+
+
+def _poster(world: World, action: Action, body: type) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        fields = json_object(await request.body(), request.headers.get("content-type", ""))
+        parsed = fields
+        if issubclass(body, msgspec.Struct):
+            try:
+                parsed = msgspec.convert(fields, body)
+            except msgspec.ValidationError as error:
+                names = ", ".join(body.__struct_fields__)
+                raise invalid(f"{error} (fields: {names})") from None
+        done = action(world, parsed, *request.path_params.values())
+        return to_response(reply(await done if inspect.isawaitable(done) else done))
+
+    return endpoint
+
+
+def _deleter(world: World, action: Action) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return to_response(reply(action(world, *request.path_params.values())))
+
+    return endpoint
+
+
+def _index(world: World, query: dict[str, str]) -> Any:
+    """List the control routes, with the JSON schemas of their bodies."""
+    rows = [("GET", *row, None) for row in GETS] + [("POST", *row) for row in POSTS]
+    rows += [("DELETE", *row, None) for row in DELETES]
+    structs = [body for _, _, _, body in rows if body is not None and issubclass(body, msgspec.Struct)]
+    _, schemas = msgspec.json.schema_components(structs, ref_template="#/schemas/{name}")
+    return {
+        "routes": [
+            {
+                "method": method,
+                "path": f"{PREFIX}/{name}",
+                "does": _documentation(action),
+                "body": body.__name__ if body in structs else None,
+            }
+            for method, name, action, body in rows
+        ],
+        "schemas": schemas,
+    }
+
+
+def _documentation(action: Action) -> str:
+    function = action.func if isinstance(action, partial) else action
+    return (inspect.getdoc(function) or "").partition("\n")[0]
+
+
+def _fault(world: World, fields: dict[str, Any]) -> Any:
+    """Meet the next matching requests with a fault."""
+    return {"id": world.faults.add(fields).id}
+
+
+def _cause(action: Action, cause: str) -> Action:
+    def run(world: World, body: Any, number: str) -> Any:
+        return action(world, cause, body, number)
+
+    run.__doc__ = f"Let {cause} happen to the object; states.toml says when it may."
+    return run
+
+
+GETS: tuple[tuple[str, Action], ...] = (
+    ("state", history.state),
+    ("states", history.states),
+    ("ledger", history.ledger),
+    ("requests", history.requests),
+    ("endpoints", webhooks.endpoints),
+    ("deliveries", webhooks.deliveries),
+    ("keys", accounts.keys),
+    ("scenarios", scenarios.listed),
+)
+POSTS: tuple[tuple[str, Action, type], ...] = (
+    ("accounts", accounts.create, bodies.NewAccount),
+    ("clock", accounts.change_clock, bodies.ClockChange),
+    ("trigger", scenarios.trigger, bodies.Trigger),
+    ("checkout", objects.checkout, bodies.Checkout),
+    ("orders/{id}/confirm", objects.confirm, bodies.Nothing),
+    ("orders/{id}/pay", objects.pay, bodies.Nothing),
+    *(
+        (f"orders/{{id}}/{cause}", _cause(objects.order_cause, cause), bodies.Nothing)
+        for cause in ("await_payment", "await_user", "fail_payment", "cancel_payment", "refund")
+    ),
+    *(
+        (f"subscriptions/{{id}}/{cause}", _cause(objects.subscription_cause, cause), bodies.Nothing)
+        for cause in ("renew", "start", "end", "cancel")
+    ),
+    ("subscriptions/{id}/change_billing", objects.change_billing, bodies.BillingMethod),
+    ("products", objects.create_product, bodies.NewProduct),
+    ("groups", objects.create_group, bodies.NewGroup),
+    ("groups/{id}/change", objects.change_group, bodies.Group),
+    ("groups/{id}/delete", objects.delete_group, bodies.Nothing),
+    ("endpoints", webhooks.create_endpoint, bodies.NewEndpoint),
+    *(
+        (f"endpoints/{{id}}/{cause}", _cause(webhooks.endpoint_cause, cause), bodies.Nothing)
+        for cause in ("enable", "disable", "delete")
+    ),
+    ("endpoints/{id}/rotate_secret", webhooks.rotate_secret, bodies.Rotation),
+    ("keys", accounts.issue_key, bodies.Nothing),
+    *((f"keys/{{id}}/{cause}", _cause(accounts.key_cause, cause), bodies.Nothing) for cause in ("revoke", "rotate")),
+    ("deliveries/{id}/replay", webhooks.replay, bodies.Nothing),
+    ("test-hook", webhooks.test_hook, bodies.TestHook),
+    ("faults", _fault, dict),
+    ("reset", history.reset, bodies.Nothing),
+)
+DELETES: tuple[tuple[str, Action], ...] = (("accounts/{uuid}", accounts.delete),)

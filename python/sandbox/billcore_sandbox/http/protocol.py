@@ -1,0 +1,85 @@
+"""uvicorn's HTTP/1.1 protocol, with two things a test service needs: the request as received, and real resets."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from billcore_sandbox.errors import Refusal, encode
+
+EXTENSION = "billcore.connection"
+
+
+class Connection:
+    """What a request handler may do with its connection."""
+
+    def __init__(self, protocol: SandboxProtocol) -> None:
+        self._protocol = protocol
+        self.target = protocol.recorder.target
+        self.headers = protocol.recorder.headers
+
+    @property
+    def gone(self) -> bool:
+        """True when the client has closed or reset it."""
+        return self._protocol.transport.is_closing()
+
+    def reset(self) -> None:
+        """End with a TCP RST: the peer sees "connection reset", not an orderly end."""
+        # Linger of zero seconds makes close() drop what is unsent and send RST instead of FIN.
+        sock = self._protocol.transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._protocol.transport.abort()
+
+    def close(self) -> None:
+        """End in order (FIN) after what has been written, though HTTP may promise more."""
+        self._protocol.transport.close()
+
+
+class _Recorder(h11.Connection):
+    """Keeps target and headers of the latest request as they came in; uvicorn only passes on changed ones."""
+
+    target = b""
+    headers: list[tuple[bytes, bytes]]
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self.target = event.target
+            self.headers = event.headers.raw_items()
+        return event
+
+
+class SandboxProtocol(H11Protocol):
+    """Each request's scope holds its Connection under extensions."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.recorder = self.conn = _Recorder(h11.SERVER, 256 << 10)
+        inner: Any = self.app
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            # Runs before the next request is read: h11 pauses until this one has been answered.
+            scope["extensions"] = {EXTENSION: Connection(self)}
+            await inner(scope, receive, send)
+
+        self.app = app
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, such as a target with `ü`, with an error object, as everything else."""
+        refusal = Refusal(400, "invalid_request", f"The request is not valid HTTP: {msg}")
+        body = encode(refusal.body())
+        headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Connection", "close")]
+        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        # Answers are small and complete: waiting to fill packets would only add latency.
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().connection_made(transport)

@@ -1,0 +1,185 @@
+"""In front of the service: records every request as received, and applies faults.
+
+The service's answer is taken whole before a byte of it is sent, so that a fault can drop it, halve it or replace it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from datetime import datetime
+from email.utils import formatdate
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from billcore_sandbox import clock
+from billcore_sandbox.service.calls import Reply, reply
+from billcore_sandbox.errors import Refusal
+from billcore_sandbox.faults import Fault
+from billcore_sandbox.http.protocol import EXTENSION, Connection
+from billcore_sandbox.service.routes import internal_error, split_path
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import World
+
+MAX_BODY = 8 << 20
+_log = logging.getLogger("billcore_sandbox")
+
+
+class Recorder:
+    """ASGI middleware around the service paths. closing: set when the server ends, so that delays end, too."""
+
+    def __init__(self, world: World, service: ASGIApp, closing: asyncio.Event) -> None:
+        self._world = world
+        self._service = service
+        self._closing = closing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._meet(scope, receive, send)
+        except sqlite3.Error as error:
+            _log.error("the database cannot be written: %s", error)
+            message = f"The sandbox cannot write its database: {error}."
+            answer = reply(Refusal(500, "storage", message).body(), 500)
+            await send(_start(answer, 0, clock.real()))
+            await send({"type": "http.response.body", "body": answer.body})
+
+    async def _meet(self, scope: Scope, receive: Receive, send: Send) -> None:
+        connection: Connection = scope["extensions"][EXTENSION]
+        body = await _read(receive)
+        if body is None:
+            return
+        account_uuid, path = split_path(scope["raw_path"].decode("ascii"))
+        account = self._world.store.account_by_uuid(account_uuid)
+        fault = self._world.faults.take(scope["method"], path, account_uuid)
+        request_id = self._begin(scope["method"], connection, account, body, fault)
+        if fault is not None and fault.kind == "reset_before":
+            await _hang_up(connection, receive, reset=True)
+            return
+        if fault is not None and fault.kind == "status" and not fault.effect:
+            answer = _canned(fault)
+        elif len(body) > MAX_BODY:
+            answer = reply(Refusal(413, "too_large", "The body is too large.").body(), 413)
+        else:
+            answer = await self._serve(scope, body)
+        if fault is not None and fault.kind == "status" and fault.effect:
+            answer = _canned(fault)
+        if fault is not None and fault.kind == "delay":
+            await self._wait(fault.delay)
+        if fault is not None and fault.kind == "reset_after":
+            await _hang_up(connection, receive, reset=True)
+            return
+        start = _start(answer, request_id, _now(account))
+        if fault is not None and fault.kind == "half_body":
+            await send(start)
+            half = answer.body[: len(answer.body) // 2]
+            await send({"type": "http.response.body", "body": half, "more_body": True})
+            await _hang_up(connection, receive, reset=fault.abort)
+            return
+        if not connection.gone:
+            # Known before it is sent: a client that has the answer finds its status recorded.
+            self._world.store.db.execute("UPDATE requests SET status = ? WHERE id = ?", (answer.status, request_id))
+        await send(start)
+        await send({"type": "http.response.body", "body": answer.body})
+
+    def _begin(
+        self, method: str, connection: Connection, account: Account | None, body: bytes, fault: Fault | None
+    ) -> int:
+        cursor = self._world.store.db.execute(
+            "INSERT INTO requests (at, account, method, target, headers, body, fault) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                clock.iso_precise(_now(account)),
+                None if account is None else account.uuid,
+                method,
+                connection.target.decode("latin-1"),
+                json.dumps([[name.decode("latin-1"), value.decode("latin-1")] for name, value in connection.headers]),
+                body.decode("utf-8", "replace"),
+                None if fault is None else fault.kind,
+            ),
+        )
+        return cursor.lastrowid or 0
+
+    async def _serve(self, scope: Scope, body: bytes) -> Reply:
+        """Run the service on a request that is already read; returns its answer."""
+        sent: dict[str, Any] = {"body": b""}
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> Message:
+            return messages.pop() if messages else {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                sent.update(status=message["status"], headers=message["headers"])
+            else:
+                sent["body"] += message.get("body", b"")
+
+        try:
+            await self._service(scope, receive, send)
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            _log.error("failed on %s %s", scope["method"], scope["path"], exc_info=error)
+            if "status" not in sent:
+                return reply(internal_error().body(), 500)
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in sent["headers"]]
+        kept = [(name, value) for name, value in headers if name not in ("content-length", "content-type")]
+        content_type = next((value for name, value in headers if name == "content-type"), "")
+        return Reply(sent["status"], sent["body"], kept, content_type)
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._closing.wait(), seconds)
+        except TimeoutError:
+            return
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """The whole body, or None when the client left before its end (then no request has been made)."""
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        if size <= MAX_BODY:
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
+async def _hang_up(connection: Connection, receive: Receive, *, reset: bool) -> None:
+    if reset:
+        connection.reset()
+    else:
+        connection.close()
+    # uvicorn takes a handler that returns early for a broken one, so stay until the connection has ended.
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _canned(fault: Fault) -> Reply:
+    body = b"" if fault.status in (204, 304) else fault.body  # these have none in HTTP
+    return Reply(fault.status, body, fault.headers, fault.content_type)
+
+
+def _now(account: Account | None) -> datetime:
+    """What the account's clock shows, also in the Date header: clients compare it with the times in the data."""
+    return clock.real() if account is None else account.clock.now()
+
+
+def _start(answer: Reply, request_id: int, now: datetime) -> Message:
+    headers = [
+        ("Date", formatdate(now.timestamp(), usegmt=True)),
+        ("X-Request-Id", f"req_{request_id}"),
+    ]
+    given = {name.lower() for name, _ in answer.headers}
+    headers = [(name, value) for name, value in headers if name.lower() not in given]
+    if answer.content_type and "content-type" not in given:
+        headers.append(("Content-Type", answer.content_type))
+    if "content-length" not in given and answer.status not in (204, 304):
+        headers.append(("Content-Length", str(len(answer.body))))
+    raw = [(name.encode("latin-1"), value.encode("utf-8")) for name, value in [*headers, *answer.headers]]
+    return {"type": "http.response.start", "status": answer.status, "headers": raw}

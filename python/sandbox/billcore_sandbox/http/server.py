@@ -1,0 +1,192 @@
+"""Runs the sandbox: binds, prints the ready line, serves until a signal (or the end of standard input)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.server import Server
+
+from billcore_sandbox import __version__
+from billcore_sandbox.control import routes as control
+from billcore_sandbox.errors import Refusal
+from billcore_sandbox.options import Options
+from billcore_sandbox.http.protocol import SandboxProtocol
+from billcore_sandbox.http.recorder import Recorder
+from billcore_sandbox.seed_file import SeedFileError
+from billcore_sandbox.service import routes as service
+from billcore_sandbox.service.endpoints import register
+from billcore_sandbox.store import StoreError
+from billcore_sandbox.world import World
+
+EXIT_FAILED = 1
+
+
+_PLAIN = {
+    "/": f"""billcore sandbox {__version__}: a billing service on localhost.
+
+/healthz          answers ok when the service is ready
+/_sandbox/        the control routes: clock, accounts, scenarios, faults, deliveries, ledger
+/_sandbox/state   what the sandbox holds, and the UUIDs of its accounts
+/ACCOUNT/…        the service itself, below the base URL of an account, with its API key in X-API-KEY
+""",
+    "/healthz": "ok\n",
+}
+
+
+class _Server(Server):
+    """uvicorn's server, ended by a signal with status 0 and without waiting for delayed answers."""
+
+    def __init__(self, config: Config, closing: asyncio.Event, world: World) -> None:
+        super().__init__(config)
+        self._closing = closing
+        self._world = world
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn raises the signal again at the end, which would make a clean end look like a crash.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.handle_exit)
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._world.start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._closing.set()
+        self._world.stop()
+        await super().shutdown(sockets)
+
+
+def run(options: Options) -> int:
+    """Serve until told to end; returns the exit status."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="billcore sandbox: %(message)s")
+    try:
+        world = World(options)
+    except (StoreError, SeedFileError) as error:
+        print(f"billcore sandbox: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    try:
+        listener = _bind(options)
+    except OSError as error:
+        where = f"{options.host} port {options.port}"
+        print(f"billcore sandbox: cannot listen on {where}: {error.strerror}; give another --port", file=sys.stderr)
+        world.store.close()
+        return EXIT_FAILED
+    try:
+        secrets = {url: register(world, world.store.accounts[0], url)[1] for url in options.deliver}
+    except Refusal as error:
+        print(f"billcore sandbox: --deliver: {error.message}", file=sys.stderr)
+        return EXIT_FAILED
+    try:
+        asyncio.run(_serve(world, listener, options, secrets))
+    finally:
+        world.store.close()
+    return 0
+
+
+def _bind(options: Options) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(256)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+async def _serve(world: World, listener: socket.socket, options: Options, secrets: dict[str, str]) -> None:
+    closing = asyncio.Event()
+    recorder = Recorder(world, service.build(world), closing)
+    controls = control.build(world)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        chosen: ASGIApp = recorder
+        if path in _PLAIN:
+            chosen = PlainTextResponse(_PLAIN[path])
+        elif path == control.PREFIX or path.startswith(control.PREFIX + "/"):
+            chosen = controls
+        await chosen(scope, receive, send)
+
+    config = Config(
+        app,
+        http=SandboxProtocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=1,
+    )
+    server = _Server(config, closing, world)
+    if options.exit_with_stdin:
+        threading.Thread(target=_watch_stdin, args=(server,), daemon=True).start()
+    # The socket listens already: whoever reads the line can connect.
+    ready = _ready_line(world, listener, secrets)
+    print(_banner(ready) if sys.stdout.isatty() else json.dumps(ready), flush=True)
+    await server.serve(sockets=[listener])
+
+
+def _watch_stdin(server: Server) -> None:
+    """End when the other end of standard input closes: the process that started us is gone."""
+    with contextlib.suppress(OSError):
+        while os.read(0, 4096):
+            pass
+    server.should_exit = True
+
+
+def _ready_line(world: World, listener: socket.socket, secrets: dict[str, str]) -> dict[str, Any]:
+    host, port = listener.getsockname()[:2]
+    address = ipaddress.ip_address(host)
+    if address.is_unspecified:
+        address = ipaddress.ip_address("127.0.0.1" if address.version == 4 else "::1")
+    origin = f"http://{address}:{port}" if address.version == 4 else f"http://[{address}]:{port}"
+    accounts = [
+        {"base_url": f"{origin}/{account.uuid}", "api_key": account.api_key} for account in world.store.accounts
+    ]
+    return {
+        "base_url": accounts[0]["base_url"],
+        "api_key": accounts[0]["api_key"],
+        "control_url": f"{origin}{control.PREFIX}",
+        "pid": os.getpid(),
+        "accounts": accounts,
+        **({"endpoints": [{"url": url, "secret": secret} for url, secret in secrets.items()]} if secrets else {}),
+    }
+
+
+def _banner(ready: dict[str, Any]) -> str:
+    """What a terminal shows instead of the JSON line."""
+    lines = [
+        "The billing service is ready. Ctrl-C stops it. In another shell:",
+        "",
+        f"export BILLCORE_BASE_URL={ready['base_url']}",
+        f"export BILLCORE_API_KEY={ready['api_key']}",
+        f"export BILLCORE_SANDBOX_CONTROL={ready['control_url']}",
+    ]
+    lines += [f"export BILLCORE_WEBHOOK_SECRET={each['secret']}  # {each['url']}" for each in ready.get("endpoints", [])]
+    return "\n".join([*lines, "", "billcore-sandbox trigger renewal-fails   # lets a story happen", ""])

@@ -1,0 +1,130 @@
+"""Rows of the store as the resources of the service interface, every field in the order of its table."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import sqlite3
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+MAX_INTEGER = 2**63 - 1
+PORTAL = "https://portal.billing.example"
+# Signs the portal links of demo data; it protects nothing, so it is no secret.
+_PORTAL_KEY = b"sandbox portal links"
+
+SUBSCRIPTION_STATUSES = ("pending", "future_start", "trialing", "active", "delayed", "unpaid", "cancelled", "expired")
+ORDER_STATES = (
+    "created",
+    "confirmed",
+    "payment_pending_user",
+    "payment_pending",
+    "payment_failed",
+    "payment_cancelled",
+    "payment_refunded",
+    "paid",
+)
+
+
+def with_vat(amount: int, basis_points: int) -> int:
+    """amount plus VAT in whole cents; half a cent is rounded up (away from zero), in integer arithmetic."""
+    return amount + (amount * basis_points + 5000) // 10000
+
+
+def product_prices(price: int, vat_rate: float, includes_vat: bool) -> tuple[int, int]:
+    """(price_with_vat, price_without_vat) in cents, half a cent rounded up."""
+    factor = 1 + Decimal(str(vat_rate)) / 100
+    if includes_vat:
+        return price, int((price / factor).quantize(Decimal(1), ROUND_HALF_UP))
+    return int((price * factor).quantize(Decimal(1), ROUND_HALF_UP)), price
+
+
+def net_price(row: sqlite3.Row) -> int:
+    """What a product costs without VAT: the price of its subscriptions and the subtotal of its orders."""
+    return product_prices(row["price"], row["vat_rate"], bool(row["price_includes_vat"]))[1]
+
+
+def _portal(subscription_id: int, page: str) -> str:
+    path = f"{PORTAL}/subscription/{subscription_id}/{page}"
+    return f"{path}?signature={hmac.digest(_PORTAL_KEY, path.encode(), hashlib.sha256).hex()}"
+
+
+def subscription(row: sqlite3.Row) -> dict[str, Any]:
+    number = row["id"]
+    return {
+        "id": str(number),
+        "price": row["price"],
+        "vat": row["vat"],
+        "currency": row["currency"],
+        "created_at": row["created_at"],
+        "renews_at": row["renews_at"],
+        "ends_at": row["ends_at"],
+        "trial_ends_at": row["trial_ends_at"],
+        "reference_id": row["reference_id"],
+        "reference_name": row["reference_name"],
+        "status": row["status"],
+        "update_card_url": _portal(number, "card"),
+        "invoices_url": _portal(number, "invoices"),
+        "cancel_url": _portal(number, "cancel"),
+        "custom_fields": json.loads(row["custom_fields"]),
+        "metadata": json.loads(row["metadata"]),
+    }
+
+
+def order(row: sqlite3.Row) -> dict[str, Any]:
+    return {
+        "id": str(row["id"]),
+        "created_at": row["created_at"],
+        "total": row["total"],
+        "total_with_vat": row["total_with_vat"],
+        "currency": row["currency"],
+        "reference_id": row["reference_id"],
+        "reference_name": row["reference_name"],
+        "state": row["state"],
+        "remote_id": row["remote_id"],
+        "delivery": None if row["delivery"] is None else {"link": row["delivery"]},
+        "custom_fields": json.loads(row["custom_fields"]),
+        "metadata": json.loads(row["metadata"]),
+    }
+
+
+def product(row: sqlite3.Row) -> dict[str, Any]:
+    gross, net = product_prices(row["price"], row["vat_rate"], bool(row["price_includes_vat"]))
+    rate, currency, interval = row["vat_rate"], row["currency"], row["interval"]
+    every = f" / {interval}" if interval else ""
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "description": row["description"],
+        "type": row["type"],
+        "price": row["price"],
+        "price_with_vat": gross,
+        "price_without_vat": net,
+        "currency": currency,
+        "vat_rate": int(rate) if rate == int(rate) else rate,
+        "interval": interval,
+        "image": row["image"],
+        "images": json.loads(row["images"]),
+        "use_cart": bool(row["use_cart"]),
+        "stock_tracking": bool(row["stock_tracking"]),
+        "out_of_stock": bool(row["out_of_stock"]),
+        "strings": {
+            "interval": f"every {interval}" if interval else "once",
+            "type": row["type"].replace("_", " "),
+            "price": _money(row["price"], currency) + every,
+            "price_with_vat": _money(gross, currency) + every,
+            # A product without VAT has nothing to show here: the nullable case of the interface.
+            "price_without_vat": _money(net, currency) + every if rate else None,
+        },
+    }
+
+
+def product_group(row: sqlite3.Row, members: list[int]) -> dict[str, Any]:
+    return {"id": row["id"], "name": row["name"], "products": members}
+
+
+def _money(cents: int, currency: str) -> str:
+    sign = "-" if cents < 0 else ""
+    whole, part = divmod(abs(cents), 100)
+    return f"{sign}{whole}.{part:02d} {currency}"

@@ -1,0 +1,192 @@
+"""Scenarios: the stories of scenarios.toml, on a new subscription or an existing one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tomllib
+from dataclasses import dataclass
+from importlib import resources as package_files
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from billcore_sandbox.control import bodies, objects
+from billcore_sandbox.control.common import account_or_first, find
+from billcore_sandbox.errors import Refusal, invalid
+from billcore_sandbox.service import subscriptions
+from billcore_sandbox.service.calls import Call
+
+if TYPE_CHECKING:
+    from billcore_sandbox.store import Account
+    from billcore_sandbox.world import World
+
+# A story that never reaches its state ends after this many steps.
+_MOST_STEPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """new: fields of the checkout, and `type`, `stays_active` and `own_product`. begin: steps of a new subscription."""
+
+    name: str
+    about: str
+    new: dict[str, Any]
+    begin: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+def _read() -> dict[str, Scenario]:
+    file = package_files.files("billcore_sandbox") / "data" / "scenarios.toml"
+    return {
+        name: Scenario(name, row["about"], row["new"], tuple(row.get("begin", ())), tuple(row["steps"]))
+        for name, row in tomllib.loads(file.read_text("utf-8")).items()
+    }
+
+
+SCENARIOS = _read()
+
+
+def listed(world: World, query: dict[str, str]) -> Any:
+    """The scenarios that trigger knows."""
+    return {"scenarios": [{"name": each.name, "about": each.about} for each in SCENARIOS.values()]}
+
+
+def trigger(world: World, body: bodies.Trigger) -> dict[str, Any]:
+    """Let a scenario happen, on a new subscription or on the one with the id `on`."""
+    scenario = SCENARIOS.get(body.name)
+    if scenario is None:
+        raise invalid(f"There is no scenario {body.name!r}: there are {', '.join(SCENARIOS)}.", "unknown_scenario")
+    if body.on is not None:
+        row, account = find(world, "subscription", str(body.on), body)
+        story = _Story(world, account, row["id"], None)
+    else:
+        account = account_or_first(world, body)
+        story = _begun(world, account, scenario)
+        for step in scenario.begin:
+            story.step(step)
+    events = _last_delivery(world)
+    for step in scenario.steps:
+        story.step(step)
+    sql = "SELECT id, event FROM deliveries WHERE seq > ? ORDER BY seq"
+    return {
+        "scenario": scenario.name,
+        **story.shown(),
+        "deliveries": [{"id": row["id"], "event": row["event"]} for row in world.store.all(sql, events)],
+    }
+
+
+def _last_delivery(world: World) -> int:
+    row = world.store.one("SELECT max(seq) AS seq FROM deliveries")
+    return (row["seq"] if row is not None else None) or 0
+
+
+def _begun(world: World, account: Account, scenario: Scenario) -> _Story:
+    new = dict(scenario.new)
+    kind, stays, own = new.pop("type"), new.pop("stays_active", None), new.pop("own_product", False)
+    product = None
+    if not own:
+        where = "account = ? AND type = ? AND state = 'live'" + ("" if stays is None else f" AND stays_active = {int(stays)}")
+        product = world.store.one(f"SELECT id FROM products WHERE {where} ORDER BY id LIMIT 1", account.number, kind)
+    if product is None:
+        made = bodies.NewProduct(
+            account=account.uuid, name=f"Product of {scenario.name}", type=kind, stays_active=bool(stays)
+        )
+        number = objects.create_product(world, made)["product"]["id"]
+    else:
+        number = product["id"]
+    fields = {"account": account.uuid, "product_id": number, "reference_id": f"scenario-{scenario.name}", **new}
+    bought = objects.checkout(world, msgspec.convert(fields, bodies.Checkout))
+    return _Story(world, account, int(bought["subscription"]["id"]), int(bought["order"]["id"]))
+
+
+class _Story:
+    """One subscription, and its order that waits for a confirmation or a payment."""
+
+    def __init__(self, world: World, account: Account, subscription: int, order: int | None) -> None:
+        self._world = world
+        self._account = account
+        self._subscription = subscription
+        self._order = order
+        self._body = bodies.Nothing()
+
+    def _row(self) -> sqlite3.Row:
+        row = self._world.store.one("SELECT * FROM subscriptions WHERE id = ?", self._subscription)
+        assert row is not None
+        return row
+
+    def _waiting_order(self) -> str:
+        if self._order is not None:
+            return str(self._order)
+        sql = "SELECT id FROM orders WHERE subscription_id = ? AND state NOT IN ('paid', 'payment_refunded') ORDER BY id DESC"
+        row = self._world.store.one(sql, self._subscription)
+        if row is None:
+            raise invalid("This subscription has no order that waits for a payment.", "not_allowed")
+        return str(row["id"])
+
+    def step(self, step: str) -> None:
+        number = str(self._subscription)
+        cause, _, target = step.partition(" until ")
+        if target:
+            self._until(cause, target)
+        elif step in ("decline", "accept"):
+            # Not an event of the service: the bank's answer to later payments.
+            sql = "UPDATE subscriptions SET declines = ? WHERE id = ?"
+            self._world.store.db.execute(sql, (int(step == "decline"), self._subscription))
+        elif step == "confirm":
+            objects.confirm(self._world, self._body, self._waiting_order())
+        elif step == "pay":
+            objects.pay(self._world, self._body, self._waiting_order())
+        elif step in ("charge", "charge refused"):
+            self._charge(refused=step == "charge refused")
+        elif step == "change_billing":
+            changed = bodies.BillingMethod(billing="card", declines=False)
+            objects.change_billing(self._world, changed, number)
+        elif step == "change_product":
+            subscriptions.change_product(self._call(product_id=self._product("type = 'subscription' AND id != ?")))
+        elif step == "delete_product":
+            self._delete_product()
+        else:
+            objects.subscription_cause(self._world, step, self._body, number)
+
+    def _until(self, cause: str, target: str) -> None:
+        for _ in range(_MOST_STEPS):
+            if self._row()["status"] == target:
+                return
+            objects.subscription_cause(self._world, cause, self._body, str(self._subscription))
+        raise invalid(f"This subscription does not become {target}.", "not_allowed")
+
+    def _product(self, where: str) -> int:
+        sql = f"SELECT id FROM products WHERE account = ? AND state = 'live' AND {where} ORDER BY id LIMIT 1"
+        row = self._world.store.one(sql, self._account.number, self._row()["product_id"])
+        if row is None:
+            kind = "one_time" if "one_time" in where else "subscription"
+            made = bodies.NewProduct(account=self._account.uuid, name=f"Scenario {kind}", type=kind)  # type: ignore[arg-type]
+            return int(objects.create_product(self._world, made)["product"]["id"])
+        return int(row["id"])
+
+    def _charge(self, *, refused: bool) -> None:
+        product = self._product("type = 'one_time' AND id != ?")
+        try:
+            subscriptions.charge(self._call(product_id=product, amount=1500, description="scenario"))
+        except Refusal:
+            if not refused:
+                raise
+
+    def _delete_product(self) -> None:
+        row = self._world.store.one("SELECT * FROM products WHERE id = ?", self._row()["product_id"])
+        assert row is not None
+        with self._world.effect(self._account) as work:
+            work.machine.fire(work, "product", row, "delete")
+
+    def _call(self, **fields: Any) -> Call:
+        body = json.dumps(fields).encode()
+        return Call(self._world, self._account, str(self._subscription), body=body, content_type="application/json")
+
+    def shown(self) -> dict[str, Any]:
+        """The subscription and its latest order, as the REST interface shows them."""
+        with self._world.effect(self._account) as work:
+            sql = "SELECT * FROM orders WHERE subscription_id = ? ORDER BY id DESC LIMIT 1"
+            order = work.db.execute(sql, (self._subscription,)).fetchone()
+            return objects.shown(work, order, self._subscription)
+

@@ -1,0 +1,1 @@
+"""The operations of the service interface, as HTTP routes."""

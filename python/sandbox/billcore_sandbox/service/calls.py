@@ -1,0 +1,115 @@
+"""A request as the operations see it, its checked body and query, and the reply they give."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+from billcore_sandbox.errors import Refusal, encode, invalid
+from billcore_sandbox.resources import MAX_INTEGER
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One authenticated request. id: the path's id, decoded; address: the URL asked for, without its query."""
+
+    world: World
+    account: Account
+    id: str = ""
+    address: str = ""
+    query: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+    content_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, ready to be sent."""
+
+    status: int
+    body: bytes
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    content_type: str = "application/json"
+
+
+def reply(value: Any, status: int = 200) -> Reply:
+    return Reply(status, encode(value))
+
+
+def data(resource: dict[str, Any]) -> Reply:
+    """The shape of every single-resource answer."""
+    return reply({"data": resource})
+
+
+def parse_query(raw: bytes) -> list[tuple[str, str]]:
+    """Names and values, decoded: brackets may be literal or percent-encoded."""
+    return parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="replace")
+
+
+def last(query: list[tuple[str, str]], name: str) -> str | None:
+    """The value of a parameter; of a repeated one the last."""
+    return next((value for key, value in reversed(query) if key == name), None)
+
+
+def query_integer(query: list[tuple[str, str]], name: str, default: int, least: int, most: int) -> int:
+    text = last(query, name)
+    if text is None:
+        return default
+    # At most 18 digits: within SQLite's integers, and never slow to convert.
+    if not re.fullmatch(r"-?[0-9]{1,18}", text) or not least <= int(text) <= most:
+        upper = "" if most == MAX_INTEGER else f" and at most {most}"
+        raise invalid(f"The parameter {name} must be an integer of at least {least}{upper}.")
+    return int(text)
+
+
+def number_of(text: str) -> int:
+    """A resource id of a path as the store's key. An id is decimal digits as we hand them out; others do not exist."""
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", text):
+        return -1
+    return int(text)
+
+
+def json_object(body: bytes, content_type: str) -> dict[str, Any]:
+    """The request's JSON object. Raises Refusal 415, 400 or 422."""
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        raise Refusal(415, "unsupported_media_type", "Send the body as Content-Type: application/json.")
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        # A lone surrogate escape is no text: it could be stored nowhere.
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError):
+        raise Refusal(400, "invalid_json", "The body is not valid JSON in UTF-8.") from None
+    if not isinstance(value, dict):
+        raise invalid("The body must be a JSON object.")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def integer(fields: dict[str, Any], name: str, default: int | None, least: int, most: int = MAX_INTEGER) -> int:
+    """An integer field; `default` None: required. Booleans and 1.0 are not integers."""
+    if name not in fields and default is not None:
+        return default
+    value = fields.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise invalid(f"The field {name} {'must be an integer' if name in fields else 'is required'}.")
+    if not least <= value <= most:
+        raise invalid(f"The field {name} must be from {least} to {most}.")
+    return value
+
+
+def text(fields: dict[str, Any], name: str, *, nullable: bool = False) -> str | None:
+    """A string field, or None where it is absent (or null and may be)."""
+    value = fields.get(name)
+    if name not in fields or (nullable and value is None):
+        return None
+    if not isinstance(value, str):
+        raise invalid(f"The field {name} must be a string.")
+    return value

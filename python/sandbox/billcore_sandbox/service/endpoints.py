@@ -1,0 +1,53 @@
+"""Registration of webhook endpoints. Service interface: Endpoints, Webhook endpoints."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from urllib.parse import urlsplit
+
+from billcore_sandbox.errors import invalid
+from billcore_sandbox.service.calls import Call, Reply, json_object, reply
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import World
+
+MAX_URL = 2048
+_NAME = r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_-]+)*\.?"
+
+
+def create(call: Call) -> Reply:
+    """Register a URL. Its secret is not in the answer; the control route `endpoints` shows it."""
+    url = json_object(call.body, call.content_type).get("url")
+    number, _ = register(call.world, call.account, url)
+    return reply({"data": {"id": number, "url": url}})
+
+
+def register(world: World, account: Account, url: object, secret: str | None = None) -> tuple[int, str]:
+    """Register a receiver; returns its id and secret. Raises Refusal 422."""
+    if not isinstance(url, str) or not valid_url(url):
+        raise invalid("The field url must be an absolute http or https URL.", "invalid_url")
+    try:
+        with world.effect(account) as work:
+            columns = {"account": account.number, "url": url, "secret": ""}
+            number = int(work.machine.create(work, "endpoint", "create", columns)["id"])
+            secret = secret or world.new_secret(number)
+            work.db.execute("UPDATE endpoints SET secret = ? WHERE id = ?", (secret, number))
+            work.record("webhook_endpoint_create", endpoint_id=number, url=url)
+    except sqlite3.IntegrityError:
+        raise invalid("The field url is already registered.", "url_taken") from None
+    return number, secret
+
+
+def valid_url(url: str) -> bool:
+    """True for an absolute http(s) URL with a host, in ASCII, without spaces, credentials or a fragment."""
+    if len(url) > MAX_URL or not re.fullmatch(r"[!-~]+", url) or re.search(r'["<>\\^`{|}#]|%(?![0-9A-Fa-f]{2})', url):
+        return False
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or port == 0:
+        return False
+    # An IPv6 address, or labels of a name or an IPv4 address.
+    return ":" in parts.hostname or re.fullmatch(_NAME, parts.hostname) is not None

@@ -1,0 +1,64 @@
+"""List answers: page arithmetic, links, and the filters of order lists."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from billcore_sandbox.service.calls import Call, Reply, query_integer, reply
+from billcore_sandbox.errors import invalid
+from billcore_sandbox.resources import MAX_INTEGER, ORDER_STATES
+
+
+def answer(
+    call: Call,
+    source: str,
+    args: list[Any],
+    per_page: int,
+    order_by: str,
+    shape: Callable[[sqlite3.Row], dict[str, Any]],
+) -> Reply:
+    """One page of `SELECT * FROM source`. A page beyond the end is an empty page, not an error."""
+    page = query_integer(call.query, "page", 1, 1, MAX_INTEGER)
+    counted = call.world.store.one(f"SELECT count(*) AS total FROM {source}", *args)
+    total = int(counted["total"]) if counted is not None else 0
+    total_pages = -(-total // per_page)
+    rows: list[sqlite3.Row] = []
+    if page <= total_pages:
+        sql = f"SELECT * FROM {source} ORDER BY {order_by} LIMIT ? OFFSET ?"
+        rows = call.world.store.all(sql, *args, per_page, (page - 1) * per_page)
+    links = {
+        "next": link(call, page + 1) if page < total_pages else None,
+        # From beyond the end, back to the last page there is.
+        "previous": link(call, min(page - 1, max(total_pages, 1))) if page > 1 else None,
+    }
+    pagination = {
+        "total": total,
+        "count": len(rows),
+        "per_page": per_page,
+        "current_page": page,
+        "total_pages": total_pages,
+        "links": links,
+    }
+    return reply({"data": [shape(row) for row in rows], "pagination": pagination})
+
+
+def link(call: Call, page: int) -> str:
+    """The address of another page of the same list, with the same filters."""
+    query = [(name, value) for name, value in call.query if name != "page"]
+    return f"{call.address}?{urlencode([*query, ('page', str(page))], quote_via=quote)}"
+
+
+def order_states(query: list[tuple[str, str]]) -> list[str]:
+    """The states of filter[state]: one, several with commas, or the parameter repeated (also as filter[state][])."""
+    wanted: list[str] = []
+    for name, value in query:
+        if re.fullmatch(r"filter\[state\](\[[0-9]*\])?", name):
+            wanted.extend(value.split(","))
+    for state in wanted:
+        if state not in ORDER_STATES:
+            raise invalid(f"The parameter filter[state] takes: {', '.join(ORDER_STATES)}.")
+    return list(dict.fromkeys(wanted))

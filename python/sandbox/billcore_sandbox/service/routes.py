@@ -1,0 +1,145 @@
+"""The service's routes: authentication first, then one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from billcore_sandbox.service import endpoints, orders, products, subscriptions
+from billcore_sandbox.service.calls import Call, Reply, parse_query, reply
+from billcore_sandbox.errors import Refusal, not_found
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import World
+
+Operation = Callable[[Call], Reply]
+
+# Method, path below the base URL, operation: every row of "Endpoints" in the service interface.
+ROUTES: tuple[tuple[str, str, Operation], ...] = (
+    ("GET", "/subscriptions", subscriptions.index),
+    ("GET", "/subscription/{id}", subscriptions.get),
+    ("POST", "/subscription/{id}/cancel", subscriptions.cancel),
+    ("POST", "/subscription/{id}/product", subscriptions.change_product),
+    ("GET", "/subscription/{id}/orders", subscriptions.order_list),
+    ("POST", "/subscription/{id}/order", subscriptions.charge),
+    ("GET", "/products", products.index),
+    ("GET", "/product/{id}", products.get),
+    ("POST", "/product/{id}", products.update),
+    ("DELETE", "/product/{id}", products.delete),
+    ("GET", "/order/{id}", orders.get),
+    ("POST", "/webhooks/endpoints", endpoints.create),
+)
+
+
+class Unauthorized(Exception):
+    """No or no valid API key: 401, whose body is `null` and no error object."""
+
+
+def authenticate(world: World, keys: list[str], account_uuid: str) -> Account:
+    """The account of the URL, if the key is its own. A key that is valid elsewhere sees 404, as for what is missing."""
+    owner = world.store.account_by_key(keys[0]) if len(keys) == 1 else None
+    if owner is None:
+        raise Unauthorized
+    if owner.uuid != account_uuid:
+        raise not_found()
+    return owner
+
+
+def split_path(raw_path: str) -> tuple[str, str]:
+    """(account segment, path below the base URL) of a raw path."""
+    account, _, rest = raw_path.removeprefix("/").partition("/")
+    return account, f"/{rest}"
+
+
+def to_response(answer: Reply) -> Response:
+    headers = dict(answer.headers)
+    return Response(answer.body, answer.status, headers, media_type=answer.content_type if answer.body else None)
+
+
+def refusal_response(error: Refusal) -> Response:
+    return to_response(reply(error.body(), error.status))
+
+
+def starlette_app(routes: list[Route]) -> Starlette:
+    """An application whose every error answer is an error object."""
+    app = Starlette(
+        routes=routes, exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _failed}
+    )
+    # "/products/" is another path than "/products": no redirects, the key would be sent again.
+    app.router.redirect_slashes = False
+    return app
+
+
+def build(world: World) -> ASGIApp:
+    """The ASGI application of the service paths."""
+    inner = starlette_app(_routes(world))
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        account_uuid, path = split_path(scope["raw_path"].decode("ascii"))
+        keys = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-api-key"]
+        try:
+            account = authenticate(world, keys, account_uuid)
+        except Unauthorized:
+            await to_response(reply(None, 401))(scope, receive, send)
+        except Refusal as error:
+            await refusal_response(error)(scope, receive, send)
+        else:
+            # Routed still encoded, so that an id with an encoded slash stays one segment.
+            await inner({**scope, "path": path, "root_path": "", "billcore.account": account}, receive, send)
+
+    return app
+
+
+def _routes(world: World) -> list[Route]:
+    """One Route per path: a path's methods must be together, or a wrong one would not be answered 405."""
+    by_path: dict[str, dict[str, Operation]] = {}
+    for method, path, operation in ROUTES:
+        by_path.setdefault(path, {})[method] = operation
+    return [Route(path, _endpoint(world, methods), methods=list(methods)) for path, methods in by_path.items()]
+
+
+def _endpoint(world: World, methods: dict[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        scope = request.scope
+        host = request.headers.get("host", "")
+        call = Call(
+            world=world,
+            account=scope["billcore.account"],
+            id=unquote(request.path_params.get("id", "")),
+            address=f"http://{host}{scope['raw_path'].decode('ascii')}",
+            query=parse_query(scope["query_string"]),
+            body=await request.body(),
+            content_type=request.headers.get("content-type", ""),
+        )
+        return to_response(methods["GET" if request.method == "HEAD" else request.method](call))
+
+    return endpoint
+
+
+async def _refused(request: Request, error: Any) -> Response:
+    return refusal_response(error)
+
+
+async def _http_error(request: Request, error: Any) -> Response:
+    if error.status_code == 404:
+        return refusal_response(not_found())
+    answer = refusal_response(Refusal(error.status_code, "method_not_allowed", "This path does not take this method."))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _failed(request: Request, error: Any) -> Response:
+    # Starlette raises the error again after this answer; whoever runs the application logs it.
+    return refusal_response(internal_error())
+
+
+def internal_error() -> Refusal:
+    """The answer to a fault of the sandbox itself."""
+    return Refusal(500, "internal", "The sandbox itself failed: see its stderr.")

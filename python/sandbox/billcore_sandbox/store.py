@@ -1,0 +1,224 @@
+"""The store: one SQLite connection, seeded once, with a transaction that holds an effect and its ledger row together.
+
+Threads: everything runs on the event loop's thread; a statement takes microseconds, so none is sent elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from billcore_sandbox import clock, schema, seed
+from billcore_sandbox.clock import Clock
+from billcore_sandbox.options import DEFAULT_SEED, Options
+
+_MAGIC = b"SQLite format 3\x00"
+# Tables whose ids do not repeat over resets and restarts, unless a seed is given.
+_UNIQUE = ("subscriptions", "orders", "deliveries")
+
+
+class StoreError(Exception):
+    """The database file cannot be used; the text says why and what to do."""
+
+
+@dataclass(slots=True)
+class Account:
+    """number: as events show it. uuid: as the base URL shows it."""
+
+    number: int
+    uuid: str
+    api_key: str
+    clock: Clock = field(default_factory=Clock)
+
+
+class Store:
+    """Owns the connection, and knows the accounts."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self.path = options.db
+        self._pristine: sqlite3.Connection | None = None
+        try:
+            if self.path is not None:
+                _check_file(self.path)
+            self.db = _open(self.path)
+            self.seed = self._fill()
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot use the database {self.path}: {error}; give another --db file") from None
+        self._load_accounts()
+        self._skip_used_ids({})
+
+    def _fill(self) -> int:
+        """Seed an empty database, or bring a filled one up to date. Returns its seed."""
+        wanted = self._options.seed
+        if not self._tables():
+            chosen = DEFAULT_SEED if wanted is None else wanted
+            seed.create(self.db, chosen, self._begin(), self._options)
+            return chosen
+        meta = {row["key"]: row["value"] for row in self.db.execute("SELECT key, value FROM meta")}
+        _migrate(self.db, int(meta["version"]))
+        stored = int(meta["seed"])
+        if wanted not in (None, stored):
+            raise StoreError(f"{self.path} was seeded with {stored}, not {wanted}: drop --seed or give another file")
+        return stored
+
+    def _tables(self) -> set[str]:
+        return {row["name"] for row in self.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def _begin(self) -> datetime:
+        """The time at which the demo accounts begin."""
+        return self._options.start if self._options.start is not None else clock.real().replace(microsecond=0)
+
+    def _load_accounts(self) -> None:
+        self.accounts: list[Account] = []
+        self._by_uuid: dict[str, Account] = {}
+        self._by_number: dict[int, Account] = {}
+        for row in self.db.execute("SELECT * FROM accounts ORDER BY number"):
+            frozen = None if row["frozen_at"] is None else clock.parse(row["frozen_at"])
+            shown = Clock(timedelta(microseconds=row["offset_us"]), frozen)
+            self.know(Account(row["number"], row["uuid"], row["api_key"], shown))
+
+    def know(self, account: Account) -> None:
+        """Remember an account whose row exists."""
+        self.accounts.append(account)
+        self._by_uuid[account.uuid] = account
+        self._by_number[account.number] = account
+
+    def forget(self, account: Account) -> None:
+        """Delete an account and all that it has, but not its ledger, requests and deliveries."""
+        number = account.number
+        with self.transaction():
+            of_groups = "group_id IN (SELECT id FROM product_groups WHERE account = ?)"
+            self.db.execute(f"DELETE FROM group_members WHERE {of_groups}", (number,))
+            for table in ("jobs", "orders", "subscriptions", "product_groups", "products", "endpoints", "api_keys"):
+                self.db.execute(f"DELETE FROM {table} WHERE account = ?", (number,))
+            for table in ("ledger", "deliveries"):
+                self.db.execute(f"DELETE FROM {table} WHERE account = ?", (number,))
+            self.db.execute("DELETE FROM requests WHERE account = ?", (account.uuid,))
+            self.db.execute("DELETE FROM accounts WHERE number = ?", (number,))
+        self.accounts.remove(account)
+        del self._by_uuid[account.uuid], self._by_number[number]
+
+    def save_clock(self, account: Account) -> None:
+        frozen = account.clock.frozen_at
+        self.db.execute(
+            "UPDATE accounts SET offset_us = ?, frozen_at = ? WHERE number = ?",
+            (
+                account.clock.offset // timedelta(microseconds=1),
+                None if frozen is None else clock.iso_precise(frozen),
+                account.number,
+            ),
+        )
+
+    def _skip_used_ids(self, used: dict[str, int]) -> None:
+        """Let new ids begin after all that an earlier run or state can have used."""
+        if self._options.seed is not None:
+            return
+        least = int(time.time() * 100_000)  # more per second than the sandbox can make
+        for table in _UNIQUE:
+            self.db.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (max(least, used.get(table, 0)), table)
+            )
+
+    def reset(self) -> None:
+        """Back to the seeded state, in one step: a pristine copy, kept from the first time on, replaces everything."""
+        if self._pristine is None:
+            self._pristine = sqlite3.connect(":memory:", isolation_level=None)
+            seed.create(self._pristine, self.seed, self._begin(), self._options)
+        used = {row["name"]: row["seq"] for row in self.db.execute("SELECT name, seq FROM sqlite_sequence")}
+        self._pristine.backup(self.db)
+        self._load_accounts()
+        self._skip_used_ids(used)
+
+    def close(self) -> None:
+        if self._pristine is not None:
+            self._pristine.close()
+        self.db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing."""
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self.db
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
+        self.db.execute("COMMIT")
+
+    def one(self, sql: str, *args: Any) -> sqlite3.Row | None:
+        row: sqlite3.Row | None = self.db.execute(sql, args).fetchone()
+        return row
+
+    def all(self, sql: str, *args: Any) -> list[sqlite3.Row]:
+        return self.db.execute(sql, args).fetchall()
+
+    def account_by_uuid(self, uuid: str) -> Account | None:
+        return self._by_uuid.get(uuid)
+
+    def account_by_key(self, key: str) -> Account | None:
+        row = self.one("SELECT account FROM api_keys WHERE key = ? AND state = 'valid'", key)
+        return None if row is None else self._by_number.get(row["account"])
+
+    def account_by_number(self, number: int) -> Account:
+        return self._by_number[number]
+
+    def find_number(self, number: int) -> Account | None:
+        return self._by_number.get(number)
+
+
+def _check_file(path: str) -> None:
+    """Refuse a file that is not a sandbox's before a byte of it can change."""
+    file = Path(path)
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(len(_MAGIC))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}; give another --db file") from None
+    if not head:
+        return
+    if head != _MAGIC:
+        raise StoreError(f"{path} is not a SQLite database: give another --db file")
+    if Path(path + "-wal").exists():  # left by a process that was killed; reading without it could show an old state
+        return
+    uri = f"file:{quote(str(file.resolve()))}?mode=ro&immutable=1"
+    with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
+        names = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if names and not {"meta", "accounts", "deliveries"} <= names:
+            raise StoreError(f"{path} is not a sandbox's database: give another --db file")
+        if names:
+            version = db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+            if version is None or not str(version[0]).isdigit() or not 1 <= int(version[0]) <= schema.VERSION:
+                raise StoreError(f"{path} was made by a newer version of the sandbox: give another --db file")
+
+
+def _open(path: str | None) -> sqlite3.Connection:
+    db = sqlite3.connect(path if path is not None else ":memory:", isolation_level=None, timeout=0.5)
+    db.row_factory = sqlite3.Row
+    if path is not None:
+        # One sandbox per file: a second one would hand out the same ids. The lock is taken by the first write.
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("COMMIT")
+        (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise StoreError(f"the database {path} is damaged: give another --db file")
+    return db
+
+
+def _migrate(db: sqlite3.Connection, version: int) -> None:
+    for number in range(version, schema.VERSION):
+        statements = schema.MIGRATIONS[number]
+        db.executescript(f"BEGIN;{statements} UPDATE meta SET value = '{number + 1}' WHERE key = 'version'; COMMIT;")

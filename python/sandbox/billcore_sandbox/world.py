@@ -1,0 +1,189 @@
+"""What all parts share: options, store, machine, jobs, faults, deliveries; and the transaction of an effect.
+
+An effect, its ledger row, its jobs and the deliveries it causes are one SQLite transaction: none of them exists without
+the others. Deliveries start when it has been committed.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from billcore_sandbox import clock, events
+from billcore_sandbox.delivery import Dispatcher
+from billcore_sandbox.errors import encode
+from billcore_sandbox.faults import Faults
+from billcore_sandbox.jobs import Jobs
+from billcore_sandbox.options import SECRET_LENGTH, Options
+from billcore_sandbox.store import Account, Store
+
+if TYPE_CHECKING:
+    from billcore_sandbox.lifecycle import Machine
+
+
+class Work:
+    """One open effect of one account: its time, its ledger rows, its jobs, its events."""
+
+    def __init__(self, world: World, account: Account, now: datetime | None = None) -> None:
+        self._world = world
+        self.account = account
+        self.options = world.options
+        self.machine = world.machine
+        self.db: sqlite3.Connection = world.store.db
+        self.now: datetime = now if now is not None else account.clock.now()
+        self.new_deliveries: list[int] = []
+        self.next_due: datetime | None = None
+        self.new_order: sqlite3.Row | None = None  # the order of a renewal
+        self.new_key: sqlite3.Row | None = None  # the successor of a key
+
+    def row(self, table: str, number: int | None) -> sqlite3.Row:
+        found: sqlite3.Row = self.db.execute(f"SELECT * FROM {table} WHERE id = ?", (number,)).fetchone()
+        return found
+
+    def members(self, group: int) -> list[int]:
+        sql = "SELECT product_id FROM group_members WHERE group_id = ? ORDER BY product_id"
+        return [row[0] for row in self.db.execute(sql, (group,))]
+
+    def set_members(self, group: int, products: list[int]) -> None:
+        self.db.execute("DELETE FROM group_members WHERE group_id = ?", (group,))
+        rows = [(group, product) for product in sorted({*products})]
+        self.db.executemany("INSERT INTO group_members VALUES (?, ?)", rows)
+
+    def groups_of(self, product: int) -> list[sqlite3.Row]:
+        return self.db.execute(
+            "SELECT g.* FROM product_groups g JOIN group_members m ON m.group_id = g.id"
+            " WHERE m.product_id = ? AND g.state = 'live' ORDER BY g.id",
+            (product,),
+        ).fetchall()
+
+    def new_secret(self, endpoint: int) -> str:
+        return self._world.new_secret(endpoint)
+
+    def record(self, kind: str, **details: Any) -> None:
+        """Add the effect to the ledger."""
+        self.db.execute(
+            "INSERT INTO ledger (at, account, kind, details) VALUES (?, ?, ?, ?)",
+            (clock.iso_precise(self.now), self.account.number, kind, json.dumps(details)),
+        )
+
+    def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
+        """Let `cause` happen to an object when the account's clock reaches `due`; replaces the object's other job."""
+        self.db.execute(
+            "INSERT OR REPLACE INTO jobs (account, due, kind, subject, cause) VALUES (?, ?, ?, ?, ?)",
+            (self.account.number, clock.iso_precise(due), kind, subject, cause),
+        )
+        self.next_due = due if self.next_due is None else min(due, self.next_due)
+
+    def unschedule(self, kind: str, subject: int) -> None:
+        self.db.execute("DELETE FROM jobs WHERE kind = ? AND subject = ?", (kind, subject))
+
+    def emit(self, event: str, data: dict[str, Any]) -> None:
+        """Fire `event` with the full resource `data`: one delivery for every enabled endpoint of the account."""
+        for endpoint in self.db.execute(
+            "SELECT * FROM endpoints WHERE account = ? AND state = 'enabled' ORDER BY id", (self.account.number,)
+        ).fetchall():
+            seq = self._reserve()
+            shaped = encode(events.shape(self.options, event, seq, data))
+            self._insert(seq, seq, endpoint, event, clock.iso(self.now), shaped)
+
+    def emit_updated_too(self, data: dict[str, Any]) -> None:
+        """subscription.updated beside a cancellation or a renewal, if the service is read so (--updated-too)."""
+        if self.options.updated_too:
+            self.emit("subscription.updated", data)
+
+    def test_hook(self, endpoint: sqlite3.Row, data: Any) -> None:
+        """The event that an administrator sends to try an endpoint; its envelope id is 0."""
+        self._insert(self._reserve(), 0, endpoint, events.TEST_HOOK, clock.iso(self.now), encode(data))
+
+    def replay(self, delivery: sqlite3.Row, endpoint: sqlite3.Row) -> int:
+        """Send a delivery's payload again under a new id; returns that id."""
+        seq = self._reserve()
+        self._insert(seq, seq, endpoint, delivery["event"], delivery["created_at"], delivery["data"])
+        return seq
+
+    def _reserve(self) -> int:
+        self.db.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'deliveries'")
+        row = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'deliveries'").fetchone()
+        return int(row["seq"])
+
+    def _insert(
+        self, seq: int, delivery_id: int, endpoint: sqlite3.Row, event: str, created_at: str, data: bytes
+    ) -> None:
+        shown = str(delivery_id) if self.options.delivery_ids == "string" else delivery_id
+        body = events.envelope(shown, event, self.account.number, created_at, data)
+        state = "pending" if self._world.dispatcher.may_reach(endpoint["url"]) else "held_back"
+        secret = endpoint["secret"]
+        until = endpoint["old_secret_until"]
+        if until is not None and seq % 2 == 0 and self.now < clock.parse(until):
+            secret = endpoint["old_secret"]
+        self.db.execute(
+            "INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]')",
+            (
+                seq,
+                delivery_id,
+                self.account.number,
+                endpoint["id"],
+                event,
+                endpoint["url"],
+                created_at,
+                data,
+                body,
+                events.sign(body, secret),
+                state,
+            ),
+        )
+        if state == "pending":
+            self.new_deliveries.append(seq)
+
+
+class World:
+    """The running service behind its routes."""
+
+    def __init__(self, options: Options) -> None:
+        from billcore_sandbox.lifecycle import Machine
+
+        self.options = options
+        self.machine: Machine = Machine()
+        self.store = Store(options)
+        self.faults = Faults()
+        self.dispatcher = Dispatcher(self)
+        self.jobs = Jobs(self)
+
+    def start(self) -> None:
+        """Begin with what a former process left in the database file, and with what time does."""
+        self.dispatcher.resume()
+        self.jobs.start()
+
+    def stop(self) -> None:
+        self.jobs.stop()
+        self.dispatcher.drop()
+
+    @contextmanager
+    def effect(self, account: Account, now: datetime | None = None) -> Iterator[Work]:
+        """Open an effect, at `now` or when the account's clock says; when it is committed, its deliveries start."""
+        with self.store.transaction():
+            work = Work(self, account, now)
+            yield work
+        self.dispatcher.start(work.new_deliveries)
+        if work.next_due is not None:
+            self.jobs.look(account, work.next_due)
+
+    def new_secret(self, endpoint: int) -> str:
+        """32 characters: the option's, or random, or with --seed the same for the same seed and endpoint."""
+        if self.options.secret is not None:
+            return self.options.secret
+        if self.options.seed is None:
+            return secrets.token_hex(SECRET_LENGTH // 2)
+        return events.sign(f"endpoint {endpoint}".encode(), str(self.options.seed))[:SECRET_LENGTH]
+
+    def reset(self) -> None:
+        """Back to the seeded state; deliveries that are not done are dropped."""
+        self.dispatcher.drop()
+        self.faults.clear()
+        self.store.reset()
+        self.jobs.wake()
