@@ -12,13 +12,6 @@
 namespace billcore::detail {
 namespace {
 
-void check(ArrowErrorCode code) {
-  if (code == NANOARROW_OK) return;
-  if (code == ENOMEM) throw std::bad_alloc();
-  throw Error(ErrorCode::decode,
-              "a page does not fit into Arrow columns: it has more than 2 GiB of text in one of them");
-}
-
 template <typename Struct>
 void release_and_delete(Struct* owned) noexcept {
   if (owned->release != nullptr) owned->release(owned);
@@ -152,6 +145,13 @@ void share(const std::shared_ptr<const ArrowArray>& whole, const ArrowArray& fro
 }
 
 }  // namespace
+
+void check(ArrowErrorCode code) {
+  if (code == NANOARROW_OK) return;
+  if (code == ENOMEM) throw std::bad_alloc();
+  throw Error(ErrorCode::decode,
+              "a page does not fit into Arrow columns: it has more than 2 GiB of text in one of them");
+}
 
 void ArrowDelete::operator()(ArrowArray* array) const noexcept { release_and_delete(array); }
 void ArrowDelete::operator()(ArrowArrayStream* stream) const noexcept { release_and_delete(stream); }

@@ -33,6 +33,7 @@ struct Column {
 /// Digits of a decimal, and how many of them are fractional: enough for any percentage in a double.
 inline constexpr int decimal_digits = 38;
 inline constexpr int decimal_scale = 18;
+inline constexpr int decimal_bytes = 16;
 
 /// All columns of a resource in the order of the interface; `raw` is the last.
 [[nodiscard]] std::span<const Column> columns_of(Table table) noexcept;

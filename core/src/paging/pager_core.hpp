@@ -54,6 +54,8 @@ class PagerCore {
   /// As skip_page(), but only for the first `count` remaining items; `count` must not exceed left().
   void skip_items(std::size_t count) noexcept;
   [[nodiscard]] std::size_t left() const noexcept { return cursor_.left(); }
+  /// Size of the current page as JSON; requires has_page().
+  [[nodiscard]] std::size_t page_bytes() const noexcept { return cursor_.page().document->text().size(); }
 
   /// The list's first item; nullopt if the list is empty or its first page has not been read.
   [[nodiscard]] std::optional<Value> known_first() const;

@@ -181,14 +181,13 @@ class ListJob : public Job, public LoopJob {
     return out;
   }
   void take_back() noexcept override {
-    if (!list_->busy.exchange(true)) {  // otherwise another reader is active
-      flow().core().take_back(before_, after_);
-      list_->busy = false;
-    }
+    if (list_->busy.exchange(true)) return;  // another reader is active, such as a signal handler
+    restore();
+    list_->busy = false;
   }
   [[nodiscard]] LoopJob* loop_job() noexcept final { return this; }
   [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
-                                                     const std::shared_ptr<Job>& self) final {
+                                                     const std::shared_ptr<Job>& self) override {
     begin_use();
     const auto pages = list_->pages(engine, options());
     while (!has_enough()) {
@@ -212,6 +211,23 @@ class ListJob : public Job, public LoopJob {
   [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return list_->flow(); }
   [[nodiscard]] int taken() const noexcept { return taken_; }
+  /// For a job that takes more than one page: call this before it takes any, so that take_back() puts all of them back.
+  void remember_position() {
+    if (whole_ == nullptr) whole_ = std::make_unique<const detail::PagerCore>(flow().core());
+  }
+  /// Puts back what the job took. Returns false if memory ran out.
+  virtual bool restore() noexcept {
+    if (whole_ == nullptr) {
+      flow().core().take_back(before_, after_);
+      return true;
+    }
+    try {
+      flow().core() = *std::exchange(whole_, nullptr);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
   // Ends an iteration: raises StopIteration or StopAsyncIteration.
   [[noreturn]] void raise_stop() const {
     list_->end();
@@ -233,6 +249,7 @@ class ListJob : public Job, public LoopJob {
   int taken_ = 0;
   detail::PagerMark before_;
   detail::PagerMark after_;
+  std::unique_ptr<const detail::PagerCore> whole_;
 };
 
 /// An iteration over a pager; dropping it before the end stops the list.
@@ -264,9 +281,9 @@ py::class_<Each> iteration(py::module_& module, const char* name, const char* do
   return type;
 }
 
-/// Pager.to_arrow() and to_batches(). `fields` is None for all fields.
+/// Pager.to_arrow() and to_batches(). `fields` is None for all fields, `rows` for a batch per page.
 [[nodiscard]] py::object make_arrow_stream(const ListPtr& list, py::handle fields);
-[[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields);
+[[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields, py::handle rows);
 void bind_arrow(py::module_& module);
 
 }  // namespace billcore::python

@@ -48,7 +48,7 @@ class AllItems final : public ListJob {
  public:
   AllItems(ListPtr list, std::size_t most) : ListJob(std::move(list)), most_(most) {}
   [[nodiscard]] bool has_enough() override {
-    if (before_ == nullptr) before_ = std::make_unique<const detail::PagerCore>(flow().core());
+    remember_position();
     while (out_.size() < most_) {
       const auto value = flow().take_item();
       if (!value) return false;
@@ -64,18 +64,8 @@ class AllItems final : public ListJob {
     }
     return std::move(out_);
   }
-  // An interrupted or failed collect() takes no items from the list.
-  void take_back() noexcept override {
-    if (before_ == nullptr || list().busy.exchange(true)) return;  // another reader is active, such as a signal handler
-    try {
-      flow().core() = *std::exchange(before_, nullptr);
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be restored
-    }
-    list().busy = false;
-  }
 
  private:
-  std::unique_ptr<const detail::PagerCore> before_;
   std::size_t most_;
   py::list out_;
 };
@@ -235,7 +225,8 @@ void bind_reading(py::class_<Type>& type) {
   type.def(
       "to_batches",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        return make_batches(self.list, to_batches.bind(args, kwargs)[0]);
+        const auto bound = to_batches.bind(args, kwargs);
+        return make_batches(self.list, bound[0], bound[1]);
       },
       to_batches.doc(docs::pager_to_batches).c_str());
   static const Signature first(docs::pager_first_signature);
