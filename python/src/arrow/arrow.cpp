@@ -64,8 +64,8 @@ int raise_kept(void* exception) noexcept {
   return -1;
 }
 
-// If a signal handler raised an exception while a reader outside Python waited, raises the exception as soon as Python
-// code runs again.
+// Call when a signal interrupted a reader outside Python: makes Python raise the signal handler's exception as soon
+// as Python code runs again.
 void raise_soon() {
   const Gil gil;
   if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
@@ -76,7 +76,7 @@ void raise_soon() {
   PyErr_SetInterrupt();
 }
 
-/// State shared by the capsules of one ArrowStream. Only the first capsule that reads may go on reading.
+/// State shared by the capsules of one ArrowStream. Only the capsule that reads first may read the list.
 struct Reading {
   Reading(ListPtr from, ColumnsPtr what) : list(std::move(from)), columns(std::move(what)) {}
 
@@ -84,7 +84,7 @@ struct Reading {
   const ColumnsPtr columns;
   std::atomic<bool> begun{false};
   std::mutex mutex;
-  std::optional<Error> error;  // the last step's error
+  std::optional<Error> error;  // of the last ListBatches::next(); empty if it succeeded
 
   void keep(const std::optional<Error>& last) {
     const std::lock_guard lock(mutex);
@@ -93,10 +93,10 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
-/// The rest of a released stream, which a thread with the GIL must destroy, because it owns Python objects.
+/// What remains of a released stream. It owns Python objects, so a thread that holds the GIL must destroy it.
 struct Released {
   ReadingPtr reading;
-  bool stops;  // true: the list must still be stopped
+  bool stops;  // whether finish() must still stop the list
   void finish() const noexcept {
     if (stops) reading->list->stop();
   }
@@ -108,12 +108,12 @@ int let_go(void* kept) noexcept {
   return 0;
 }
 
-/// Gives an Arrow stream's reader its batches, on any thread, with or without the GIL.
+/// The batches of an Arrow stream. The stream's reader may call next() on any thread, with or without the GIL.
 class ListBatches final : public detail::BatchSource {
  public:
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
-  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. So the destructor waits
-  // for the GIL only if Python's queue of pending calls is full.
+  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. To avoid a deadlock,
+  // the destructor waits for the GIL only if Python's queue of pending calls is full.
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();
@@ -166,8 +166,9 @@ class ListBatches final : public detail::BatchSource {
     }
     const auto before = flow.core().mark();
     auto batch = detail::take_batch(flow, reading_->columns);
-    // Check for signals now: if Python noticed a signal only after the reader has returned, this batch would be lost.
-    // Only the thread that handles signals checks: on other threads, the GIL's holder may be waiting for the reader.
+    // Check for signals now: if Python ran a signal handler only after next() has returned, this batch would be lost.
+    // Other threads than the main thread check only if a hook has kept an exception: taking the GIL could deadlock,
+    // because the GIL's holder may be waiting for the reader.
     if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
