@@ -1,4 +1,4 @@
-"""The command `billcore`, whose only subcommand so far is `sandbox`; `--version` says what is installed."""
+"""The command `billcore`. Its only subcommand is `sandbox`; the option `--version` prints the installed releases."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ EXIT_USAGE = 2
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with one-line errors."""
+    """An ArgumentParser that prints each error as one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 class _Version(argparse.Action):
-    """Prints the version. Loads the client only if --version is given."""
+    """Prints the installed releases. Imports the client only if --version is given."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)
@@ -67,7 +67,8 @@ def _run_sandbox(parser: argparse.ArgumentParser, namespace: argparse.Namespace)
         options = sandbox_options.from_namespace(namespace)
     except ValueError as error:
         parser.error(str(error))
-    # Checks that the packages exist: catching ImportError would also hide an ImportError inside these packages.
+    # Check only whether the packages exist. Catching the ImportError of an import would also hide an ImportError that
+    # is raised inside a package.
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "h11")):
         print(
             "billcore sandbox needs Starlette and uvicorn: pip install 'starlette>=0.37' 'uvicorn>=0.29'",

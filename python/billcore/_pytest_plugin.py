@@ -1,6 +1,6 @@
 """pytest plugin: the fixtures `billcore_sandbox` and `signed_event`.
 
-pytest imports this module in every run, so the module imports only pytest; a fixture imports billcore on first use.
+pytest imports this module in every run, so the module imports only pytest. The fixtures import billcore.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def _billcore_sandbox_process() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def billcore_sandbox(_billcore_sandbox_process: Sandbox) -> Sandbox:
-    """A billcore.testing.Sandbox in its seeded state, with an empty ledger; shared by the tests of the run."""
+    """The billcore.testing.Sandbox of the run, reset for each test to its seeded state with an empty ledger."""
     _billcore_sandbox_process.control.reset()
     return _billcore_sandbox_process
 
 
 @pytest.fixture(scope="session")
 def signed_event() -> SignedEvent:
-    """billcore.testing.event: the body and the signature of one webhook, signed with billcore.testing.SECRET."""
+    """The function billcore.testing.event, which makes the body and the signature of a webhook."""
     from billcore.testing import event
 
     return event

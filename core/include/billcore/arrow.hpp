@@ -28,8 +28,8 @@ struct ArrowSchema;
 
 namespace billcore {
 
-/// Column names, in output order; nullopt: all fields. Error(invalid_argument) for a name that is not a column of the
-/// resource, for a repeated name and for an empty list.
+/// Column names, in output order; nullopt: all fields. A name that is not a column of the resource, a repeated name
+/// or an empty list gives Error(invalid_argument).
 using ArrowFields = std::optional<std::vector<std::string>>;
 
 namespace detail {
@@ -67,10 +67,12 @@ class Batch {
   std::shared_ptr<const ArrowArray> array_;
 };
 
-/// Makes the batch of a page. Throws Error(decode) with the path of a value whose type differs from its column's.
+/// Makes the batch of a page. Throws Error(decode) with the path of a value whose type differs from the type of its
+/// column.
 [[nodiscard]] Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page);
 
-/// Takes the buffered items of a page as a batch and advances the pager. If it throws, the pager does not advance.
+/// Takes the buffered items of a page as a batch and advances the pager. If take_batch() throws, the pager does not
+/// advance.
 [[nodiscard]] std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns);
 
 /// Joins the pages of a list into batches. If reading fails after a page was joined, the batch ends before the failure,
@@ -112,7 +114,8 @@ class BatchSource {
   virtual ~BatchSource() = default;
   BatchSource(const BatchSource&) = delete;
   BatchSource& operator=(const BatchSource&) = delete;
-  /// The next batch; nullopt at the end. If it throws, the reader of the stream gets an error code and may call again.
+  /// The next batch; nullopt at the end. If next() throws, the reader of the stream gets an error code and may call
+  /// again.
   [[nodiscard]] virtual std::optional<Batch> next() = 0;
 };
 
@@ -122,9 +125,10 @@ void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields,
 
 }  // namespace detail
 
-/// Fills `out` with a stream of the rest of the list; the caller must call its release(). On an error get_next()
+/// Fills `out` with a stream of the rest of the list; the caller must call `out->release`. On an error get_next()
 /// returns non-zero and get_last_error() returns Error::what(); the next get_next() requests the same page again.
-/// Releasing the stream before the end stops the list. Threads: one at a time, together with the pager.
+/// Releasing the stream before the end stops the list. Threads: one thread at a time may use the stream and the
+/// pager.
 template <typename T>
 void export_arrow(const Pager<T>& pager, ArrowArrayStream* out, const ArrowFields& fields = std::nullopt) {
   detail::export_pager(pager, detail::table_of<T>, fields, out);

@@ -31,7 +31,7 @@ struct StreamState {
     return ENOMEM;
   }
 
-  /// Runs `f`; turns an exception into an errno and an error text.
+  /// Runs `f` and returns 0; if `f` throws, stores the error text and returns an errno value.
   template <typename F>
   int guard(F&& f) noexcept {
     shown = nullptr;
@@ -78,7 +78,7 @@ void release_stream(ArrowArrayStream* stream) noexcept {
   stream->release = nullptr;
 }
 
-/// Supplies the remaining pages of a blocking pager.
+/// Supplies the remaining pages of a blocking pager as batches.
 class PagerSource final : public BatchSource {
  public:
   PagerSource(std::shared_ptr<PageFlow> list, std::shared_ptr<const Columns> columns)

@@ -1,4 +1,4 @@
-// Makes record batches of pages, and their schema.
+// Builds record batches from pages, and the schema of the batches.
 #include "arrow/arrow_batch.hpp"
 
 #include <cerrno>
@@ -103,8 +103,8 @@ std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& 
   return out;
 }
 
-/// Borrows the buffers of another array and keeps that array alive. Each child holds its own reference, since a reader
-/// may move a child out.
+/// Borrows the buffers of another array and keeps that array alive. Each child holds a reference of its own, because a
+/// consumer may move a child out of its parent.
 struct SharedArray {
   std::shared_ptr<const ArrowArray> whole;
   std::vector<ArrowArray> children;

@@ -16,7 +16,7 @@ FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body
 
 
 class ControlError(RuntimeError):
-    """A control route refused a request. `status` and `code` are from the route's answer."""
+    """A control route refused a request. `status` and `code` are those of the route's answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -25,7 +25,7 @@ class ControlError(RuntimeError):
 
 
 class RequestRecord(TypedDict):
-    """A request as the sandbox received it. `status` is None if no complete answer was sent."""
+    """A request as the sandbox received it. `status` is None if the sandbox sent no complete answer."""
 
     id: int
     at: str
@@ -39,7 +39,7 @@ class RequestRecord(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One attempt of a delivery: the receiver's status, or why there is none."""
+    """One attempt of a delivery: the status of the receiver's answer, or in `error` why there is no answer."""
 
     at: str
     status: int | None
@@ -47,7 +47,7 @@ class Attempt(TypedDict):
 
 
 class Delivery(TypedDict):
-    """One event for one endpoint. `id` is the envelope's id, the same for every attempt."""
+    """The delivery of one event to one endpoint. `id` is the envelope's id, which is the same in every attempt."""
 
     id: int
     account: str
@@ -70,7 +70,7 @@ class Endpoint(TypedDict):
 
 
 class Control:
-    """The control routes of a sandbox. Works with any sandbox: Control(control_url). Thread-safe."""
+    """Calls the control routes of a sandbox. Control(control_url) works with any running sandbox. Thread-safe."""
 
     def __init__(self, control_url: str, timeout: float = 30.0) -> None:
         parts = urlsplit(control_url)
@@ -80,11 +80,11 @@ class Control:
         self._timeout = seconds(timeout, "timeout")
 
     def state(self) -> dict[str, Any]:
-        """The seed, clock and options, counts by status and account, and the pending faults."""
+        """The sandbox's seed, clock, options and pending faults, and the number of records by account and status."""
         return cast(dict[str, Any], self._call("GET", "state"))
 
     def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """Every recorded effect, or those of one kind, oldest first."""
+        """All effects in the ledger, or only those of one kind, oldest first."""
         effects = cast(list[dict[str, Any]], self._call("GET", "ledger")["effects"])
         return [effect for effect in effects if kind in (None, effect["kind"])]
 
@@ -113,8 +113,9 @@ class Control:
         metadata: Mapping[str, Any] | None = None,
         account: str | None = None,
     ) -> dict[str, Any]:
-        """Start a purchase as a visitor. Returns {"order": …, "subscription": … or None} as the REST interface shows
-        them.
+        """Start a purchase as a visitor of the shop.
+
+        Returns {"order": …, "subscription": … or None}, with the JSON of the REST interface.
         """
         fields = {
             "product_id": product_id,
@@ -130,19 +131,19 @@ class Control:
         return cast(dict[str, Any], self._call("POST", "checkout", fields))
 
     def confirm(self, order_id: str | int) -> dict[str, Any]:
-        """Confirm the order as the visitor; if its billing method settles at once, it is also paid."""
+        """Confirm the order as the visitor; if its billing method settles at once, the order is also paid."""
         return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/confirm", {}))
 
     def pay(self, order_id: str | int) -> dict[str, Any]:
-        """Settle the order's payment; a paid order does not change."""
+        """Settle the order's payment. Does nothing if the order is already paid."""
         return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/pay", {}))
 
     def renew(self, subscription_id: str | int) -> dict[str, Any]:
-        """Act as if the subscription's renewal date had arrived."""
+        """Renew the subscription as if its renewal date had arrived."""
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{_segment(subscription_id)}/renew", {}))
 
     def replay(self, delivery_id: int) -> int:
-        """Send a delivery's payload again; returns the new envelope id."""
+        """Send the event of a delivery again, in an envelope with a new id; returns that id."""
         return int(self._call("POST", f"deliveries/{_segment(delivery_id)}/replay", {})["id"])
 
     def test_hook(self, endpoint_id: int | None = None, *, data: Any = None) -> list[int]:
@@ -165,11 +166,12 @@ class Control:
         effect: bool = False,
         abort: bool = False,
     ) -> int:
-        """Let the next `times` matching requests fail with a fault; returns the fault's id.
+        """Make the next `times` matching requests fail; returns the fault's id.
 
-        `path` is a glob for the path below the base URL. `body` is JSON, or with `content_type` a string that is sent
-        verbatim. For the kind `status`, `effect` says that the service performs the request first. For the kind
-        `half_body`, `abort` resets the connection after the half.
+        `path` is a glob for the path below the base URL. `body` is the body of the answer: JSON, or with
+        `content_type` a string that is sent verbatim. If the kind is `status` and `effect` is true, the sandbox
+        performs the request before it sends that status. If the kind is `half_body` and `abort` is true, the sandbox
+        resets the connection after half of the body.
         """
         fields: dict[str, Any] = {
             "kind": kind,
@@ -188,11 +190,11 @@ class Control:
         return int(self._call("POST", "faults", fields)["id"])
 
     def reset(self) -> None:
-        """Reset to the seeded state: ledger, requests, deliveries, endpoints and faults are empty."""
+        """Reset the sandbox to its seeded state: no ledger entries, requests, deliveries, endpoints or faults."""
         self._call("POST", "reset", {})
 
     def wait_for_deliveries(self, timeout: float = 30.0) -> list[Delivery]:
-        """Wait until no delivery is pending; returns all of them. Raises TimeoutError."""
+        """Wait until no delivery is pending; returns all deliveries. Raises TimeoutError."""
         deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
         while True:
             deliveries = self.deliveries()
@@ -203,7 +205,7 @@ class Control:
             time.sleep(0.02)
 
     def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
-        # Uses http.client, because urllib would use a proxy from the environment. Calls share no state or connection.
+        # http.client, because urllib would use a proxy from the environment. Calls share no state and no connections.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:
             body = None if fields is None else json.dumps(fields).encode()

@@ -24,7 +24,7 @@ class SandboxError(RuntimeError):
 
 @dataclass(frozen=True)
 class Account:
-    """What a client needs to use one account; account["base_url"] also works."""
+    """The base URL and the API key for one account; account["base_url"] also works."""
 
     base_url: str
     api_key: str
@@ -34,10 +34,10 @@ class Account:
 
 
 class Sandbox:
-    """A running sandbox: the constructor starts it, close() or the end of `with` ends it.
+    """A running sandbox. The constructor starts the process; close() or the end of `with` ends it.
 
-    The sandbox exits when this process ends, however it ends. `billcore sandbox --help` describes the options and their
-    defaults.
+    The sandbox also exits when the calling process ends, even if that process is killed. `billcore sandbox --help`
+    describes the options and their defaults.
     """
 
     base_url: str
@@ -88,19 +88,19 @@ class Sandbox:
             "retry-schedule": None if retry_schedule is None else ",".join(map(str, retry_schedule)),
             "delivery-timeout": delivery_timeout,
         }
-        # "--name=value", so that a value that begins with a dash is still a value.
+        # In the form "--name=value", a value that begins with a dash is not taken for an option.
         arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
         if deliver_anywhere:
             arguments.append("--deliver-anywhere")
         self._owner = os.getpid()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  used until the child exits
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  the file is used until the child exits
         self._process = subprocess.Popen(
             [sys.executable, "-m", "billcore.sandbox", "--exit-with-stdin", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             env=_environment(),
-            # This process handles Ctrl-C in a terminal; the child exits when its stdin is closed.
+            # So Ctrl-C in a terminal interrupts only this process; the child exits when its stdin is closed.
             start_new_session=True,
         )
         try:
@@ -133,13 +133,13 @@ class Sandbox:
         """The sandbox's stderr so far."""
         if self._stderr.closed:
             return ""
-        # pread: the child writes at the shared file offset, which must not move.
+        # pread() does not move the file offset, which the child shares and writes at.
         return os.pread(self._stderr.fileno(), 1 << 20, 0).decode("utf-8", "replace")
 
     def close(self) -> None:
-        """End the child process; a second call does nothing."""
+        """End the sandbox's process; a second call does nothing."""
         if os.getpid() != self._owner:
-            return  # a copy in a forked process: the child belongs to the process that started it
+            return  # in a forked process: only the process that started the sandbox may end it
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -164,7 +164,7 @@ class Sandbox:
 
 
 def _environment() -> dict[str, str]:
-    """The child's environment, in which it imports the same billcore as this process."""
+    """The environment of the child, which makes it import the same billcore as this process."""
     here = str(Path(__file__).resolve().parent.parent.parent)
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])] if "site-packages" not in here else None
     environment = dict(os.environ)

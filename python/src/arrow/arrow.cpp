@@ -66,8 +66,8 @@ int raise_kept(void* exception) noexcept {
   return -1;
 }
 
-// If a signal handler raised an exception while a reader outside Python waited, raises the exception as soon as Python
-// code runs again.
+// Call when a signal interrupted a reader outside Python: makes Python raise the signal handler's exception as soon
+// as Python code runs again.
 void raise_soon() {
   const Gil gil;
   if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
@@ -78,7 +78,7 @@ void raise_soon() {
   PyErr_SetInterrupt();
 }
 
-/// State shared by the capsules of one ArrowStream. Only the first capsule that reads may go on reading.
+/// State shared by the capsules of one ArrowStream. Only the capsule that reads first may read the list.
 struct Reading {
   Reading(ListPtr from, ColumnsPtr what) : list(std::move(from)), columns(std::move(what)) {}
 
@@ -86,7 +86,7 @@ struct Reading {
   const ColumnsPtr columns;
   std::atomic<bool> begun{false};
   std::mutex mutex;
-  std::optional<Error> error;  // the last step's error
+  std::optional<Error> error;  // of the last ListBatches::next(); empty if it succeeded
 
   void keep(const std::optional<Error>& last) {
     const std::lock_guard lock(mutex);
@@ -95,10 +95,10 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
-/// The rest of a released stream, which a thread with the GIL must destroy, because it owns Python objects.
+/// What remains of a released stream. It owns Python objects, so a thread that holds the GIL must destroy it.
 struct Released {
   ReadingPtr reading;
-  bool stops;  // true: the list must still be stopped
+  bool stops;  // whether finish() must still stop the list
   void finish() const noexcept {
     if (stops) reading->list->stop();
   }
@@ -110,12 +110,12 @@ int let_go(void* kept) noexcept {
   return 0;
 }
 
-/// Gives an Arrow stream's reader its batches, on any thread, with or without the GIL.
+/// The batches of an Arrow stream. The stream's reader may call next() on any thread, with or without the GIL.
 class ListBatches final : public detail::BatchSource {
  public:
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)), batches_(reading_->columns) {}
-  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. So the destructor waits
-  // for the GIL only if Python's queue of pending calls is full.
+  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. To avoid a deadlock,
+  // the destructor waits for the GIL only if Python's queue of pending calls is full.
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();
@@ -160,14 +160,14 @@ class ListBatches final : public detail::BatchSource {
     const ExclusiveUse list(reading_->list);
     internal::require_open(list->bound.client);
     auto& flow = list->flow();
-    // Only the thread that handles signals checks for them: on other threads, the GIL's holder may be waiting for the
-    // reader.
+    // Other threads than the main thread check for signals only if a hook has kept an exception: taking the GIL could
+    // deadlock, because the GIL's holder may be waiting for the reader.
     const bool checks = on_main_thread() || hook_interrupt::is_kept();
     std::optional<detail::PagerCore> before;
     if (checks) before.emplace(flow.core());
     auto batch = batches_.read(flow);
     if (!batch) list->end();
-    // Check for signals now: if Python noticed a signal only after the reader has returned, this batch would be lost.
+    // Check for signals now: if Python ran a signal handler only after next() has returned, this batch would be lost.
     if (!checks || !batch) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
@@ -366,9 +366,8 @@ void bind_arrow(py::module_& module) {
   iteration<AsyncBatches>(module, "AsyncBatchIterator",
                           "Batches of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
-      .def("__anext__", [](const py::object& self) {
-        return held<AsyncBatches>(self.ptr()).next("AsyncPager.to_batches", self);
-      });
+      .def("__anext__",
+           [](const py::object& self) { return held<AsyncBatches>(self.ptr()).next("AsyncPager.to_batches", self); });
 }
 
 }  // namespace billcore::python
