@@ -1,4 +1,6 @@
-"""Runs the commands of "Start" in README.md, word for word and in order, in a copy of this tree: check_first_page.py
+"""Runs the commands of "Start" in README.md, word for word and in order, in a copy of this tree.
+
+Usage: check_first_page.py
 
 Before the last command, which stops the sandbox, the script runs the commands of "Build and install" in capi/README.md
 and the Python at the top of README.md.
@@ -23,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "check_first_page: block "
-ELSEWHERE = ("apt-get", "tests/run.sh")  # blocks with one of these are skipped
+ELSEWHERE = ("apt-get", "tests/run.sh")  # blocks that contain one of these texts are skipped
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ ship, request = shipped.append, types.SimpleNamespace(headers={"Service-Signatur
 
 
 def first_screen() -> list[str]:
-    """Shell commands that run the Python of README.md's first screen."""
+    """Returns shell commands that run the two Python blocks on README.md's first screen."""
     charging, receiving = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
     programs = (
         f"{charging}assert order.total_with_vat == 1875\n",
@@ -75,7 +77,7 @@ def missing_packages(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def fresh_folder(path: Path) -> Iterator[Path]:
-    """An empty folder, removed at the end. A parallel run that needs the same folder waits."""
+    """Yields an empty folder, and removes it at the end. A parallel run that needs the same folder waits."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -104,8 +106,8 @@ def copy_tree(to: Path) -> None:
         subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
 
 
-# Commands that test other statements of README.md and capi/README.md, run before the last block, which stops the
-# sandbox.
+# Commands that test other statements of README.md and capi/README.md. They run before the last block, because the
+# last block stops the sandbox.
 FURTHER_CHECKS = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
 if build/no-run-path demo-active; then echo "it needs no run path?"; exit 1; fi

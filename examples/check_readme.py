@@ -1,6 +1,6 @@
-"""Fails when a text shows a sample that differs from its file, or links to a file or section that is not there.
+"""Fails if a document shows a sample that differs from its file, or links to a file or section that does not exist.
 
-Also fails when a text says `pip install billcore`, which cannot work before the first release.
+Also fails if a document says `pip install billcore`, which cannot work before the first release.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# A link to a file in examples on its own line, then a code block.
+# Matches a line with only a link to a file in examples/, and the code block that follows it.
 BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\((?:\.\./)*\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s:]*)\)")
-# A requirement of billcore by name, with or without extras. A requirement with a folder or URL works.
+# Matches the installation of billcore by name, with or without extras. Installation from a folder or URL works, so it
+# does not match.
 UNPUBLISHED = re.compile(r"pip install (?:[^`\n]*[ '\"])?billcore(?:\[\w+\])?(?! ?@|[\w\[/.])")
 TEXTS = (
     "README.md",
@@ -62,7 +63,7 @@ def main() -> int:
             if (ROOT / name).read_text(encoding="utf-8") != block:
                 problems.append(f"{file} does not show {name} as it is: copy the file into its block")
         problems += unpublished(file, text)
-        if path.suffix == ".md" and "python/docs" not in file.as_posix():  # sphinx checks those
+        if path.suffix == ".md" and "python/docs" not in file.as_posix():  # Sphinx checks the links of python/docs
             problems += broken_links(file, text)
     lines = len((ROOT / "README.md").read_text(encoding="utf-8").splitlines())
     if lines > 160:

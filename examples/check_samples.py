@@ -1,4 +1,6 @@
-"""Runs programs of examples/README.md in each language against a new sandbox: check_samples.py BUILD [--go] [--rust]
+"""Runs the programs of examples/README.md in each language against a new sandbox.
+
+Usage: check_samples.py BUILD [--go] [--rust]
 
 BUILD is a build folder with examples; --go and --rust also run the programs in Go and Rust. The script needs the Python
 package with its sandbox.
@@ -53,7 +55,7 @@ def expect_one_line(
 
 
 def check_failures(command: list[str], *rest: str) -> None:
-    """Checks the errors common to all programs that use the client. rest holds the arguments after the id."""
+    """Checks the errors common to all programs that use the client. `rest` has the arguments after the id."""
     expect_one_line(command, "no-such-id", *rest, says="404")
     check_settings(command, "1", *rest)
 
@@ -103,11 +105,11 @@ def check_verify(command: list[str]) -> None:
     paid = b'{"id":8,"name":"order.paid","account":1,"data":{"id":"ord_1","total":19900}}'
     done = run(command, webhooks.sign(paid, SECRET), body=paid)
     expect(done.stdout == b"event 8: order ord_1 is paid, 19900 cents\n", f"{command} reads an order")
-    # Only the name of test.hook is reliable.
+    # Of a test.hook only the name is reliable, so the programs must not need any other field.
     for body in (BODY, b'{"name":"test.hook"}', b'{"id":{},"name":"test.hook","account":null,"data":[]}'):
         done = run(command, webhooks.sign(body, SECRET), body=body)
         expect((done.returncode, done.stdout) == (0, b"test.hook\n"), f"{command} reads only the name of {body!r}")
-    # A body is verified as a whole or not at all, whatever was signed.
+    # A program must refuse a body over 1 MiB, even if the signature is valid for the whole body or for its first MiB.
     whole = BODY + b" " * ((1 << 20) - len(BODY))
     expect(status_of(command, webhooks.sign(whole, SECRET), body=whole) == 0, f"{command} takes 1 MiB")
     for longer in (whole + b" ", whole * 3):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Takes a fresh Debian 12 machine to a running example: installs what is missing, builds, starts the sandbox, and runs
-# the same story in Python, C++ and C, and in Go and Rust where they are installed. Exits with status 0 only when every
-# step succeeded.
+# Sets up a fresh Debian 12 machine and runs an example: installs the missing packages, builds the libraries, starts
+# the sandbox, and runs the same example program, the story, in Python, C++ and C, and in Go and Rust if they are
+# installed. Exits with status 0 only if every step succeeded.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -10,7 +10,7 @@ cd "$root"
 build="$root/build/quickstart"
 log="$build/quickstart.log"
 
-# quietly TITLE COMMAND…: writes the output to the log, and shows it only when the command fails.
+# quietly TITLE COMMAND…: runs the command with its output in the log, and shows the output only if the command fails.
 quietly() {
   local title="$1" start="$SECONDS"
   shift
@@ -30,15 +30,15 @@ build_libraries() {
     cmake --build "$build"
 }
 
-# install_python FOLDER: installs the package as a user does, in a new virtual environment.
+# install_python FOLDER: makes a virtual environment in FOLDER and installs the package there as a user does.
 install_python() {
   "$python" -m venv "$1" &&
     "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/quickstart-wheel \
       ./python/sandbox '.[sandbox]'
 }
 
-# start_sandbox PYTHON: sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The sandbox exits when
-# its stdin is closed, so it cannot outlive this script.
+# start_sandbox PYTHON: starts the sandbox, and sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL.
+# The sandbox exits when its stdin is closed, so it cannot outlive this script.
 start_sandbox() {
   local ready
   coproc SANDBOX { exec "$1" -m billcore_sandbox --port 0 --exit-with-stdin 2>>"$log"; }
@@ -61,8 +61,8 @@ stop_sandbox() {
   wait "$sandbox" 2>/dev/null || true
 }
 
-# tell LANGUAGE COMMAND…: runs one story; its output, except the line that names the language, must equal the output of
-# the first story.
+# tell LANGUAGE COMMAND…: runs the story in one language. Its output, except the first line (which names the
+# language), must equal the output of the first language.
 tell() {
   local told="$build/story-$1.txt"
   shift
@@ -100,7 +100,7 @@ python="$(bc_python)"
 quietly "building the libraries and the examples" build_libraries
 languages="Python, C++, C"
 go="$(bc_go 2>>"$log" || true)"
-if [ -z "$go" ] && [ "${CI:-}" = true ]; then # CI runs the story in every language
+if [ -z "$go" ] && [ "${CI:-}" = true ]; then # CI must run the story in every language
   bc_packages golang-go
   go="$(bc_go)"
 fi
@@ -117,12 +117,12 @@ if rust="$(bc_rust)"; then
 else
   echo "no Rust 1.85 or newer in PATH: the story in Rust is left out"
 fi
-# Each state of the package's files has its own virtual environment.
+# The name of the virtual environment contains a hash of the package's files, so changed files get a new environment.
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
 venv="$bc_cache/quickstart-$(sha256sum <<<"$state" | cut -c1-16)"
 bc_once "$venv" quietly "installing the Python package" install_python "$venv"
 touch "$venv"
-# Delete environments of earlier states that were not used for two weeks.
+# Delete the virtual environments that were not used for two weeks.
 find "$bc_cache" -maxdepth 1 -name 'quickstart-*' -mtime +14 -exec rm -rf {} +
 
 start_sandbox "$venv/bin/python"

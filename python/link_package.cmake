@@ -1,4 +1,5 @@
-# Links every entry of the package FROM into TO, where the extension modules are, and removes broken links there.
+# Links every entry of the package folder FROM into the folder TO, which has the extension modules. Removes broken
+# links in TO.
 file(MAKE_DIRECTORY ${TO})
 file(GLOB _old LIST_DIRECTORIES true ${TO}/*)
 foreach(_entry IN LISTS _old)

@@ -9,32 +9,32 @@ run_area() { # AREA, or quick_AREA
 }
 build_tested() { if [ -n "$quick" ]; then build_release; else configure_and_build dev; fi; }
 
-# lint: formatters, linters, type checkers, generated files, words
+# lint: formatters, linters, type checkers, generated files, forbidden phrases
 area_lint() {
   [ -n "$quick" ] || build_tested
   BILLCORE_LINT="${quick:+quick}" run lint tests/lint.sh "$root/$tested"
 }
-# core: GoogleTest of the C++ core
+# core: GoogleTest tests of the C++ core
 area_core() {
   build_tested
   export BILLCORE_TEST_PYTHON="$python"
   PYTHONPATH="$root/python:$root/python/sandbox" run core ctest_in "$tested/tests/core" 300
 }
-# capi: tests in C of the C ABI, its symbols and its stored form
+# capi: tests of the C ABI, written in C; its exported symbols, and a comparison with the stored ABI
 area_capi() {
   build_tested
   PYTHONPATH="$root/python:$root/python/sandbox" BILLCORE_TEST_PYTHON="$python" run capi ctest_in "$tested/tests/capi" 300
 }
-# python: pytest of the Python package
+# python: pytest tests of the Python package
 area_python() {
   build_tested
   PYTHONPATH="$root/$tested/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
 }
-# sandbox: the service on localhost
+# sandbox: the sandbox, which is the service on localhost
 area_sandbox() {
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
 }
-# conformance: the fixtures of the wire and of webhooks in C++, C and Python
+# conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {
   build_tested
   export BILLCORE_CPP_DRIVER="$root/$tested/tests/core/wire-driver-cpp"
@@ -44,8 +44,13 @@ area_conformance() {
     PYTHONPATH="$root/$tested/python:$root" run conformance "${tests[@]}"
     return
   fi
+<<<<<<< HEAD
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run conformance "${tests[@]}" -k "not python"
   # Each process of xdist collects all tests, which is slow under AddressSanitizer.
+=======
+  PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
+  # Use few processes: each process of xdist collects all tests, which is slow under AddressSanitizer.
+>>>>>>> main
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
@@ -92,7 +97,7 @@ area_libcurl() {
       "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
   done
 }
-# interface: the generator, and that an addition to its data reaches every language
+# interface: the code generator, and that an addition to its input reaches every language
 area_interface() {
   local folder
   if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
@@ -111,8 +116,8 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # Runs only the tests that depend on the optimised build or the installation, or run for long; the area python runs
-  # all.
+  # Runs only the tests that depend on the optimised build or the installation, and tests that take long; the area
+  # python runs all.
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
     tests/python/test_{arrow,arrow_reading,async_sockets,cycles,errors,exit,find_charges,first_calls,fork,fork_workers}.py \
     tests/python/test_{gevent,import,interrupt,large_answers,leaks,long_lists,pickles,prefetch,process_life,proxy}.py \
@@ -149,14 +154,14 @@ make_wheel() { # FOLDER
   bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
 # proof: no branch and no address depends on a secret
-# The release build runs under memcheck, which does not work with sanitizers.
+# Runs the release build under memcheck, because memcheck does not work with sanitizers.
 area_proof() {
   build_release
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
 # cost: instructions and allocations of the main calls, against stored numbers
-# The stored numbers were measured with Debian's Python, so the area uses Debian's Python if the modules fit its
-# version.
+# The stored numbers were measured with Debian's Python, so the area uses Debian's Python if the modules were built
+# for the same version.
 area_cost() {
   local with="$python" debian=/usr/bin/python3 version='import sys; print(sys.implementation.cache_tag)'
   build_release
@@ -164,7 +169,7 @@ area_cost() {
   PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release
 }
 # torture: each allocation and each system call fails in turn
-# Uses the release build, because the interposer replaces the allocator.
+# Uses the release build, because the interposer of the torture test and AddressSanitizer both replace the allocator.
 area_torture() {
   build_release
   install_package
@@ -185,7 +190,7 @@ area_tsan() {
 }
 # Tests a binding that uses the C ABI, against libraries installed under a prefix. `venv` is first in PATH, because
 # FOLDER may be /usr/bin, whose Python has no pytest.
-test_over_c() { # LANGUAGE FOLDER, which has the programs of the language
+test_over_c() { # LANGUAGE FOLDER: FOLDER has the tools of the language, such as its compiler
   local driver
   build_release
   rm -rf "build/$1-prefix"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Finds tests that compare a duration with a limit below LEAST seconds, which a busy machine exceeds: clocks.py FILE…
+"""Finds tests that limit a duration to less than LEAST seconds, and so fail on a busy machine: clocks.py FILE…
 
-A test should wait for a condition, count events, or use a simulated clock. Where only a real clock can decide, the
-limit is LATE of tests/support/waiting.py, or tens of seconds. A test may assert that a duration is at least some time,
-because that holds on any machine.
+A test should wait for a condition, count events, or use a simulated clock. A test that needs the real clock uses LATE
+of tests/support/waiting.py, or tens of seconds, as its limit. A test may assert that a duration is at least some
+time, because that holds on any machine.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
 
 
 def _number(node: ast.expr) -> float | None:
-    """Returns the largest number in the bound that a duration is compared with; 0 if the bound has a named constant;
-    None if that constant is in GENEROUS, or if the bound has no number."""
+    """Returns the largest number in an upper limit. If the limit has a named constant, returns None for a constant in
+    GENEROUS and 0 for any other. Returns None if the limit has no number."""
     numbers = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     constants = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id.isupper()}
     if constants:

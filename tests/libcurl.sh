@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds one of the two libcurls that the tests use besides Debian's, and prints the folder it is installed in:
+# Builds one of the two libcurl releases that the tests use besides Debian's, and prints its installation folder:
 #   tests/libcurl.sh oldest|newest
 # oldest: the release that core/CMakeLists.txt requires, without Debian's patches. newest: the latest release that a
-# package registry has. The sources are those in two releases of the Cargo crate curl-sys, pinned by the crate's hash.
-# Each release of libcurl is built once: later calls find the folder in the cache.
+# package registry has. The sources come from two releases of the Cargo crate curl-sys, each pinned by its hash. The
+# script builds each libcurl release once; later runs find its folder in the cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/setup.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs formatters, linters and type checkers over the whole tree. BUILD is a configured build, which has the compile
-# commands. BILLCORE_LINT=quick skips clang-tidy.
+# Runs formatters, linters and type checkers over the whole tree. BUILD is the folder of a configured build, which has
+# the compile commands. BILLCORE_LINT=quick skips clang-tidy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/setup.sh

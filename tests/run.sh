@@ -5,8 +5,8 @@
 #   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME: -k for pytest, a wildcard pattern for
 #                             GoogleTest; other test programs run whole
-# Several areas run at the same time; each test runner then prints one line, or its whole output if it fails. If only
-# one area runs, it prints its whole output. build/logs always has the whole output.
+# Several areas run at the same time; each test runner then prints one line, and the end of its output if it fails. If
+# only one area runs, it prints its whole output. build/logs always has the whole output.
 # BILLCORE_TORTURE=all runs every point of the area torture; BILLCORE_LIBCURL=all runs every fault in the area libcurl.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: the area faults runs the model of HTTP connections with random seeds for N seconds.
@@ -49,7 +49,7 @@ lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
-(bc_rust_packages) || true # if Rust is missing, the area rust says so
+(bc_rust_packages) || true # if Rust is missing, the area rust reports it
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
@@ -57,8 +57,8 @@ python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
 bc_ccache "$root"
-# ccache finds an object again only if the paths and the compiler's name are the same. pip builds in a new folder each
-# time, so pybind11 is taken from `venv`; and the compiler is cc and c++, as in the presets.
+# ccache reuses an object only if the paths and the compiler's name are the same. pip makes a new build environment
+# each time, so pybind11 comes from `venv` instead. The compilers are cc and c++, as in the presets.
 CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir) -DCMAKE_C_COMPILER=cc -DCMAKE_CXX_COMPILER=c++"
 export CMAKE_ARGS
 
@@ -102,7 +102,7 @@ make_package() { # FOLDER
       ./python/sandbox ".[sandbox]" "${beside[@]}"
 }
 # Deletes packages and wheels of earlier states of the tree, 1 GB each, that were not used for a week.
-prune() { # FOLDER: in use
+prune() { # FOLDER: the package in use
   touch "$1"
   find "$bc_cache" -maxdepth 1 \( -name 'package-*' -o -name 'wheel-cpython-*' \) -mtime +7 -exec rm -rf {} +
 }

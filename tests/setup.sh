@@ -42,8 +42,8 @@ bc_python() {
 }
 
 # bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless it exists. If a parallel run is making the same folder,
-# waits for that run. Where bash ignores `set -e`, for example before `||`, COMMAND must return its failures as its
-# status.
+# waits for that run. COMMAND must return a non-zero status when it fails, because bash may ignore `set -e`, for
+# example before `||`.
 bc_once() {
   local folder="$1"
   shift
@@ -82,16 +82,16 @@ bc_venv() {
 }
 
 # bc_ccache ROOT: caches compiled objects outside the clone, independent of the clone's location and of the options for
-# warnings, so that the package, the quickstart and the preset `release` compile each file once. Build a preset first: it
-# turns warnings into errors.
+# warnings, so that the package, the quickstart and the preset `release` compile each file once. Build a preset first:
+# only a preset turns warnings into errors, and a cached object does not repeat its warnings.
 bc_ccache() {
   export CCACHE_IGNOREOPTIONS="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
   export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$1" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 }
 
-# bc_quietly NAME LOG COMMAND…: runs a build step and writes its output to LOG (below the current folder), and to the
-# screen if the step fails.
+# bc_quietly NAME LOG COMMAND…: runs a build step and writes its output to the file LOG; if the step fails, prints the
+# end of LOG.
 bc_quietly() {
   local name="$1" log="$2"
   shift 2
@@ -149,8 +149,8 @@ bc_tree_hash() {
 
 bc_go_version=1.23.12
 
-# bc_go: prints the folder with the programs of a Go of at least the version in capi/go/go.mod; fails if none is found.
-# Debian 12's own Go is older, but can fetch a newer Go from the module proxy and verify it.
+# bc_go: prints the folder of the command go, at least in the version that capi/go/go.mod requires; fails if there is
+# none. Debian 12's own Go is older, but can fetch a newer Go from the module proxy and verify it.
 bc_go() {
   local found folder
   for found in "$(type -P go || true)" /usr/local/go/bin/go; do
@@ -177,8 +177,8 @@ bc_fetch_go() { # FOLDER
     chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
 }
 
-# bc_rust: prints the folder with the programs of a Rust of at least the version in capi/rust/Cargo.toml; fails if none
-# is found.
+# bc_rust: prints the folder of the commands cargo and rustc, at least in the version that capi/rust/Cargo.toml
+# requires; fails if there is none.
 bc_rust() {
   local found
   for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo" /usr/bin/cargo; do
@@ -199,9 +199,9 @@ bc_rust_packages() {
 }
 
 # bc_rust_enter ROOT PREFIX: copies the Rust sources of the clone ROOT, and the libraries installed under PREFIX, to a
-# folder of the cache, one folder for each compiler. In that folder, paths and times are the same for every clone, so
-# cargo builds only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays
-# locked until the shell ends.
+# folder of the cache; each version of the compiler has its own folder. In that folder, paths and times are the same
+# for every clone, so cargo builds only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of
+# cargo. The folder stays locked until the shell ends.
 bc_rust_enter() {
   local folder file
   folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"
@@ -231,7 +231,8 @@ bc_rust_enter() {
 }
 
 # bc_rust_programs ROOT PREFIX TO PROGRAMS OPTION…: builds PROGRAMS of examples/rust into the folder TO. The programs
-# find the shared libraries under PREFIX. OPTION is passed to cargo. Call it in a subshell.
+# find the shared libraries under PREFIX. OPTION is passed to cargo. Call this function in a subshell, because
+# bc_rust_enter holds a lock until the shell ends.
 bc_rust_programs() {
   local prefix="$2" to="$3" programs="$4" program
   bc_rust_enter "$1" "$2"

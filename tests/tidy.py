@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on the sources that it has not found clean before: tests/tidy.py BUILD STAMPS JOBS FILE…
+"""Runs clang-tidy on the sources that no earlier run found clean: tests/tidy.py BUILD STAMPS JOBS FILE…
 
 clang-tidy takes seconds per file. A clean file is checked again when its text changes, or when a header that it
-includes changes other than in comments. BUILD is a build folder with compile commands. Which headers a file includes is
-known once it is compiled there; until then, a change of any header counts.
+includes changes other than in comments. BUILD is a build folder with compile commands. The script knows which headers
+a file includes once the file has been compiled in BUILD; until then, a change of any header counts.
 """
 
 from __future__ import annotations

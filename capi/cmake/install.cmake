@@ -1,5 +1,6 @@
-# Installs the C half: headers, libraries, pkg-config files, and its part of the CMake package (core/cmake/package.cmake).
-if(SKBUILD)  # a Python wheel carries its own copy of the core
+# Installs the C interface: headers, libraries, pkg-config files, and its part of the CMake package
+# (core/cmake/package.cmake).
+if(SKBUILD)  # a Python wheel contains its own copy of the core, and no C interface
   return()
 endif()
 
@@ -26,7 +27,7 @@ foreach(_half ${_billcore_parts})
   endforeach()
 endforeach()
 
-# Relative to where the .pc files are, so that an installed tree may be moved.
+# The prefix relative to the folder of the .pc files, so that a user may move the installed tree.
 file(RELATIVE_PATH BILLCORE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" BILLCORE_PC_PREFIX "${BILLCORE_PC_PREFIX}")
 list(TRANSFORM _billcore_cxx PREPEND "-l" OUTPUT_VARIABLE BILLCORE_PC_CXX)
@@ -40,9 +41,10 @@ foreach(_name ${_billcore_pc})
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# The module for Go, as source: Go compiles it with the program, against the libraries above (README.md there).
+# The source of the Go module. Go compiles it together with the program that uses it, and links the libraries above:
+# see capi/go/README.md.
 install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_test.go" EXCLUDE)
 
-# The crates for Rust, in the same way.
+# The source of the Rust crates, which cargo compiles together with the program that uses them.
 install(DIRECTORY rust DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE
         PATTERN generate.sh EXCLUDE)

@@ -24,17 +24,17 @@ type call struct {
 	hooks   cgo.Handle
 }
 
-// maxCalls is how many calls of a client run at once. Each call occupies a thread, and the Go runtime ends a process
-// that has ten thousand threads. A further call waits until one of these calls ends, or until its own context is done
-// or its own time-out has passed.
+// maxCalls is the largest number of calls of a client that run at once. Each call occupies a thread, and the Go
+// runtime ends a process that has ten thousand threads. Another call waits until one of these calls ends; it fails if
+// its context is done or its time-out passes before that.
 const maxCalls = 1000
 
 func noContext() error {
 	return bridge.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
 }
 
-// reason returns why the context is done, with the cause that context.WithCancelCause gave it; nil when the context is
-// not done.
+// reason returns the context's error, together with the cause that was passed to context.WithCancelCause; nil when
+// the context is not done.
 func reason(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if err == nil || cause == nil || errors.Is(err, cause) {
@@ -51,8 +51,8 @@ func ended(cause error) error {
 	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf returns the time-out (milliseconds) of a call that has waited for a slot for the duration waited. A
-// negative result means the client's own time-out.
+// timeoutOf returns the time-out in milliseconds to set for a call, after the call has waited for a slot for the
+// duration waited. A negative result means that the client's own time-out applies.
 func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	timeout, most := int64(-1), c.timeout
 	if most >= 0 && waited > 0 {
@@ -67,7 +67,7 @@ func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	return timeout
 }
 
-// begin prepares a call with the client's hooks. timeout is the result of timeoutOf for a call, and -1 for a list.
+// begin makes the C options, cancel token and hooks of a call. timeout is the result of timeoutOf, or -1 for a list.
 func (c *Client) begin(ctx context.Context, timeout int64) (*call, error) {
 	out := new(call)
 	cancellable := ctx.Done() != nil
@@ -108,12 +108,12 @@ func (c *call) watch(ctx context.Context) (stop func()) {
 	})
 	return func() {
 		if !unregister() {
-			<-told // wait: the AfterFunc function still uses the token
+			<-told // wait until the AfterFunc function no longer uses the token
 		}
 	}
 }
 
-// run calls do() once, with a slot and with options made from ctx, and returns the library's result or an error.
+// run waits for a slot, calls do() once with C options made from ctx, and returns the library's result or an error.
 func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, call *C.billcore_options) C.bg_made) (C.bg_made, error) {
 	var none C.bg_made
 	if ctx == nil {
@@ -146,7 +146,7 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	return made, nil
 }
 
-// causeOf returns the context's error when it may be the reason why a call failed with this status.
+// causeOf returns the context's error when that may be why a call failed with this status; nil otherwise.
 func causeOf(ctx context.Context, status C.billcore_status) error {
 	switch status {
 	case C.BILLCORE_ERROR_INTERRUPTED, C.BILLCORE_ERROR_TIMEOUT, C.BILLCORE_ERROR_OUTCOME_UNKNOWN:
@@ -163,7 +163,7 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 	return nil
 }
 
-// acquire takes one of the client's maxCalls slots and returns how long it waited; 0 when a slot was free.
+// acquire takes one of the client's maxCalls slots and returns how long it waited for the slot; 0 when one was free.
 func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 	select {
 	case c.slots <- struct{}{}:

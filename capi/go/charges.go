@@ -16,10 +16,10 @@ import (
 
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's orders since the
 // charge was sent, latest first. The argument charge is the error that the failed charge returned; any other error
-// gives ErrInvalidArgument. The order that the charge made has a Total of amount times quantity (cents without VAT). If
-// no such order is found, the charge was not made or the service is still processing it: search again after the time
-// that the service may need, and charge again only when the later search finds no such order either. FindCharges fails
-// with ErrPossiblyMissed when orders may be missing: see FoundCharges.
+// gives ErrInvalidArgument. The Total of the charge's order is amount times quantity (cents without VAT). If no such
+// order is found, either the charge was not made or the service is still processing it. In this case wait for as long
+// as the service may need, search again, and charge again only when that search does not find the order either.
+// FindCharges fails with ErrPossiblyMissed when orders may be missing: see FoundCharges.
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error
 	errors.As(charge, &given)
@@ -39,9 +39,10 @@ func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ..
 	return orders(made, err)
 }
 
-// FindChargesSince searches as FindCharges does, but from an instant instead of an error, for example after a crash
-// lost the error. FindChargesSince returns the subscription's orders created at or after the instant since (service's
-// clock, rounded down to a second). FindChargesSince refuses the option SearchSkew: pass an earlier instant instead.
+// FindChargesSince searches as FindCharges does, but takes an instant instead of an error: use it when the error was
+// lost, for example in a crash. FindChargesSince returns the subscription's orders created at or after since, which
+// is rounded down to a second, by the service's clock. FindChargesSince refuses the option SearchSkew: pass an
+// earlier instant instead.
 func (s Subscriptions) FindChargesSince(
 	ctx context.Context, id ID, since time.Time, options ...ChargeSearchOption,
 ) ([]Order, error) {

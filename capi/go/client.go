@@ -16,12 +16,12 @@ import (
 	"billcore/internal/handle"
 )
 
-// Client is a client of the billing service. A Client is safe for concurrent use; Close ends its connections.
+// Client is a client of the billing service. A Client is safe for concurrent use; Close closes its idle connections.
 type Client struct {
 	handle  handle.Handle
-	timeout time.Duration // time-out of a call; negative: none
+	timeout time.Duration // time-out of a call; negative: no time-out
 	hooks   *Hooks
-	slots   chan struct{} // holds one value for each running call; capacity maxCalls
+	slots   chan struct{} // semaphore: holds one value for each running call; its capacity is maxCalls
 }
 
 const defaultTimeout = 30 * time.Second
@@ -83,9 +83,9 @@ func (c *Client) With(options ...Option) (*Client, error) {
 	return newClient(made.out, options, c), nil
 }
 
-// Close closes idle connections. Running calls finish, and lists already begun return what they have fetched. Later
-// calls fail with ErrConfig. Closing again does nothing. Closing a client made by With closes no connections: they
-// belong to the client it was made from.
+// Close closes idle connections. Running calls finish, and existing lists still return the pages that they have
+// already fetched. Later calls fail with ErrConfig. Closing again does nothing. Closing a client made by With closes
+// no connections: the connections belong to the client on which With was called.
 func (c *Client) Close() error {
 	native, err := c.use()
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// use returns the client of the library. The caller must call c.handle.Done() afterwards.
+// use returns the C client. The caller must call c.handle.Done() afterwards.
 func (c *Client) use() (*C.billcore_client, error) {
 	if c == nil {
 		return nil, bridge.NewError(ErrConfig, "the client is nil: make one with NewClient")
@@ -111,7 +111,7 @@ func (c *Client) use() (*C.billcore_client, error) {
 	return nil, bridge.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
-// WithLogger logs every attempt: retries as warnings, other attempts at level debug. If a write is cancelled after it
-// was sent, WithLogger logs one more warning, with the write's path, which contains the id. A client has either a
-// logger or hooks: the last of WithLogger and WithHooks wins.
+// WithLogger logs the beginning and the end of every attempt at level debug, and every retry as a warning. If a write
+// is cancelled after it was sent, the logger gets one more warning with the path of the write, which contains the id.
+// A client has either a logger or hooks: if WithLogger and WithHooks are both given, the later option applies.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

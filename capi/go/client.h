@@ -54,7 +54,7 @@ typedef struct bc_call {
   billcore_status status;
 } bc_call;
 
-/* A negative timeout_ms means the client's own time-out; hooks is 0 when the client has no hooks. */
+/* A negative timeout_ms means that the client's own time-out applies; hooks is 0 when the client has no hooks. */
 static inline bc_call bc_call_new(bool cancellable, int64_t timeout_ms, uintptr_t hooks) {
   bc_call call = {NULL, NULL, NULL, BILLCORE_OK};
   call.status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, &call.options, &call.err);
@@ -131,7 +131,7 @@ static inline bg_made bc_request(bc_client client, const char* method, size_t m,
   return made;
 }
 
-/* ---- answers ---- */
+/* ---- answers to requests ---- */
 
 typedef struct bc_answer {
   billcore_str body, request_id;
@@ -221,9 +221,10 @@ static inline bc_standing bc_standing_of(const billcore_list* list) {
   return s;
 }
 
-/* ---- pages ---- */
+/* ---- pages of a list ---- */
 
-/* Reads instants into INTEGER cells (microseconds). A cell is OTHER when the getter of its instant returns an error. */
+/* Reads a time field of all items of a page into INTEGER cells (microseconds). The kind of a cell is OTHER when the
+ * getter of the item's field returns an error. */
 static inline void bc_instants(const billcore_page* page, const char* name, size_t len, billcore_cell* cells,
                                size_t count) {
   for (size_t i = 0; i < count; ++i) {

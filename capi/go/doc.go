@@ -1,5 +1,5 @@
 // Package billcore is a client of the billing service: subscriptions, products, orders. Package webhook verifies and
-// reads the service's webhooks. Package model holds the types that both packages share.
+// reads the service's webhooks. Package model contains the types that packages billcore and webhook share.
 //
 // Every write is sent at most once. For a write that may have happened, errors.Is(err, [ErrOutcomeUnknown]) is true.
 // Before you send such a write again, check whether it happened (for a charge, with [Subscriptions.FindCharges]). A

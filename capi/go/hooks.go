@@ -24,8 +24,8 @@ type Attempt struct {
 	Status    int           // HTTP status; 0 before the answer, and when the answer is incomplete
 	Failure   Code          // why there is no complete answer (ErrInterrupted: the attempt was cancelled); else 0
 	RequestID string        // request id from the answer
-	Duration  time.Duration // how long the attempt took; set when it has ended
-	Wait      time.Duration // time until the next attempt; set in OnRetry
+	Duration  time.Duration // how long the attempt took; set after the attempt
+	Wait      time.Duration // time until the next attempt; set only in OnRetry
 
 	Sent           bool // whether any part of the request was sent; set after the attempt
 	OutcomeUnknown bool // whether this is a write that may or may not have happened; set after the attempt
@@ -35,15 +35,16 @@ type Attempt struct {
 	Path string
 }
 
-// Hooks are called for every attempt of every call: for logs, measures and traces. Each OnRequest is followed by
-// exactly one OnResponse, even when the context of the attempt is done, or when a loop leaves a list that has pages in
-// flight. Any of the hooks may be nil.
+// Hooks are called for every attempt of every call: for logs, metrics and traces. Each call of OnRequest is followed
+// by exactly one call of OnResponse, even when the context of the attempt is done, or when a loop over a list ends
+// while pages are in flight. Any of the hooks may be nil.
 //
-// Each hook runs on a goroutine of its own. The call waits until the hook returns. Code that leaves, closes or
-// garbage-collects a list waits for the list's hooks. When goroutines share a client, several hooks run at once. ctx is
-// the context of the call, and may already be done. A hook may make other calls, but must not use the list that is
-// being read. A panic in a hook is logged with slog.Error. Neither a panic nor runtime.Goexit (as in testing.T.FailNow)
-// in a hook changes the result of the call, because the caller must learn whether a write was done.
+// Each hook runs on a goroutine of its own. The call waits until the hook returns. Leaving the loop over a list,
+// closing the list and its finalizer also wait for hooks, if pages of the list are in flight. When goroutines share a
+// client, several hooks run at once. ctx is the context of the call, and may already be done. A hook may make other
+// calls, but must not use the list that is being read. A panic in a hook is logged with slog.Error. Neither a panic
+// nor runtime.Goexit (as in testing.T.FailNow) in a hook changes the result of the call, because the caller must
+// learn whether a write was done.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
 	OnResponse func(ctx context.Context, attempt Attempt) // after an attempt: answered, failed or cancelled

@@ -22,9 +22,9 @@ import (
 // List reads a list lazily, page by page, and fetches the next pages while the loop reads the current page. When the
 // list's context is done, the loop ends with an error before the next page.
 //
-// One loop at a time may read a list: a second loop gets ErrInvalidArgument. All methods except All and Pages are safe
-// for concurrent use, also within the loop; they wait while the list fetches a page. Close or the garbage collector
-// frees the list.
+// One loop at a time may read a list: a second loop gets ErrInvalidArgument. All methods except All and Pages are
+// safe for concurrent use, even inside the loop; they wait while the list fetches a page. Close frees the list; so
+// does the garbage collector.
 type List[T any] struct {
 	failed error // set when the list could not be made; every read then returns this error
 	ctx    context.Context
@@ -33,9 +33,9 @@ type List[T any] struct {
 
 	handle  handle.Handle
 	reading atomic.Bool
-	given   atomic.Int64 // items of the current page that the loop has returned
-	mutex   sync.Mutex   // held during calls of the library
-	skipped int64        // items of the current page that are marked as read in the library
+	given   atomic.Int64 // number of items of the current page that the loop has returned
+	mutex   sync.Mutex   // locked during calls of the C library
+	skipped int64        // number of items of the current page that the C list counts as read
 }
 
 func newList[T any](
@@ -61,8 +61,8 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 		return err
 	}
 	defer C.billcore_options_free(query)
-	// A call's time-out would apply to each page, but the context's deadline is for the whole list. So the list gets
-	// no time-out, and its context cancels it.
+	// A time-out in the C options would apply to each page, but the context's deadline applies to the whole list. So
+	// begin() sets no time-out, and the cancel token ends the list when its context is done.
 	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (l *List[T]) Close() {
 	}
 }
 
-// use locks the library's list, marks the items that the loop has returned as read, and returns it. The caller must
+// use locks the C list, marks the items that the loop has returned as read, and returns the C list. The caller must
 // call l.done() afterwards.
 func (l *List[T]) use() (*C.billcore_list, error) {
 	if l == nil {
@@ -120,7 +120,7 @@ func (l *List[T]) done() {
 }
 
 // All reads from the current position: the start of the list, or after the item at which an earlier loop ended. After
-// an error the loop ends; the next All requests the same page again. Leaving the loop early stops the prefetch.
+// an error the loop ends; the next All requests the same page again. Leaving the loop early cancels the prefetch.
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := l.loop(func(native *nativePage) bool {
@@ -240,8 +240,8 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
-// leave is called at the end of every loop. ended is false when the caller left the loop early: then leave() stops the
-// prefetch.
+// leave is called at the end of every loop. ended is false when the caller left the loop early: then leave() cancels
+// the prefetch.
 func (l *List[T]) leave(ended bool) {
 	if !ended {
 		if native, err := l.use(); err == nil {
@@ -255,8 +255,8 @@ func (l *List[T]) leave(ended bool) {
 	l.reading.Store(false)
 }
 
-// First returns the list's first item without moving the position. First sends at most one request. The second result
-// is false when the list is empty.
+// First returns the list's first item and does not change the position. First sends at most one request. The second
+// result is false when the list is empty.
 func (l *List[T]) First() (T, bool, error) {
 	var none T
 	native, err := l.use()
@@ -280,21 +280,21 @@ func (l *List[T]) First() (T, bool, error) {
 
 // Standing is the position and the progress of a list.
 type Standing struct {
-	// State is the position, for ListResume in any language: a resumed list continues after the last item returned,
-	// also after an error. State contains no secrets, but it contains the ids of the last 18 pages: about 4 KB with 20
-	// records per page, 39 KB with 200.
+	// State is the position as a text, which ListResume (or its equivalent in another language) accepts: the resumed
+	// list continues after the last item returned, even after an error. State contains no secrets, but it contains the
+	// ids of the last 18 pages: about 4 KB with 20 records per page, 39 KB with 200.
 	State        string
-	Total        int64 // number of records in the whole list, as sent with the last page read
+	Total        int64 // number of records in the whole list, according to the last page read
 	HasTotal     bool
 	FetchedPages int64
 
-	// Complete reports whether the list returned every record that existed from start to end. HasVerdict is set once
-	// the last item was read or the loop was left.
+	// Complete reports whether the list returned every record that existed during the whole reading. Complete and Reason
+	// are valid only when HasVerdict is set: after the last item, after Stop, or after the loop was left early.
 	HasVerdict bool
 	Complete   bool
-	// Reason is why a record may have been missed, such as "total_changed" or "stopped". The reason "may_repeat" means
-	// that the list grew by more records than State holds ids, so the list may have missed records and returned others
-	// twice; drop duplicates by id.
+	// Reason says why the list may have missed a record, for example "total_changed" or "stopped". The reason
+	// "may_repeat" means that the list grew by more records than State holds ids, so the list may have missed records
+	// and returned others twice; drop duplicates by id.
 	Reason string
 }
 
@@ -316,8 +316,8 @@ func (l *List[T]) Standing() (Standing, error) {
 	}, nil
 }
 
-// Stop cancels the requests that fetch pages ahead of the loop. The caller may still read the list afterwards. At the
-// end of the list Stop does nothing. Leaving a loop early cancels the same requests, without Stop.
+// Stop cancels the prefetch, that is, the requests for pages that the loop has not reached yet. The caller may still
+// read the list afterwards. At the end of the list Stop does nothing. Leaving a loop early also cancels the prefetch.
 func (l *List[T]) Stop() error {
 	native, err := l.use()
 	if err != nil {

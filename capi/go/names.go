@@ -4,7 +4,7 @@ package billcore
 
 import "billcore/model"
 
-// Types of package model, which has their documentation.
+// Aliases of the types of package model, which documents them.
 type (
 	Subscription       = model.Subscription
 	Order              = model.Order
@@ -22,7 +22,7 @@ type (
 	Code               = model.Code
 )
 
-// The codes of package model.
+// The error codes of package model, under the same names.
 const (
 	ErrInvalidArgument  = model.ErrInvalidArgument
 	ErrConfig           = model.ErrConfig

@@ -57,8 +57,8 @@ func (s Subscriptions) Get(ctx context.Context, id ID) (Subscription, error) {
 	return resource[Subscription](made, err)
 }
 
-// Cancel ends billing at once; the subscription may stay active until ends_at. Sent at most once. id: the
-// subscription's id. Service interface: Endpoints, Subscriptions.
+// Cancel ends billing at once; the subscription may stay active until ends_at. The request is sent at most once. id:
+// the subscription's id. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) {
 	idText, idTextLen := chars(string(id))
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
@@ -67,8 +67,8 @@ func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) 
 	return resource[Subscription](made, err)
 }
 
-// ChangeProduct replaces the subscription's product by another product of the account. Sent at most once. id: the
-// subscription's id. productID: the new product. Service interface: Endpoints, Subscriptions.
+// ChangeProduct replaces the subscription's product with another product of the account. The request is sent at most
+// once. id: the subscription's id. productID: id of the new product. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64) (Subscription, error) {
 	idText, idTextLen := chars(string(id))
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
@@ -77,10 +77,10 @@ func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64
 	return resource[Subscription](made, err)
 }
 
-// Charge bills a one-off amount through the subscription's billing method. Sent at most once. id: the subscription's
-// id. productID: a one-time product of the account. amount: the amount in cents, without VAT. ErrPayment: the service
-// refused the charge (402). ErrOutcomeUnknown: the charge may have been made; see FindCharges. Service interface:
-// Endpoints, Subscriptions.
+// Charge bills a one-off amount through the subscription's billing method. The request is sent at most once. id: the
+// subscription's id. productID: id of a one-time product of the account. amount: the amount in cents, without VAT.
+// ErrPayment: the service refused the charge (402). ErrOutcomeUnknown: the charge may have been made; see
+// FindCharges. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Charge(ctx context.Context, id ID, productID int64, amount int64, options ...ChargeOption) (Order, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE, options)
 	if err != nil {
@@ -121,7 +121,8 @@ func (p Products) Get(ctx context.Context, id int64) (Product, error) {
 	return resource[Product](made, err)
 }
 
-// Delete deletes a product (softly). Sent at most once. id: the product's id. Service interface: Endpoints, Products.
+// Delete deletes a product; the service only marks it as deleted. The request is sent at most once. id: the product's
+// id. Service interface: Endpoints, Products.
 func (p Products) Delete(ctx context.Context, id int64) error {
 	_, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_product_delete(client, C.int64_t(id), call)
@@ -139,8 +140,8 @@ func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 	return resource[Order](made, err)
 }
 
-// Create registers a URL that receives signed events. Sent at most once. The answer does not contain the signing
-// secret: read it in the admin UI. url: the receiver's address. ErrValidation: the URL is invalid or already
+// Create registers a URL that receives signed events. The request is sent at most once. The answer does not contain
+// the signing secret: read it in the admin UI. url: the receiver's URL. ErrValidation: the URL is invalid or already
 // registered (422). Service interface: Endpoints, Webhook endpoints.
 func (w WebhookEndpoints) Create(ctx context.Context, url string) (*Response, error) {
 	urlText, urlTextLen := chars(url)

@@ -8,13 +8,13 @@ import (
 	"billcore/model"
 )
 
-// WithBaseURL: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL. The scheme
+// WithBaseURL: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme
 // is https, or http for loopback; a slash at the end makes no difference.
 func WithBaseURL(url string) Option {
 	return Option{name: "base_url", set: setText, text: hide(url)}
 }
 
-// WithAPIKey: API key. Default: BILLCORE_API_KEY. The library shows the key in no text.
+// WithAPIKey: API key. Default: BILLCORE_API_KEY. The library never shows the key in errors or other texts.
 func WithAPIKey(key string) Option {
 	return Option{name: "api_key", set: setText, text: hide(key)}
 }
@@ -25,56 +25,57 @@ func WithTimeout(timeout time.Duration) Option {
 	return Option{name: "timeout_ms", set: setInteger, number: milliseconds(timeout)}
 }
 
-// WithNoTimeout: No deadline.
+// WithNoTimeout: Calls have no deadline.
 func WithNoTimeout() Option {
 	return Option{name: "no_timeout", set: setFlag, flag: true}
 }
 
-// WithMaxRetries: Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no
-// connection was made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was
-// sent. Default: 2.
+// WithMaxRetries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The
+// client retries a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It
+// retries a write only if no part of the write was sent. Default: 2.
 func WithMaxRetries(maxRetries int) Option {
 	return Option{name: "max_retries", set: setInteger, number: int64(maxRetries)}
 }
 
-// WithConcurrency: Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default:
-// 8.
+// WithConcurrency: How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at
+// once. Default: 8.
 func WithConcurrency(pages int) Option {
 	return Option{name: "concurrency", set: setInteger, number: int64(pages)}
 }
 
-// WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the environment. An example is
-// http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and NO_PROXY; they
-// never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the connection and cannot
-// read the API key and the requests.
+// WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An
+// example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and
+// NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
+// connection and cannot read the API key and the requests.
 func WithProxy(url string) Option {
 	return Option{name: "proxy", set: setText, text: hide(url)}
 }
 
-// WithNoProxy: No proxy, whatever the environment says.
+// WithNoProxy: Uses no proxy, even if the environment variables name a proxy.
 func WithNoProxy() Option {
 	return Option{name: "no_proxy", set: setFlag, flag: true}
 }
 
-// WithCABundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
+// WithCABundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
 func WithCABundle(file string) Option {
 	return Option{name: "ca_bundle", set: setText, text: hide(file)}
 }
 
-// WithClientCertificate: PEM file with a certificate and its key, for a service that asks for one. The file contains
-// the certificate, its chain, and the key without a password.
+// WithClientCertificate: PEM file with a client certificate and its key, for a service that requires a certificate.
+// The file contains the certificate, its chain, and a key that has no password.
 func WithClientCertificate(file string) Option {
 	return Option{name: "client_certificate", set: setText, text: hide(file)}
 }
 
-// WithHeader: A header sent with every request besides the client's own. A User-Agent is appended to the client's. In
-// With, headers replace all that were given.
+// WithHeader: Adds a header that the client sends with every request, in addition to its own headers. A User-Agent
+// given here is appended to the client's own. When passed to With, the headers replace all headers of the original
+// client.
 func WithHeader(name, value string) Option {
 	return Option{name: "headers", set: addPair, key: name, text: hide(value)}
 }
 
-// WithHTTP2, on: Offer HTTP/2, whatever the libcurl in use. Default: only in builds that withstand floods and detect
-// cut-off answers. Off: HTTP/1.1 only.
+// WithHTTP2, on: Offer HTTP/2 with any version of libcurl. Default: only in builds that withstand frame floods and
+// detect truncated answers. Off: Use HTTP/1.1 only.
 func WithHTTP2(on bool) Option {
 	return Option{name: "http2", set: setFlag, flag: on}
 }
@@ -84,13 +85,13 @@ func WithAllowInsecureHTTP() Option {
 	return Option{name: "allow_insecure_http", set: setFlag, flag: true}
 }
 
-// WithRequestIDHeader: Answer header whose value errors and response_info show as the request id. Default:
+// WithRequestIDHeader: Answer header that contains the request id, which errors and response_info show. Default:
 // X-Request-Id.
 func WithRequestIDHeader(header string) Option {
 	return Option{name: "request_id_header", set: setText, text: hide(header)}
 }
 
-// WithMaxResponse: Largest answer that is accepted (bytes). Default: 67108864.
+// WithMaxResponse: Size of the largest answer that the client accepts (bytes). Default: 67108864.
 func WithMaxResponse(bytes int64) Option {
 	return Option{name: "max_response", set: setInteger, number: int64(bytes)}
 }
@@ -100,22 +101,22 @@ func ListReferenceID(referenceID string) ListOption {
 	return ListOption{name: "reference_id", set: setText, text: hide(referenceID)}
 }
 
-// ListPage: The page to begin with.
+// ListPage: Number of the first page to read, from 1.
 func ListPage(page int64) ListOption {
 	return ListOption{name: "page", set: setInteger, number: page}
 }
 
-// ListStrict: Read the list a second time, for what the first reading missed.
+// ListStrict: Read the list a second time, to find records that the first reading missed.
 func ListStrict() ListOption {
 	return ListOption{name: "strict", set: setFlag, flag: true}
 }
 
-// ListResume: A pager's state: continue from there.
+// ListResume: The state of an earlier list: this list continues where that list stopped.
 func ListResume(resume string) ListOption {
 	return ListOption{name: "resume", set: setText, text: hide(resume)}
 }
 
-// ListPerPage: Orders per page, 1 to 200. The service decides when left out.
+// ListPerPage: Orders per page, 1 to 200. If not given, the service decides.
 func ListPerPage(perPage int64) ListOption {
 	return ListOption{name: "per_page", set: setInteger, number: perPage}
 }
@@ -125,7 +126,7 @@ func ListProductID(productID int64) ListOption {
 	return ListOption{name: "product_id", set: setInteger, number: productID}
 }
 
-// ListState: Only orders in this state, or in one of several states.
+// ListState: Only orders in this state, or in one of these states.
 func ListState(states ...model.OrderState) ListOption {
 	texts := make([]string, len(states))
 	for i, state := range states {
@@ -134,25 +135,25 @@ func ListState(states ...model.OrderState) ListOption {
 	return ListOption{name: "state", set: setTexts, texts: texts}
 }
 
-// ChargeOption is what Subscriptions.Charge can be given besides its arguments.
+// ChargeOption is an optional parameter of Subscriptions.Charge.
 type ChargeOption setting
 
-// ChargeQuantity: Number of pieces.
+// ChargeQuantity: Number of pieces; the total is amount times quantity.
 func ChargeQuantity(quantity int64) ChargeOption {
 	return ChargeOption{name: "quantity", set: setInteger, number: quantity}
 }
 
-// ChargeVAT: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
+// ChargeVAT: VAT in basis points (2500 = 25 %). If not given, the service uses 2500.
 func ChargeVAT(vat int64) ChargeOption {
 	return ChargeOption{name: "vat", set: setInteger, number: vat}
 }
 
-// ChargeDescription: Text of the order.
+// ChargeDescription: Description of the order.
 func ChargeDescription(description string) ChargeOption {
 	return ChargeOption{name: "description", set: setText, text: hide(description)}
 }
 
-// anyOption is a setting of any type.
+// anyOption is the constraint of functions that take options of any type.
 type anyOption interface {
 	Option | ListOption | ChargeSearchOption | ProductChange | RequestOption | ChargeOption
 }
@@ -177,7 +178,7 @@ func ProductCurrency(currency string) ProductChange {
 	return ProductChange{name: "currency", set: setText, text: hide(currency)}
 }
 
-// ProductVATRate: Percent. The text of a JSON number. Service interface: ProductWrite.
+// ProductVATRate: Percent. Pass the text of a JSON number. Service interface: ProductWrite.
 func ProductVATRate(vatRate string) ProductChange {
 	return ProductChange{name: "vat_rate", set: setJSON, text: hide(vatRate)}
 }

@@ -16,14 +16,14 @@ import (
 	"billcore/internal/handle"
 )
 
-// nativePage is a page object of the C library. The records of a page keep it in memory; the garbage collector frees
-// it.
+// nativePage is a page object of the C library. The records of the page keep the C object in memory; the garbage
+// collector frees it.
 type nativePage struct {
 	handle handle.Handle
 	count  int
 }
 
-// newPage takes ownership of a page. bytes is an estimate of its C memory.
+// newPage takes ownership of a C page. bytes is an estimate of the page's C memory.
 func newPage(from *C.billcore_page, count int, bytes int64) *nativePage {
 	made := &nativePage{count: count}
 	made.handle.Set(unsafe.Pointer(from), freePage, bytes)
@@ -31,7 +31,7 @@ func newPage(from *C.billcore_page, count int, bytes int64) *nativePage {
 	return made
 }
 
-// items returns the records of a page.
+// items returns a function that returns the record at an index of the page.
 func items[T any](page *nativePage) func(int) T {
 	var like T
 	return bridge.Items(like, page, page.count).(func(int) T)
@@ -103,7 +103,8 @@ func (p *nativePage) Item(index int) (handle.Pointer, error) {
 	return handle.Pointer{C: made.out}, nil
 }
 
-// Page is a page of a list: the items that were not returned before, and the page's numbers as received.
+// Page is a page of a list: its items, without those that an earlier loop returned, and its pagination numbers as
+// received.
 type Page[T any] struct {
 	Items      []T
 	Pagination Pagination
@@ -112,9 +113,9 @@ type Page[T any] struct {
 // LogValue returns the number of items, which slog shows instead of the items.
 func (p Page[T]) LogValue() slog.Value { return slog.GroupValue(slog.Int("items", len(p.Items))) }
 
-// Pagination holds the numbers of a page as received. Service interface: Pagination.
+// Pagination contains the pagination numbers of a page, as received. Service interface: Pagination.
 type Pagination struct {
-	Total       int64 // number of records of the whole list
+	Total       int64 // number of records in the whole list
 	Count       int64 // number of records on this page
 	PerPage     int64 // number of records on a full page
 	CurrentPage int64 // number of this page, from 1

@@ -53,7 +53,7 @@ func resource[T any](made C.bg_made, err error) (T, error) {
 	return bridge.Record(none, handle.Pointer{C: made.out}).(T), nil
 }
 
-// response copies the answer and frees it.
+// response copies the C response into a Response and frees it.
 func response(made C.bg_made, err error) (*Response, error) {
 	if err != nil {
 		return nil, err

@@ -43,8 +43,8 @@ type setting struct {
 	hooks  *Hooks
 }
 
-// hidden is a text that may be a secret. The type is a function because fmt prints unexported fields without calling
-// their methods, but cannot print what a function returns.
+// hidden returns a text that may be a secret. It is a function type because fmt prints unexported fields without
+// calling their methods, but never calls a field that is a function.
 type hidden func() string
 
 func hide(text string) hidden { return func() string { return text } }
@@ -56,8 +56,8 @@ func (h hidden) show() string {
 	return h()
 }
 
-// Functional options, one type for each target. The functions that make options begin with With, List, Charge, Search,
-// Product and Request.
+// The types of the functional options. The names of the functions that make options begin with With, List, Charge,
+// Search, Product and Request.
 type (
 	// Option is a setting of a client.
 	Option setting
@@ -76,8 +76,8 @@ func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.
 
 func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
-// SearchSkew sets how long before the charge an order may have been created and still be found. The time of the charge
-// is the earlier of the local clock's and the service's time. The default is five minutes.
+// SearchSkew makes the search also find orders created up to this long before the charge. The search takes as the
+// time of the charge the earlier of the local clock's and the service's time. The default is five minutes.
 func SearchSkew(skew time.Duration) ChargeSearchOption {
 	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}
 }
@@ -112,14 +112,14 @@ func RequestJSON(value any) RequestOption {
 	return RequestOption{name: "json", set: setJSON, text: hide(string(text))}
 }
 
-// RequestAcceptAllStatuses makes Request return every complete answer as a Response: a status 4xx or 5xx is then not an
-// error.
+// RequestAcceptAllStatuses makes Request return every complete answer as a Response, even when its status is 4xx or
+// 5xx.
 func RequestAcceptAllStatuses() RequestOption {
 	return RequestOption{name: "raise_on_error", set: setFlag, flag: false}
 }
 
-// nativeOptions makes the C library's options object from the given options; nil when none are given. The caller must
-// free them.
+// nativeOptions makes a C options object from the given options; nil when none are given. The caller must free the
+// object.
 func nativeOptions[T anyOption](
 	kind C.billcore_options_kind, given []T,
 ) (*C.billcore_options, error) {

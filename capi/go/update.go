@@ -12,8 +12,8 @@ import (
 	"billcore/internal/bridge"
 )
 
-// Update changes only the given fields and returns the product as it is now. The request is sent at most once. Without
-// any field Update fails with ErrInvalidArgument.
+// Update changes only the given fields and returns the changed product. The request is sent at most once. Update
+// fails with ErrInvalidArgument when no field is given.
 func (p Products) Update(ctx context.Context, id int64, changes ...ProductChange) (Product, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_PRODUCT, changes)
 	if err != nil {

@@ -1,60 +1,62 @@
 /** @file
  * billcore: a client of the billing service and a verifier of its webhooks, in C.
  *
- * This header includes all others except `billcore/arrow.h`. The webhook half alone (signatures, events, resources,
- * errors; no HTTP stack) is `billcore/webhook.h` with the library billcore-webhook; the client half adds
- * `billcore/client.h` and the library billcore.
+ * This header includes all others except `billcore/arrow.h`. For webhooks alone (signatures, events, resources,
+ * errors; no HTTP stack), include `billcore/webhook.h` and link the library billcore-webhook. For the client, also
+ * include `billcore/client.h` and link the library billcore.
  *
- * The following conventions hold for every function; the comment of a function only says what is special about it.
+ * The following conventions apply to every function; the comment of a function says only what is special about it.
  *
- *  1. Functions that can fail return billcore_status: BILLCORE_OK is 0; later versions add numbers but change none. The
- *     caller must use the result. Functions that cannot fail return their value directly; for a NULL handle they return
- *     an empty value.
- *  2. `err`, always the last argument, may be NULL. Otherwise `*err` becomes NULL on BILLCORE_OK and BILLCORE_DONE, and
- *     on failure a new billcore_error: free it with billcore_error_free. The library has no thread-local or global
- *     state and needs no init call.
- *  3. The order of arguments is handle, inputs, outputs, err. Outputs are zeroed (NULL, 0, false, {NULL, 0}) unless the
- *     call succeeds. A NULL handle or output pointer gives BILLCORE_ERROR_INVALID_ARGUMENT, unless the function's
- *     comment says "may be NULL".
- *  4. Texts and bytes are passed as billcore_str, by value; the function copies what it keeps. {NULL, 0} is an empty
- *     text; where the function's comment says so, {NULL, 0} is a missing text instead. A length or count of PTRDIFF_MAX
- *     or more gives BILLCORE_ERROR_INVALID_ARGUMENT.
- *  5. Texts that a function returns as billcore_str are borrowed: they are valid as long as the handle they were read
- *     from, and a NUL follows the text. Only raw JSON (functions that end in `_raw`) has no NUL after it. A
- *     billcore_buf belongs to the caller: free it with billcore_buf_free.
+ *  1. Functions that can fail return billcore_status: BILLCORE_OK is 0; later versions add numbers but change none.
+ *     The caller must check the returned status. Functions that cannot fail return their value directly; for a NULL
+ *     handle they return an empty value.
+ *  2. `err`, always the last argument, may be NULL. If `err` is not NULL, the function sets `*err`: to NULL when it
+ *     returns BILLCORE_OK or BILLCORE_DONE, and to a new billcore_error when it fails. The caller frees this error
+ *     with billcore_error_free. The library has no thread-local or global state and needs no init call.
+ *  3. The order of arguments is handle, inputs, outputs, err. Unless the call succeeds, the function sets its outputs
+ *     to zero (NULL, 0, false, {NULL, 0}). A NULL handle or output pointer gives BILLCORE_ERROR_INVALID_ARGUMENT,
+ *     unless the function's comment says "may be NULL".
+ *  4. The caller passes texts and bytes as billcore_str, by value; a function copies the bytes that it keeps. {NULL,
+ *     0} is an empty text; where the function's comment says so, {NULL, 0} is a missing text instead. A length or
+ *     count of PTRDIFF_MAX or more gives BILLCORE_ERROR_INVALID_ARGUMENT.
+ *  5. Texts that a function returns as billcore_str are borrowed: they are valid until the handle from which they
+ *     were read is freed, and a NUL follows the text. Only raw JSON (functions that end in `_raw`) has no NUL after
+ *     it. A billcore_buf belongs to the caller: free it with billcore_buf_free.
  *  6. A `billcore_x **out` receives a new handle that the caller owns and frees with the `_free` of its type, which
- *     accepts NULL. Never use libc's free. A handle keeps the data that it refers to alive: free handles in any order,
- *     with any of the libraries.
- *  7. Options, queries and changes are opaque, made with `_new`, filled with setters, and copied by the call that takes
- *     them. An option that is not set has the library's or the service's default. No special number turns an option
- *     off: a function of its own does (`_set_no_timeout`). NULL instead of options means that no option is set.
- *  8. A missing value is reported separately, never by a NULL or 0 that could be a value. A field that may be null has
- *     the output `bool *present`, false for null and for absent (`_contains` and `_field` tell the two apart). Fields
- *     are checked only when they are read: an absent required field gives BILLCORE_ERROR_MISSING_FIELD, a null or wrong
- *     type BILLCORE_ERROR_DECODE, both with the field's path, such as `data.price`.
- *  9. A function that iterates returns BILLCORE_OK with an item, BILLCORE_DONE after the last item, or an error. A list
- *     inside a resource has a function `_count` that gives its number of items, and one `_at` that gives the item at an
- *     index.
- *  10. Ids are opaque: a text, and whether it was received as a JSON integer. Money is int64_t in minor units (cents);
- *      a number that does not fit gives BILLCORE_ERROR_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis
- *      points (2500 = 25 %); vat_rate is the text of a number in percent. A time is its text as received and int64_t
- *      microseconds since 1970-01-01T00:00:00Z (UTC when the text has no offset). Enumerations of the service are
- *      texts, since the service may add values.
- *  11. Each type has one of three thread rules. "Immutable": any number of threads may read a handle at once. "Shared":
- *      any number of threads may call functions with it at once. "One thread at a time": the caller must lock around
- *      each use of a handle. No thread may use a handle while or after it is freed. No thread may be cancelled
- *      (pthread_cancel) inside a call.
+ *     accepts NULL. Never free a handle with libc's free(). A handle keeps the data that it refers to alive: free
+ *     handles in any order, with any of the libraries.
+ *  7. Options, queries and changes are opaque objects. The caller makes them with `_new` and fills them with setters;
+ *     the call that takes them copies them. An option that is not set has the default of the library or of the
+ *     service. To turn an option off, there is a separate function (`_set_no_timeout`), not a special number. NULL
+ *     instead of options means that no option is set.
+ *  8. Whether a value is missing is a separate output, because NULL or 0 could be a value. The getter of a field that
+ *     may be null has the output `bool *present`, which is false for a null and for an absent field (`_contains` and
+ *     `_field` distinguish the two). The library checks a field only when the caller reads it: an absent required
+ *     field gives BILLCORE_ERROR_MISSING_FIELD, a null or wrong type BILLCORE_ERROR_DECODE, both with the field's
+ *     path, such as `data.price`.
+ *  9. A function that iterates returns BILLCORE_OK with an item, BILLCORE_DONE after the last item, or an error. For
+ *     a list inside a resource there is a function `_count`, which returns the number of items, and a function `_at`,
+ *     which returns the item at an index.
+ *  10. An id is opaque. It is a text, and a flag that says whether the id was received as a JSON integer. Money is
+ *      int64_t in minor units (cents); a number that does not fit gives BILLCORE_ERROR_OUT_OF_RANGE (its digits are
+ *      in the raw text). VAT is in basis points (2500 = 25 %); vat_rate is the text of a number in percent. A time is
+ *      returned both as the text received and as int64_t microseconds since 1970-01-01T00:00:00Z (a text without an
+ *      offset counts as UTC). Enumerations of the service are returned as texts, because the service may add values.
+ *  11. Each handle type has one of three thread rules. "Immutable": any number of threads may read a handle at once.
+ *      "Shared": any number of threads may call functions with a handle at once. "One thread at a time": the caller
+ *      must lock around each use of a handle. No thread may use a handle while or after it is freed. No thread may be
+ *      cancelled (pthread_cancel) inside a call.
  *  12. No function writes to stdout or stderr, ends the process, or throws an exception. A function returns
  *      BILLCORE_ERROR_OUT_OF_MEMORY when memory runs out, and BILLCORE_ERROR_INTERNAL after a fault of the library.
- *  13. Signing secrets and API keys appear in no error and no other text that the library returns.
+ *  13. Signing secrets and API keys never appear in an error or in any other text that the library returns.
  *  14. Functions for a single field, such as billcore_order_total, are inline and typed: they call a function that
- *      reads any field by its name (billcore_resource_int64). No library exports them.
- *  15. Every symbol is in one library. All libraries must be of one build (libbillcore does not load with another
- *      libbillcore-webhook), and stay loaded while handles exist. `billcore/arrow.h`, with the library billcore-arrow,
- *      reads lists as Arrow columns.
+ *      reads any field by its name (billcore_resource_int64). These inline functions are not exported symbols.
+ *  15. Every exported symbol is in exactly one library. All libraries must come from the same build (libbillcore does
+ *      not load with the libbillcore-webhook of another build), and must stay loaded while handles exist. The
+ *      functions of `billcore/arrow.h`, in the library billcore-arrow, read lists as Arrow columns.
  *
- * Most headers begin with an example. The examples assume a client and ids, or an event and the parts of a request
- * (body, signature, secret), and declare everything else. */
+ * Most headers begin with an example. The examples assume variables for a client and ids, or for an event and the
+ * parts of a request (body, signature, secret), and declare all other variables. */
 #ifndef BILLCORE_H
 #define BILLCORE_H
 

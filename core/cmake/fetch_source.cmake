@@ -1,5 +1,6 @@
-# The folder of a third party's pinned source (fetch_source.py), fetched when it is not in the cache. otherwise: what to do
-# instead, for the message when that cannot be.
+# Sets `out` to the folder with the pinned source of the third-party library `name`. fetch_source.py downloads the
+# source if it is not in the cache. `otherwise` is the end of the error message: what the user can do when the download
+# fails.
 function(billcore_fetch_source name otherwise out)
   find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
   if(NOT Python3_Interpreter_FOUND)

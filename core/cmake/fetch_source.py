@@ -1,8 +1,8 @@
-"""Fetches third-party C sources and prints the folder they are in: fetch_source.py yyjson|nanoarrow
+"""Fetches the C source of a third-party library and prints its folder: fetch_source.py yyjson|nanoarrow
 
-They come from the Python package of that name, whose source distribution carries them; it is pinned by hash and
-unpacked, never built or imported. Kept in ${XDG_CACHE_HOME:-~/.cache}/billcore, so that one download serves every
-build.
+The source comes from the source distribution of the Python package with the same name. That package is pinned by hash;
+the script unpacks it, but never builds or imports it. The folder is in ${XDG_CACHE_HOME:-~/.cache}/billcore, so that
+all builds share one download.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ class Source:
     package: str
     file: str
     sha256: str
-    wanted: dict[str, str]  # what is taken out of it -> where it goes
-    licence: str = ""  # the file beside this one with its licence, which the package lacks
+    wanted: dict[str, str]  # file in the package -> its name in the folder
+    licence: str = ""  # the licence, a file beside this script, if the package contains none
 
 
 _NANOARROW = "subprojects/arrow-nanoarrow/src/nanoarrow"
@@ -52,10 +52,10 @@ SOURCES = {
 
 
 def package_index() -> str:
-    """The index pip uses here: its environment variable, its configuration, or its built-in default."""
+    """Returns the package index of pip: from the environment, from its configuration, or its built-in default."""
     if os.environ.get("PIP_INDEX_URL"):
         return os.environ["PIP_INDEX_URL"]
-    # -I: an isolated build environment puts itself in PYTHONPATH and hides the pip that is installed.
+    # -I ignores PYTHONPATH, with which an isolated build environment hides the installed pip.
     ask = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
     for python in (sys.executable, "python3", "/usr/bin/python3"):
         try:
@@ -92,7 +92,7 @@ def download(source: Source) -> bytes:
 
 def put(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and renamed: two builds may fetch at once.
+    # Writes a temporary file and renames it, because two builds may fetch at the same time.
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
         part.write(content)
     os.chmod(part.name, 0o644)
@@ -100,7 +100,7 @@ def put(path: Path, content: bytes) -> None:
 
 
 def provide(source: Source) -> Path:
-    """The folder with the source, fetched if it is not in the cache."""
+    """Returns the folder with the source; downloads the source first if it is not in the cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
     folder = cache / f"{source.package}-{source.sha256[:16]}"
     if not all((folder / place).is_file() for place in source.wanted.values()):

@@ -1,5 +1,5 @@
-# Where nanoarrow comes from: BILLCORE_NANOARROW_SOURCE, the copy inside our source distribution, or the pinned download.
-# Defines the target billcore_nanoarrow, whose code ends up in our own archive.
+# Takes nanoarrow from BILLCORE_NANOARROW_SOURCE, else from the copy in our source distribution, else from the pinned
+# download. Defines the target billcore_nanoarrow, whose code becomes part of our own static library.
 include(${CMAKE_CURRENT_LIST_DIR}/fetch_source.cmake)
 set(_nanoarrow_dir "${BILLCORE_NANOARROW_SOURCE}")
 if(NOT _nanoarrow_dir AND EXISTS ${PROJECT_SOURCE_DIR}/core/third_party/nanoarrow/nanoarrow/nanoarrow.h)
@@ -13,7 +13,7 @@ if(NOT EXISTS ${_nanoarrow_dir}/nanoarrow/common/array.c)
 endif()
 message(STATUS "nanoarrow: ${_nanoarrow_dir}")
 
-# Its functions get a name of their own: a program may hold another nanoarrow.
+# Gives nanoarrow's functions a prefix of their own, because a program may also link another nanoarrow.
 set(NANOARROW_VERSION_MAJOR 0)
 set(NANOARROW_VERSION_MINOR 9)
 set(NANOARROW_VERSION_PATCH 0)
@@ -28,10 +28,11 @@ add_library(billcore_nanoarrow OBJECT ${_nanoarrow_files})
 target_include_directories(billcore_nanoarrow SYSTEM PUBLIC
                            $<BUILD_INTERFACE:${_nanoarrow_dir}> $<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/nanoarrow>)
 target_compile_definitions(billcore_nanoarrow PRIVATE NANOARROW_DLL=)
-# Its memory comes from arrow_memory.cpp, which throws through its frames when there is none.
+# nanoarrow allocates through arrow_memory.cpp, which throws when memory runs out; the exception passes through
+# nanoarrow's C code.
 target_compile_options(billcore_nanoarrow PRIVATE -fexceptions)
 list(FILTER _nanoarrow_files INCLUDE REGEX "utils\\.c$")
 set_source_files_properties(${_nanoarrow_files} PROPERTIES COMPILE_DEFINITIONS
   "malloc=billcore_arrow_malloc;realloc=billcore_arrow_realloc;free=billcore_arrow_free")
-# Its own warnings are its makers' business.
+# Disables warnings in third-party code.
 target_compile_options(billcore_nanoarrow PRIVATE -w)

@@ -1,5 +1,5 @@
-# Installs the C++ half and the CMake package: find_package(billcore COMPONENTS webhook client).
-if(SKBUILD)  # a Python wheel carries its own copy of the core
+# Installs the C++ libraries and the CMake package: find_package(billcore COMPONENTS webhook client).
+if(SKBUILD)  # a Python wheel contains its own copy of the core
   return()
 endif()
 include(CMakePackageConfigHelpers)
@@ -16,7 +16,7 @@ endif()
 list(TRANSFORM _billcore_not_installed REPLACE "(.+)" "PATTERN;\\1;EXCLUDE")
 install(DIRECTORY include/billcore DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
         ${_billcore_not_installed})
-# Our licence, and those of what is compiled into the libraries.
+# Our licence, and the licences of third-party code that is compiled into the libraries.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/billcore)
 foreach(_name yyjson nanoarrow)
   if(_${_name}_dir AND EXISTS ${_${_name}_dir}/LICENSE AND (_name STREQUAL "yyjson" OR TARGET billcore_arrow))

@@ -1,5 +1,6 @@
-# Where yyjson comes from: BILLCORE_YYJSON_SOURCE, the copy inside our source distribution, the system, or the pinned download.
-# Defines the target billcore_yyjson; BILLCORE_YYJSON_BUNDLED says whether its code ends up in our own archives.
+# Takes yyjson from BILLCORE_YYJSON_SOURCE, else from the copy in our source distribution, else from the system, else
+# from the pinned download. Defines the target billcore_yyjson; BILLCORE_YYJSON_BUNDLED says whether yyjson's code
+# becomes part of our own static libraries.
 include(${CMAKE_CURRENT_LIST_DIR}/fetch_source.cmake)
 set(_yyjson_dir "${BILLCORE_YYJSON_SOURCE}")
 if(NOT _yyjson_dir AND EXISTS ${PROJECT_SOURCE_DIR}/core/third_party/yyjson/yyjson.c)
@@ -21,7 +22,7 @@ if(_yyjson_dir)
   message(STATUS "yyjson: ${_yyjson_dir}")
   add_library(billcore_yyjson OBJECT ${_yyjson_dir}/yyjson.c)
   target_include_directories(billcore_yyjson SYSTEM INTERFACE $<BUILD_INTERFACE:${_yyjson_dir}>)
-  # Its own warnings are its makers' business.
+  # Disables warnings in third-party code.
   target_compile_options(billcore_yyjson PRIVATE -w)
   set(BILLCORE_YYJSON_BUNDLED ON)
 else()

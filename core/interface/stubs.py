@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from prepare.words import snake
 
-# Classes whose members have the docstrings of another class.
+# Classes whose members share the docstrings of another class.
 TWINS = {"AsyncClient": "Client"}
 
 
@@ -20,14 +20,14 @@ class Entry(NamedTuple):
 
 
 def literal(text: str) -> str:
-    """A C++ string literal, with one piece for each line."""
+    """Returns the text as a C++ string literal, one piece for each line."""
     lines = text.split("\n")
     escaped = [line.replace("\\", "\\\\").replace('"', '\\"') for line in lines]
     return "\n".join([*(f'"{line}\\n"' for line in escaped[:-1]), f'"{escaped[-1]}"'])
 
 
 def signature(function: ast.FunctionDef) -> str:
-    """The signature without annotations, as Python shows it for functions written in C."""
+    """Returns the signature without annotations, as Python shows it for functions written in C."""
     for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
         argument.annotation = None
     if function.args.kwarg:
@@ -53,7 +53,7 @@ def entries(module: ast.Module) -> Iterator[Entry]:
         for member in node.body:
             if not isinstance(member, ast.FunctionDef) or member.name in seen or groups:
                 continue
-            # An __init__ without a docstring gets the docstring of its class, as editors show it.
+            # An __init__ without a docstring gets the docstring of its class, because editors show that of __init__.
             if member_text := ast.get_docstring(member) or (text if member.name == "__init__" else None):
                 seen.add(member.name)
                 if any(isinstance(one, ast.Name) and one.id == "overload" for one in member.decorator_list):
@@ -62,7 +62,7 @@ def entries(module: ast.Module) -> Iterator[Entry]:
 
 
 def with_all_parameters(owner: ast.ClassDef, first: ast.FunctionDef) -> ast.FunctionDef:
-    """Merges the overloads of `first` into one function that takes the keywords of all, each of them optional."""
+    """Merges the overloads of `first` into one function with the keyword parameters of all of them, each optional."""
     keywords: dict[str, ast.arg] = {}
     for member in owner.body:
         if isinstance(member, ast.FunctionDef) and member.name == first.name:

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   billcore_status status = billcore_client_new(NULL, &client, &err); /* uses BILLCORE_BASE_URL and BILLCORE_API_KEY */
   if (status == BILLCORE_OK)
     status = billcore_subscription_charge(client, id, atoll(argv[2]), atoll(argv[3]), NULL, NULL, &order, &err);
-  /* BILLCORE_ERROR_PAYMENT is a refusal; BILLCORE_ERROR_OUTCOME_UNKNOWN: check the orders before you charge again */
+  /* BILLCORE_ERROR_PAYMENT: the service refused the charge. BILLCORE_ERROR_OUTCOME_UNKNOWN: the charge may have been
+   * made, so check the orders before you charge again. */
   if (status == BILLCORE_OK) status = billcore_order_total(order, &total, &err);
   if (status == BILLCORE_OK) status = billcore_order_total_with_vat(order, &with_vat, &err);
   if (status == BILLCORE_OK) printf("charged %" PRId64 " cents, %" PRId64 " with VAT\n", total, with_vat);

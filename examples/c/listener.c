@@ -36,7 +36,7 @@ static enum MHD_Result answer(struct MHD_Connection* connection, unsigned status
 static void append(request* into, const char* part, size_t size) {
   char* grown = into->too_large || size > MAX_BODY - into->len ? NULL : realloc(into->body, into->len + size);
   if (grown == NULL) {
-    into->too_large = true; /* the rest of the body is read and dropped */
+    into->too_large = true; /* the server reads and drops the rest of the body */
     return;
   }
   memcpy(grown + into->len, part, size);

@@ -5,7 +5,7 @@
 #include <billcore/webhook.h>
 #include <stdint.h>
 
-/* A function that the server's thread calls with the body and the header fields. */
+/* A function that the server's thread calls with the body and the header fields; it returns the HTTP status. */
 typedef unsigned (*listener_receive)(void* context, billcore_str body, const billcore_headers* headers);
 
 typedef struct listener listener;

@@ -1,5 +1,5 @@
-/* A webhook server: receiver PORT. The server keeps each event once, and then answers. SIGTERM or Ctrl-C ends the
- * server. */
+/* A webhook server. Usage: receiver PORT. The server remembers each event before it answers, and drops an event that
+ * is delivered again. SIGTERM or Ctrl-C ends the server. */
 #include <billcore/webhook.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -9,15 +9,15 @@
 
 #include "listener.h"
 
-/* The events received so far. With a database, do the claim and the event's effect in one transaction. */
+/* The events received so far. With a database, record the event and apply its effect in one transaction. */
 typedef struct inbox {
   billcore_verifier* verifier;
   char** claimed; /* the account and id of each event */
   size_t count;
 } inbox;
 
-/* Sets *first to false for a delivery that was claimed before. Every test.hook has the id 0, so a test.hook is always
- * first. */
+/* Records an event, and sets *first to false if the event was recorded before. Every test.hook has the id 0, so
+ * claim() does not record a test.hook and always sets *first to true for it. */
 static billcore_status claim(inbox* box, const billcore_event* event, bool* first, billcore_error** err) {
   billcore_event_kind type;
   billcore_str id;
@@ -45,7 +45,7 @@ static billcore_status claim(inbox* box, const billcore_event* event, bool* firs
   return BILLCORE_OK;
 }
 
-/* Returns the HTTP status to answer. After 500 the service delivers the event again. */
+/* Handles one delivery and returns the HTTP status of the answer. After 500 the service delivers the event again. */
 static unsigned receive(void* context, billcore_str body, const billcore_headers* headers) {
   inbox* box = context;
   billcore_event* event = NULL;

@@ -21,7 +21,7 @@ static billcore_status show(const billcore_event* event, billcore_error** err) {
   billcore_str name, id;
   billcore_status status = billcore_event_type(event, &type, err);
   if (status == BILLCORE_OK && type == BILLCORE_EVENT_TEST_HOOK) {
-    puts("test.hook"); /* only the name is reliable: answer 200, read nothing else */
+    puts("test.hook"); /* only its name is reliable: a server answers 200 and reads no other field */
     return status;
   }
   if (status == BILLCORE_OK) status = billcore_event_id(event, &id, NULL, err);
@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
     fputs("usage: verify_webhook SIGNATURE < BODY, with WEBHOOK_SECRET set\n", stderr);
     return 2;
   }
-  /* One byte more than the library accepts (1 MiB): the library refuses a longer body with 413 and never verifies a
-   * part. */
+  /* The buffer holds one byte more than the library accepts (1 MiB). So the library refuses a longer body (413)
+   * instead of verifying only its beginning. */
   static char buffer[(1 << 20) + 1];
   const billcore_str body = {buffer, fread(buffer, 1, sizeof buffer, stdin)};
   if (ferror(stdin)) {
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   billcore_status status =
       billcore_webhook_unwrap(body, billcore_str_from(argv[1]), billcore_str_from(secret), &event, &err);
   if (status == BILLCORE_OK) status = show(event, &err);
-  /* a server answers with billcore_error_http_status(err), or with 500 when that is 0 */
+  /* a server answers with the status billcore_error_http_status(err), or with 500 if that function returns 0 */
   if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
   billcore_event_free(event);
   billcore_error_free(err);

@@ -12,7 +12,8 @@ int main(int argc, char** argv) try {
   const billcore::Order order = client.subscriptions().charge(argv[1], what);
   std::cout << "charged " << order.total() << " cents, " << order.total_with_vat() << " with VAT\n";
 } catch (const billcore::Error& error) {
-  // code(): payment is a refusal; outcome_unknown: check the orders before you charge again
+  // error.code() is payment if the service refused the charge; if it is outcome_unknown, the charge may have been
+  // made: check the orders before you charge again
   std::cerr << error.what() << '\n';
   return 1;
 }

@@ -13,20 +13,20 @@ int main(int argc, char** argv) try {
   const std::string body(std::istreambuf_iterator<char>(std::cin), {});
   const billcore::Event event = billcore::webhooks::unwrap(body, argv[1], secret);
   if (event.type() == billcore::EventType::test_hook) {
-    std::cout << "test.hook\n";  // only the name is reliable: answer 200, read nothing else
+    std::cout << "test.hook\n";  // only its name is reliable: a server answers 200 and reads no other field
     return 0;
   }
-  const billcore::Id id = event.id();  // throws when absent, so it is read before a part of the line is written
+  const billcore::Id id = event.id();  // throws if the id is absent, so read it before anything is printed
   if (event.type() == billcore::EventType::order_paid) {
     if (const auto order = event.data_as<billcore::Order>()) {
       const billcore::Id order_id = order->id();
       const std::int64_t total = order->total();
       std::cout << "event " << id.text() << ": order " << order_id.text() << " is paid, " << total << " cents\n";
       return 0;
-    }  // else the event's data is not an object
+    }  // no order: the event's data is not an object
   }
   std::cout << "event " << id.text() << " is " << event.name() << '\n';
-} catch (const billcore::Error& error) {  // a server answers with detail().http_status, or with 500 when that is 0
+} catch (const billcore::Error& error) {  // a server answers with error.detail().http_status, or 500 if it is 0
   std::cerr << error.what() << '\n';
   return 1;
 }

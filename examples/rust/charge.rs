@@ -14,11 +14,11 @@ fn charge(id: &str, product: i64, cents: i64) -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         Err(error) if error.outcome_unknown() => {
-            // Perhaps charged: check the orders before you charge again.
+            // The charge may have been made: check the orders before you charge again.
             let found = client.subscriptions().find_charges(&error, ChargeSearch::new())?;
             Err(format!("{error}; {} orders were made since then", found.len()).into())
         }
-        Err(error) => Err(error.into()), // error.code() == ErrorCode::Payment is a refusal
+        Err(error) => Err(error.into()), // ErrorCode::Payment: the service refused the charge
     }
 }
 

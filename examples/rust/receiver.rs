@@ -1,4 +1,5 @@
-//! A webhook server with axum: receiver ADDRESS. The server keeps each event once, and then answers.
+//! A webhook server with axum. Usage: receiver ADDRESS. The server remembers each event before it answers, and drops
+//! an event that is delivered again.
 
 use std::collections::HashSet;
 use std::env;
@@ -13,12 +14,12 @@ use billcore::webhook::{Verifier, WebhookLayer};
 use billcore::{Event, EventType};
 use tokio::net::TcpListener;
 
-/// Keeps events once. With a database, do the claim and the event's effect in one transaction.
+/// Records which events were received. With a database, record the event and apply its effect in one transaction.
 #[derive(Clone, Default)]
 struct Inbox(Arc<Mutex<HashSet<(i64, String)>>>);
 
 impl Inbox {
-    /// Whether this delivery is the first. Every test.hook has the id 0, so a test.hook is never a duplicate.
+    /// Records an event; returns whether it is new. Every test.hook has the id 0, so each counts as new.
     fn claim(&self, event: &Event) -> billcore::Result<bool> {
         if event.event_type() == EventType::TestHook {
             return Ok(true);

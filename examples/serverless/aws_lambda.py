@@ -1,4 +1,4 @@
-"""AWS Lambda behind an API Gateway (REST or HTTP API), a function URL or a load balancer: aws_lambda.handler"""
+"""An AWS Lambda handler behind an API Gateway (REST or HTTP API), a function URL or a load balancer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two comma-separated secrets while one is being replaced
+try:  # once per process, not per request; while a secret is being replaced, WEBHOOK_SECRET has two: "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     sys.exit(f"WEBHOOK_SECRET: {error}")
@@ -26,6 +26,7 @@ def keep(event: webhooks.Event) -> None:
     if isinstance(event, webhooks.TestHook):  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
-    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
+    # An event may be delivered more than once. Insert the key (event.account, str(event.id)) into your database, in
+    # the same transaction as the event's effect or the job that you queue for it. If the key is already there,
+    # return.
     print(f"{event.name} {event.id}")

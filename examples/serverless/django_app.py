@@ -1,4 +1,7 @@
-"""Django: gunicorn django_app:application. In your own project you need only the verifier, the view and its URL."""
+"""A Django application; run it with: gunicorn django_app:application
+
+In your own project you need only the verifier, the view and its URL.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from django.views.decorators.http import require_POST
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two comma-separated secrets while one is being replaced
+try:  # once per process, not per request; while a secret is being replaced, WEBHOOK_SECRET has two: "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     print(f"WEBHOOK_SECRET: {error}", file=sys.stderr)
-    sys.exit(3)  # stops gunicorn; with any other status it restarts the worker again and again
+    sys.exit(3)  # status 3 stops gunicorn; after any other status gunicorn restarts the worker again and again
 
 
 # The signature replaces the CSRF token. No middleware may read request.body or request.POST before this view.
@@ -37,8 +40,9 @@ def keep(event: webhooks.Event) -> None:
     if isinstance(event, webhooks.TestHook):  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
-    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
+    # An event may be delivered more than once. Insert the key (event.account, str(event.id)) into your database, in
+    # the same transaction as the event's effect or the job that you queue for it. If the key is already there,
+    # return.
     print(f"{event.name} {event.id}")
 
 

@@ -1,4 +1,4 @@
-"""FastAPI, or any Starlette application: uvicorn fastapi_app:app"""
+"""A FastAPI (or Starlette) application; run it with: uvicorn fastapi_app:app"""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from fastapi import FastAPI, Request, Response
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two comma-separated secrets while one is being replaced
+try:  # once per process, not per request; while a secret is being replaced, WEBHOOK_SECRET has two: "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     sys.exit(f"WEBHOOK_SECRET: {error}")
 app = FastAPI()
 
 
-# Take no parameter except the request: a body parameter would read and parse the body before it is verified.
+# The view takes only the request: with a body parameter, FastAPI would read and parse the body before it is verified.
 @app.post("/webhooks")
 async def receive(request: Request) -> Response:
     try:
@@ -31,6 +31,7 @@ def keep(event: webhooks.Event) -> None:
     if isinstance(event, webhooks.TestHook):  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
-    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
+    # An event may be delivered more than once. Insert the key (event.account, str(event.id)) into your database, in
+    # the same transaction as the event's effect or the job that you queue for it. If the key is already there,
+    # return.
     print(f"{event.name} {event.id}")

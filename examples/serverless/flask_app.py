@@ -1,4 +1,4 @@
-"""Flask: gunicorn flask_app:app"""
+"""A Flask application; run it with: gunicorn flask_app:app"""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from flask import Flask, request
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two comma-separated secrets while one is being replaced
+try:  # once per process, not per request; while a secret is being replaced, WEBHOOK_SECRET has two: "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     print(f"WEBHOOK_SECRET: {error}", file=sys.stderr)
-    sys.exit(3)  # stops gunicorn; with any other status it restarts the worker again and again
+    sys.exit(3)  # status 3 stops gunicorn; after any other status gunicorn restarts the worker again and again
 app = Flask(__name__)
 
 
-# Nothing may read request.data, request.json or request.form before this view.
+# No code may read request.data, request.json or request.form before this view.
 @app.post("/webhooks")
 def receive() -> tuple[str, int]:
     try:
@@ -32,6 +32,7 @@ def keep(event: webhooks.Event) -> None:
     if isinstance(event, webhooks.TestHook):  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
-    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
+    # An event may be delivered more than once. Insert the key (event.account, str(event.id)) into your database, in
+    # the same transaction as the event's effect or the job that you queue for it. If the key is already there,
+    # return.
     print(f"{event.name} {event.id}")

@@ -4,18 +4,19 @@
 client = billcore.Client(base_url=..., api_key=...)      # the REST client
 from billcore import webhooks                            # signatures and events, no HTTP client loaded
 
-Everything loads on first use.
+Each name is loaded on its first use.
 """
 
 
 def _in_main_interpreter() -> bool:
-    """Whether this is the main interpreter. True when it cannot be told cheaply: the C++ modules look again."""
+    """Whether this is the main interpreter. True if a cheap check cannot tell: the C++ modules check again."""
     import _thread
 
     known = getattr(_thread, "_is_main_interpreter", None)
     if known is not None:
         return bool(known())
-    # The interpreters of Python 3.11 share `type`, so it has an ABCMeta of each. Loading a module takes far longer.
+    # The interpreters of Python 3.11 share `type`, so its subclasses include one ABCMeta for each interpreter.
+    # Counting them is far faster than loading a module.
     if sum(kind.__name__ == "ABCMeta" for kind in type.__subclasses__(type)) < 2:
         return True
     try:
@@ -169,7 +170,7 @@ _HOMES = {
         "format_amount",
     ],
 }
-# Not in __all__: `from billcore import *` must not need what only tests and tracing need.
+# Not in __all__, because `from billcore import *` must not load what only tests and tracing need.
 _MODULES = ["otel", "testing", "webhooks"]
 
 
@@ -191,5 +192,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    # Not "otel": a program that reads every name (help(), a debugger) may not have OpenTelemetry.
+    # Not "otel": help() and debuggers read every name, and OpenTelemetry may not be installed.
     return sorted({*globals(), *__all__, "testing"})

@@ -4,7 +4,7 @@
 client = billcore.Client(base_url=..., api_key=...)      # the REST client
 from billcore import webhooks                            # signatures and events, no HTTP client loaded
 
-Everything loads on first use.
+Each name is loaded on its first use.
 """
 
 from . import otel as otel

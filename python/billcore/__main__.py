@@ -1,4 +1,4 @@
-"""`python -m billcore`: the same as the command `billcore`."""
+"""Makes `python -m billcore` do the same as the command `billcore`."""
 
 import sys
 

@@ -7,16 +7,17 @@ import sys
 
 
 class WriteFuture(asyncio.Future[None]):
-    """Remembers the CancelledError that was passed on to this write.
+    """Remembers the CancelledError that was being handled when this future was cancelled.
 
-    A cancelled task group and a cancelled wait_for() of Python 3.11 cancel their tasks, raise a CancelledError of their
-    own and drop the task's CancelledError. So the note (`__notes__`) about the write must be added to both errors.
+    If a task group is cancelled (or, in Python 3.11, wait_for()), it cancels its tasks, raises its own CancelledError
+    and drops the CancelledError of each task. So the note about the write (in `__notes__`) must be added to both
+    errors.
     """
 
     cause: asyncio.CancelledError | None = None
 
     def cancel(self, msg: object = None) -> bool:
-        """Cancel the future, and remember the CancelledError that is being handled."""
+        """Cancel the future, and remember the CancelledError that the caller is handling, if any."""
         cause = sys.exception()
         if isinstance(cause, asyncio.CancelledError):
             self.cause = cause

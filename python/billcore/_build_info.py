@@ -1,4 +1,4 @@
-"""What this installation of billcore consists of."""
+"""build_info(): the versions of billcore and its libraries in this installation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class BuildInfo(TypedDict):
-    """What build_info() returns."""
+    """The result of build_info()."""
 
     version: str
     """The release of billcore."""
@@ -21,18 +21,18 @@ class BuildInfo(TypedDict):
 
 
 def build_info() -> BuildInfo:
-    """What this installation consists of: for bug reports, and to see whether it contains a certain library release.
+    """Describe this installation, for bug reports and to see whether it contains a certain release of a library.
 
-    The first call loads the REST client.
+    The first call imports the REST client.
 
     Returns:
-        The release, the compiler, and the releases of the libraries.
+        The release of billcore, the compiler, and the releases of the libraries.
 
     Raises:
         ImportError: libcurl, which the client needs, is not installed.
     """
     from . import (
-        Client,  # noqa: F401 (explains a missing library)
+        Client,  # noqa: F401 (this import explains a missing library)
         _client,
         _webhook,
     )

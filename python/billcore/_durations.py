@@ -1,16 +1,17 @@
-"""Reads durations for the modules that are written in Python."""
+"""Checks and converts durations for the modules that are written in Python."""
 
 from __future__ import annotations
 
 from ._errors import InvalidArgumentError
 
-_LONGEST = 2e6  # seconds: 23 days; socket time-outs are 32-bit milliseconds
+_LONGEST = 2e6  # 23 days in seconds, since time-outs of sockets are 32-bit numbers of milliseconds
 
 
 def seconds(value: object, name: str, otherwise: str = "", *, zero: bool = False) -> float:
-    """A number of seconds above 0 (or 0, with `zero`) as a float, at most 23 days.
+    """Returns a number of seconds as a float; the number must be more than 0, or with `zero` at least 0.
 
-    otherwise: what else the argument may be, for the error message. Raises InvalidArgumentError.
+    Longer times are shortened to 23 days. Other values raise InvalidArgumentError; `otherwise` tells the user in its
+    message what else the argument may be.
     """
     kind = "number of seconds" if zero else "positive number of seconds"
     wrong = f"{name} must be a {kind}" + (f", or {otherwise}" if otherwise else "")

@@ -1,9 +1,9 @@
-"""The exceptions that have attributes, and code shared by all exceptions. Import them from billcore._errors."""
+"""The exceptions that have attributes, and code shared by all exceptions. Import exceptions from billcore._errors."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # importing typing and datetime takes longer than this whole module
+if TYPE_CHECKING:  # importing typing and datetime takes longer than importing this module
     from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
@@ -22,10 +22,10 @@ def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[st
 
 
 class BillcoreError(Exception):
-    """Base of all errors of billcore.
+    """Base class of all exceptions of billcore.
 
     Attributes:
-        outcome_unknown: True when a write may or may not have happened; look before you send it again.
+        outcome_unknown: True if a write may or may not have happened; check before you send it again.
     """
 
     outcome_unknown: bool = False
@@ -36,7 +36,7 @@ class BillcoreError(Exception):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            """Called only for missing attributes: a field is missing when __init__ never ran."""
+            """Python calls this only for missing attributes; a declared one is missing if __init__ did not run."""
             kind = type(self)
             if any(name in getattr(owner, "__annotations__", ()) for owner in kind.__mro__):
                 raise ConfigError(f"this {kind.__name__} was never initialised: its __init__ failed or did not run")
@@ -50,25 +50,25 @@ class BillcoreError(Exception):
 
 
 class ConfigError(BillcoreError):
-    """A setting cannot work: a missing key, a wrong base URL, a secret of the wrong length, a closed client."""
+    """An option is missing or invalid (API key, base URL, length of a secret), or the client is closed."""
 
 
 class ApiError(BillcoreError):
     """The service answered with an error status.
 
     Attributes:
-        status: HTTP status; also as status_code.
-        code: Code of the service's error object; None without one.
-        message: Message of the service's error object; None without one.
+        status: HTTP status; `status_code` has the same value.
+        code: `code` of the service's error object, or None.
+        message: `message` of the service's error object, or None.
         request_id: Value of the request id header, or None.
-        headers: Headers of the answer; names in lower case, values of one name joined by commas.
-        body: The answer's text, redacted and shortened.
-        retry_after: Seconds, or None.
-        attempts: Number of attempts, sent or not.
+        headers: Headers of the answer; names in lower case, values of a repeated header joined by commas.
+        body: The answer's body as text, shortened and without secrets.
+        retry_after: Seconds to wait before another attempt, from the answer's Retry-After header, or None.
+        attempts: Number of attempts, including those that sent nothing.
         method: HTTP method of the request.
         path: Path of the request, relative to the base URL.
-        attempted_at: When a write of unknown outcome was sent, aware UTC, else None; find_charges() uses it.
-        service_time: The service's clock at `attempted_at`, from the Date header of an answer, aware UTC, or None.
+        attempted_at: When the write was sent, if its outcome is unknown (aware datetime in UTC); otherwise None.
+        service_time: The service's time at `attempted_at`, from a Date header (aware datetime in UTC), or None.
 
     Service interface: Errors.
     """
@@ -118,7 +118,7 @@ class ApiError(BillcoreError):
 
     @property
     def status_code(self) -> int:
-        """HTTP status: the same as status."""
+        """HTTP status: the same value as `status`."""
         return self.status
 
 
@@ -126,7 +126,7 @@ class TransportError(BillcoreError):
     """No complete answer was received; if a write was sent, the error is OutcomeUnknownError instead.
 
     Attributes:
-        attempts: How often the request was tried.
+        attempts: Number of attempts.
     """
 
     attempts: int = 1
@@ -135,15 +135,15 @@ class TransportError(BillcoreError):
 class OutcomeUnknownError(BillcoreError):
     """A write was sent, and no complete answer was received: it may or may not have happened.
 
-    The __cause__ is the error of the transport. After a charge, client.subscriptions.find_charges() lists the orders
+    Its __cause__ is the transport error. After a charge, client.subscriptions.find_charges() lists the orders
     that the charge may have made.
 
     Attributes:
         method: HTTP method of the request.
         path: Path of the request, relative to the base URL.
-        attempted_at: When the write was sent, aware UTC.
-        service_time: The service's clock at `attempted_at`, from an earlier answer's Date header, aware UTC, or None.
-        attempts: How often the request was tried; the last attempt is the one that was sent.
+        attempted_at: When the write was sent (aware datetime in UTC).
+        service_time: The service's time at `attempted_at`, from an earlier Date header (aware UTC), or None.
+        attempts: Number of attempts; only the last one sent the request.
     """
 
     outcome_unknown = True
@@ -161,11 +161,11 @@ class OutcomeUnknownError(BillcoreError):
 
 
 class DecodeError(BillcoreError):
-    """An answer or an event is not as the service interface promises.
+    """An answer or an event does not match the service interface.
 
     Attributes:
-        status: HTTP status if the error concerns a whole REST answer, else None.
-        path: Path of the JSON value that is wrong, such as data.price, else None.
+        status: HTTP status if the error is about a whole REST answer; otherwise None.
+        path: Path of the wrong JSON value, such as data.price; None if the error is not about a single value.
     """
 
     status: int | None
@@ -178,18 +178,19 @@ class DecodeError(BillcoreError):
 
 
 class MissingFieldError(DecodeError, AttributeError):
-    """The program read a required field that is absent: payloads of events may have a subset of the fields.
+    """The program read a required field that is absent; the payload of an event may have only some of the fields.
 
     MissingFieldError is also an AttributeError, so that getattr() with a default, hasattr() and class patterns work.
 
     Attributes:
         path: Path of the field, such as data.vat.
-        name: The last part of the path.
+        name: The last part of the path: the name of the field.
     """
 
     def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
         super().__init__(text, status, path=path)
-        # Without `name`, Python would store the resource as `obj`, keep it alive and make tracebacks suggest fields.
+        # If `name` were not set, Python would store the resource in `obj`: the exception would then keep the resource
+        # alive, and tracebacks would suggest similar field names.
         self.name = path.rpartition(".")[2] if path else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -198,9 +199,9 @@ class MissingFieldError(DecodeError, AttributeError):
 
 
 class PossiblyMissedError(BillcoreError):
-    """The orders changed during a search, or the search could not finish: orders may be missing. Search again.
+    """The orders changed during a search, or the search did not finish, so orders may be missing. Search again.
 
-    The __cause__ is the error that ended the search.
+    Its __cause__ is the error that ended the search.
 
     Attributes:
         found: The orders found so far, latest first.
@@ -217,11 +218,11 @@ _ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch":
 
 
 class SignatureError(BillcoreError):
-    """A webhook's signature check failed: expected in normal operation.
+    """A webhook's signature check failed. This happens in normal operation, for example with forged webhooks.
 
     Attributes:
         reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.
-        http_status: The status to answer the sender with; by default the status of the reason.
+        http_status: HTTP status to send as the answer to the webhook; the default depends on the reason.
     """
 
     reason: SignatureReason
@@ -239,7 +240,7 @@ def _cause(classes: dict[str, Any], detail: dict[str, Any]) -> BaseException:
 
 
 def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
-    """The exception for an error of the core: `name` is the class in the core's table of error codes."""
+    """Makes the exception for an error of the C++ core; `name` is its class in the core's table of error codes."""
     kind: type[Any] = classes[name]
     error: BillcoreError
     if issubclass(kind, ApiError):

@@ -1,4 +1,4 @@
-"""Hooks, which receive every attempt, and the logger "billcore"."""
+"""Hooks, whose methods are called for every attempt, and the logger "billcore"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Attempt:
-    """One attempt of a call, without header values and bodies, and without ids except in `path`."""
+    """One attempt of a call. Contains no header values, no bodies, and no ids except in `path`."""
 
     __slots__ = {  # noqa: RUF023
         "method": "HTTP method.",
@@ -57,7 +57,7 @@ class Attempt:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            """Called only for missing attributes: a member is missing when __init__ never ran."""
+            """Python calls this only for missing attributes; a slot is missing if __init__ did not run."""
             if name not in Attempt.__slots__:
                 raise AttributeError(f"'Attempt' object has no attribute {name!r}", name=name, obj=self)
             from ._errors import ConfigError
@@ -74,25 +74,25 @@ class Attempt:
 
 
 class Hooks:
-    """Base class for Client(hooks=), which receives every attempt. An object with only one of these hooks also works.
+    """Base class for the object in Client(hooks=), whose methods (hooks) are called for every attempt.
 
-    Every on_request is followed by exactly one on_response, also when the call is cancelled or interrupted, or when a
-    page of a list is no longer needed.
+    An object that has only one of the hooks also works. Every call of on_request is followed by exactly one call of
+    on_response, even if the call is cancelled or interrupted, or if a prefetched page is no longer needed.
 
-    Hooks run on the thread of the call; for AsyncClient, on the loop's thread and in the context of the call. Threads
-    that share a client call its hooks concurrently. Exceptions of a hook are logged and ignored: they must not
-    affect the outcome of a charge. Hooks are not called once the interpreter finalizes, nor in a forked child for the
-    calls of its parent.
+    Hooks run on the thread that makes the call. The hooks of an AsyncClient run on the event loop's thread and in the
+    context (contextvars) of the call. If threads share a client, its hooks run concurrently. An exception from a hook
+    is logged and ignored, because a hook must not change the outcome of a charge. Hooks are not called after the
+    interpreter has begun to finalize. In a forked child, they are not called for the parent's attempts.
     """
 
     def on_request(self, attempt: Attempt, /) -> None:
-        """An attempt begins; the attempt may have to wait for a connection."""
+        """Called before an attempt; the attempt may still have to wait for a connection."""
 
     def on_response(self, attempt: Attempt, /) -> None:
-        """An attempt has ended, with or without an answer."""
+        """Called after an attempt, with or without an answer."""
 
     def on_retry(self, attempt: Attempt, /) -> None:
-        """Another attempt follows after `attempt.wait` seconds."""
+        """Called before the wait for another attempt, which begins after `attempt.wait` seconds."""
 
 
 def tell(
@@ -110,7 +110,7 @@ def tell(
     outcome_unknown: bool,
     path: str | None,
 ) -> None:
-    """Logs attempts at DEBUG, retries at INFO, writes that were given up at WARNING, and calls the hook."""
+    """Logs an attempt at DEBUG, a retry at INFO, a write that was given up at WARNING; then calls the user's hook."""
     logger = _logger()
     outcome = error or status
     if logger is None:
@@ -154,7 +154,7 @@ GIVEN_UP = "interrupted after it was sent; it may or may not have happened: look
 
 
 def warn(method: str, route: str, path: str, number: int, request_id: str | None, outcome: str = GIVEN_UP) -> None:
-    """Logs at WARNING what is known about a write whose result does not reach its caller."""
+    """Logs at WARNING what is known about a write whose result cannot be returned to the caller."""
     logger = _logger()
     if logger is None:
         return
@@ -166,7 +166,7 @@ def warn(method: str, route: str, path: str, number: int, request_id: str | None
 
 
 def _logger() -> Logger | None:
-    """The logger "billcore", or None unless the program itself has imported logging."""
+    """Returns the logger "billcore"; None if the program has not imported logging."""
     if "logging" not in sys.modules:
         return None
     import logging
@@ -175,12 +175,12 @@ def _logger() -> Logger | None:
 
 
 def is_of_signal(error: BaseException) -> bool:
-    """Whether a signal handler raised the error: a signal that arrives while a hook runs is not the hook's failure."""
+    """Whether a signal handler raised the error: such an error ends the call, and a hook's own error does not."""
     import signal
 
     handlers = [one for number in signal.valid_signals() if callable(one := signal.getsignal(number))]
     codes = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers}
-    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # handlers with __call__
+    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # objects as handlers
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:

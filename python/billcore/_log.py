@@ -1,4 +1,4 @@
-"""BILLCORE_LOG: shows the logger "billcore" on stderr. Imported with the client if the variable is set."""
+"""Shows the logger "billcore" on stderr. The client imports this module if the variable BILLCORE_LOG is set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 
 
 class _UntilConfigured(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes to stderr as long as the root logger has no handlers of its own."""
+    """Writes to stderr until the program adds a handler to the root logger."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ def begin() -> None:
     wanted = os.environ.get("BILLCORE_LOG", "").lower()
     level = _LEVELS.get(wanted)
     if level is None:
-        with contextlib.suppress(OSError, ValueError):  # a closed stderr must not fail the import
+        with contextlib.suppress(OSError, ValueError):  # the import must not fail because stderr is closed
             print(f"billcore: BILLCORE_LOG must be {', '.join(_LEVELS)}, not {wanted[:80]!r}: ignored", file=sys.stderr)
         return
     logger = logging.getLogger("billcore")

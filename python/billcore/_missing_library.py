@@ -1,4 +1,4 @@
-"""Explains the ImportError for a shared library that the package needs and that is not installed."""
+"""Explains the ImportError for a shared library that the package needs but that is not installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PACKAGES = {
 
 
 def explained(error: ImportError) -> ImportError:
-    """Rewords the loader's error to say what to install; returns other errors unchanged."""
+    """If a library is missing, returns an error that says what to install; returns other errors unchanged."""
     missing = re.search(r"(lib\w+\.so)[.\d]*: cannot open shared object file", str(error))
     if missing is None:
         return error

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-# inspect.signature() accepts only plain constants as defaults of C functions; NOT_GIVEN is accepted because it is
-# bytes.
+# A subclass of bytes, because inspect.signature() accepts only plain constants, such as bytes, as defaults of C
+# functions.
 class NotGiven(bytes):
     """The type of NOT_GIVEN, for annotations."""
 

@@ -1,4 +1,4 @@
-"""billcore.progress(): a list with a progress bar. Imported at its first use."""
+"""billcore.progress(), which draws a progress bar while a list is read. Imported on its first use."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def progress(pager: AsyncPager[_T], description: str = ..., *, console: Console 
 def progress(
     pager: Pager[_T] | AsyncPager[_T], description: str = "Reading", *, console: Console | None = None
 ) -> Iterator[_T] | AsyncIterator[_T]:
-    """Iterate over a list and draw a progress bar, which needs the package rich.
+    """Iterate over a list and draw a progress bar. Needs the package rich.
 
     Args:
-        pager: A pager, or an AsyncPager (then use `async for`).
+        pager: A Pager, or an AsyncPager (then use `async for`).
         description: Text before the bar.
-        console: rich's console to draw on. Left out: rich's own.
+        console: The rich Console to draw on. Left out: rich's default console.
 
     Service interface: Resources and their fields, Pagination.
     """

@@ -1,4 +1,4 @@
-"""Resources as fields and results of pydantic and FastAPI. Imported when pydantic asks for the schema of a type."""
+"""Lets pydantic and FastAPI use resources as types. Imported when pydantic asks for the schema of a resource type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def schema(kind: type[Resource]) -> CoreSchema:
-    """Accepts a resource, or a mapping such as a resource's JSON; writes a resource like to_dict()."""
+    """Returns a schema that accepts a resource or a dict with its JSON, and serializes a resource with to_dict()."""
     from pydantic_core import core_schema
 
     def read(value: Any) -> Resource:

@@ -1,6 +1,6 @@
 """pytest plugin: the fixtures `billcore_sandbox` and `signed_event`.
 
-pytest imports this module in every run, so the module imports only pytest; a fixture imports billcore on first use.
+pytest imports this module in every run, so the module imports only pytest. The fixtures import billcore.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from billcore.testing import Sandbox, SignedEvent
+    from billcore.testing import Sandbox, SandboxAccount, SignedEvent
 
 
 @pytest.fixture(scope="session")
@@ -24,15 +24,19 @@ def _billcore_sandbox_process() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def billcore_sandbox(_billcore_sandbox_process: Sandbox) -> Sandbox:
-    """A billcore.testing.Sandbox in its seeded state, with an empty ledger; shared by the tests of the run."""
-    _billcore_sandbox_process.control.reset()
-    return _billcore_sandbox_process
+def billcore_sandbox(_billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
+    """A new account of the run's sandbox, with demo data; `accounts` has a second one. Both are deleted after the test."""
+    process = _billcore_sandbox_process
+    own, other = process.new_account(), process.new_account()
+    own.accounts.extend(other.accounts)
+    yield own
+    for account in own.accounts:
+        process.control.delete_account(account.base_url.rpartition("/")[2])
 
 
 @pytest.fixture(scope="session")
 def signed_event() -> SignedEvent:
-    """billcore.testing.event: the body and the signature of one webhook, signed with billcore.testing.SECRET."""
+    """The function billcore.testing.event, which makes the body and the signature of a webhook."""
     from billcore.testing import event
 
     return event

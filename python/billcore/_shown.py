@@ -1,4 +1,4 @@
-"""How resources, pages and events are shown in notebooks and by rich. Imported when one is shown."""
+"""Formats resources, pages and events for notebooks and for rich. Imported when the first of them is shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ROWS = 20
 
 
 def _text(kind: str, name: str, members: _Members) -> str:
-    """A member as text. URLs are not shown: with a subscription's signed URLs anyone can act for the customer."""
+    """A member as text, but never a URL: the signed URLs of a subscription let anyone act for the customer."""
     value, currency = members[name], members.get("currency")
     if isinstance(value, str) and "://" in value:
         return "(a URL, not shown)"
@@ -72,7 +72,7 @@ def html_of_page(page: Page[Resource]) -> str:
 
 
 def rich_repr(shown: Resource | Event) -> Iterator[tuple[str, object]]:
-    """What repr() shows, as arguments of a call: Order(id=9102337, state='paid', total_with_vat='18.75 DKK')."""
+    """Yields what repr() shows in the parentheses: Order(id=9102337, state='paid', total_with_vat='18.75 DKK')."""
     kind, members = type(shown).__name__, shown.to_dict()
     for name in SHOWN.get(kind, ("id", "name")):
         if isinstance(members.get(name), (str, int)):

@@ -1,12 +1,13 @@
-"""OpenTelemetry: a span for every attempt of a client. Needs opentelemetry-api.
+"""Records every attempt of a client as a span of OpenTelemetry. Needs the package opentelemetry-api.
 
 client = billcore.Client(..., hooks=billcore.otel.OpenTelemetryHooks())
 
-The name of a span is method and route template (POST /subscription/{id}/order), its kind is CLIENT, and its parent is
-the span in which the call was made. The attributes follow the semantic conventions for HTTP; no span has ids, header
-values or bodies. billcore.sent says whether the request was sent, and billcore.outcome_unknown marks a write that may
-or may not have happened. An attempt that was given up (a cancelled task, Ctrl-C, a page that is no longer needed) has
-billcore.given_up; its span has an error status only if the outcome of a write is unknown.
+The name of a span is the method and the route template (POST /subscription/{id}/order), its kind is CLIENT, and its
+parent is the span in which the call was made. The attributes follow the semantic conventions for HTTP; they contain
+no ids, header values or bodies. The attribute billcore.sent says whether the request was sent, and
+billcore.outcome_unknown marks a write that may or may not have happened. An attempt that was given up (a cancelled
+task, Ctrl-C, a prefetched page that is no longer needed) has the attribute billcore.given_up; its span has an error
+status only if it is a write of unknown outcome.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ __all__ = ["OpenTelemetryHooks"]
 
 
 class OpenTelemetryHooks(Hooks):
-    """Hooks that record a span for every attempt, of a Client or an AsyncClient.
+    """Hooks that record a span for every attempt of a Client or an AsyncClient.
 
-    `tracer_provider` is the global provider by default. Thread-safe.
+    If `tracer_provider` is None, the hooks use the global provider. Thread-safe.
     """
 
     def __init__(self, tracer_provider: trace.TracerProvider | None = None) -> None:
         self._tracer = trace.get_tracer("billcore", __version__, tracer_provider)
 
     def on_response(self, attempt: Attempt, /) -> None:
-        """Record the attempt that has ended."""
+        """Record the attempt as a span."""
         end = time.time_ns()
         attributes: dict[str, AttributeValue] = {
             "http.request.method": attempt.method,

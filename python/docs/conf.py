@@ -1,6 +1,6 @@
-"""The reference for Python: sphinx-build python/docs build/docs.
+"""Sphinx configuration of the Python reference. Usage: sphinx-build python/docs build/docs
 
-Sphinx reads the docstrings of the C++ modules from their stubs: nothing is compiled.
+Sphinx reads the docstrings of the C++ modules from their stubs, so the modules need not be compiled.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 
-# Types of other packages in signatures get no link, and cause no warning.
+# Types of other packages. In signatures they get no link, and Sphinx must not warn about that.
 ELSEWHERE = re.compile(
     r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client)\.|"
     r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
@@ -55,7 +55,7 @@ ELSEWHERE = re.compile(
 
 
 def join_overloads(owner: ast.ClassDef) -> None:
-    """Replaces the overloads of each method by one function with all their parameters."""
+    """Replaces the overloads of each method with one method that has all their parameters."""
     seen: set[str] = set()
     kept: list[ast.stmt] = []
     for member in owner.body:
@@ -70,7 +70,7 @@ def join_overloads(owner: ast.ClassDef) -> None:
 
 
 def make_package() -> None:
-    """Copies the package with each stub as a module; adds __version__, which only the compiled modules define."""
+    """Copies the package, with each stub as a module; adds __version__, which only the compiled modules define."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
     shutil.copytree(
         ROOT / "python/billcore", PACKAGE, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyi", "sandbox")
@@ -86,7 +86,7 @@ def make_package() -> None:
 
 
 def public_objects() -> dict[str, Any]:
-    """Each public name and its object, whose __module__ is set to the module that users import it from."""
+    """Returns each public name with its object, and sets the object's __module__ to the module that users import."""
     import billcore
     from billcore import testing, webhooks
 
@@ -99,7 +99,7 @@ def public_objects() -> dict[str, Any]:
             found[f"{module.__name__}.{name}"] = value
             if getattr(value, "__module__", "").startswith("billcore._"):
                 value.__module__ = module.__name__
-    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # results of Control
+    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # results of Control's methods
         getattr(testing, name).__module__ = "billcore.testing"
     return found
 
@@ -109,7 +109,7 @@ PUBLIC = public_objects()
 
 
 def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Element) -> nodes.Element | None:
-    """Resolves public names that docstrings write without their module; names of other packages get no link."""
+    """Resolves public names that docstrings write without their module. Names of other packages get no link."""
     target = str(node.get("reftarget", ""))
     domain = env.domains["py"]
     for name in (f"billcore.{target}", f"billcore.webhooks.{target}", f"billcore.testing.{target}"):
@@ -121,7 +121,10 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
 
 
 def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping[str, Any], lines: list[str]) -> None:
-    """Replaces Sphinx's own extension, which takes the text before a colon in a property's docstring for a type."""
+    """Converts Google-style docstrings, instead of Sphinx's own extension.
+
+    That extension takes the text before a colon in a property's docstring for a type.
+    """
     kind: Any = "method" if what == "property" else what
     settings: Any = Config(napoleon_use_ivar=True)
     made = str(GoogleDocstring(lines, settings, app, kind, name, value, options))
@@ -129,7 +132,7 @@ def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping
 
 
 def sections() -> dict[str, list[str]]:
-    """The sections of the service interface, and the public names whose docstrings name them."""
+    """Returns the sections of the service interface, each with the public names whose docstrings refer to it."""
     found: dict[str, list[str]] = {}
     for name, value in PUBLIC.items():
         members = {f"{name}.{key}": member for key, member in vars(value).items()} if isinstance(value, type) else {}
@@ -150,7 +153,7 @@ def list_sections(_app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def check_complete(app: Sphinx, _error: Exception | None) -> None:
-    """Warns of each public name that no page describes."""
+    """Warns about each public name that no page describes."""
     described = app.env.domains["py"].objects
     for name in PUBLIC.keys() - described.keys():
         logging.getLogger(__name__).warning("%s is public and on no page", name)

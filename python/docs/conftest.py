@@ -1,7 +1,7 @@
 """Runs the Python code blocks of these pages against a sandbox: pytest python/docs.
 
-The code blocks of one page share their names. BILLCORE_BASE_URL and BILLCORE_API_KEY are set, and the fixtures
-`sandbox`, `signed_event` and `secret` are available as names.
+The code blocks of one page share a namespace. BILLCORE_BASE_URL and BILLCORE_API_KEY are set, and the fixtures
+`sandbox`, `signed_event` and `secret` are available as variables.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The build backend: scikit-build-core, with third-party C sources added to the source distribution.
 
-The sdist therefore builds without a network; a checkout downloads the sources (core/cmake/fetch_source.py).
+The sdist therefore builds without a network; a build from a checkout downloads the sources
+(core/cmake/fetch_source.py).
 """
 
 from __future__ import annotations

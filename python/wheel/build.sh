@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Builds and checks wheels that carry all they need, one for each CPython given.
+# Builds and checks self-contained wheels, one for each PYTHON.
 #   python/wheel/build.sh [--target TARGET] [--output FOLDER] [PYTHON…]
-# TARGET: x86_64-linux-gnu (this is tested), or aarch64-linux-gnu, x86_64-linux-musl, aarch64-linux-musl (cross-built;
-# README.md says what was tried). PYTHON: interpreters of this machine, 3.11 or newer; by default one of each release.
-# FOLDER: by default dist.
-# Works on a fresh Debian 12 machine, as root or with the packages installed. README.md of this folder says more.
+# TARGET: x86_64-linux-gnu (tested), aarch64-linux-gnu, x86_64-linux-musl or aarch64-linux-musl; README.md says which
+# targets have been built. By default the GNU target of this machine.
+# PYTHON: CPython interpreters of this machine, 3.11 or newer; by default one of each release.
+# FOLDER: the folder for the wheels; by default dist.
+# Works on a fresh Debian 12 machine, as root or with the needed packages installed. README.md of this folder says more.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
@@ -28,7 +29,7 @@ case " ${wheel_targets[*]} " in
   *) echo "there is no target '$target'; there are: ${wheel_targets[*]}" >&2; exit 2 ;;
 esac
 
-# The CPythons of this machine: the first of each release.
+# Prints the CPython interpreters of this machine: the first that is found of each release.
 find_pythons() {
   local python release
   local -A found=()
@@ -54,14 +55,14 @@ done
 wheel_use "$target"
 bundle="$(python/wheel/dependencies.sh "$target")"
 bc_ccache "$PWD"
-unset CMAKE_ARGS # tests/run.sh sets one pybind11 there; each interpreter here uses its own
+unset CMAKE_ARGS # tests/run.sh sets CMAKE_ARGS to the path of one pybind11; here each interpreter uses its own
 mapfile -t requirements < <(grep -v '^#' python/wheel/requirements.txt)
 
 build_wheel() { # PYTHON FOLDER: builds the wheel that finish.py completes
   local python="$1" abi option debian headers defines=()
   abi="$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"
-  # This machine's CPython headers serve all targets. Debian's pyconfig.h includes another pyconfig.h, of a processor,
-  # from a folder that the compiler searches only when it builds for the host.
+  # The build uses this machine's CPython headers for all targets. Debian's pyconfig.h includes a second pyconfig.h
+  # from a processor-specific folder, which the compiler searches only when it builds for the host: copy that folder.
   debian="/usr/include/$("$python" -c 'import sysconfig; print("%s/python%s" % tuple(sysconfig.get_config_vars("MULTIARCH", "VERSION")))')"
   headers="$PWD/build/wheel-headers-$target-$abi"
   rm -rf "$headers"
@@ -79,7 +80,7 @@ build_wheel() { # PYTHON FOLDER: builds the wheel that finish.py completes
 
 mkdir -p "$output" build
 for python in "${pythons[@]}"; do
-  # Use the base interpreter, not that of a virtual environment: ccache identifies the headers by their path.
+  # Use the base interpreter, not a virtual environment's: the path of the headers then stays the same for ccache.
   python="$("$python" -c 'import os, sys; print(os.path.realpath(sys._base_executable))')"
   release="$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')"
   bc_say "building the wheel for CPython $release on $target"

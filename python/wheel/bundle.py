@@ -1,8 +1,9 @@
 """Makes a zip for AWS Lambda from a wheel: bundle.py WHEEL --output ZIP [--layer] [FILE…]
 
-The default is a function's code that only receives webhooks: `billcore.webhooks` without the REST client, which is five
-times smaller, and the FILEs (such as examples/serverless/aws_lambda.py) beside it. --layer makes a layer with the whole
-package, in the folder where Lambda looks for it.
+By default, the zip is the code of a function that only receives webhooks. It contains `billcore.webhooks` without the
+REST client, which is five times smaller than the whole package, and the FILEs, such as
+examples/serverless/aws_lambda.py. --layer makes a Lambda layer with the whole package, in the folder where Lambda
+looks for packages.
 
 Take the wheel for the function's runtime and processor: cp311 and x86_64 for python3.11 on x86_64.
 """
@@ -14,7 +15,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-EPOCH = (2020, 1, 1, 0, 0, 0)  # so that equal contents give equal zips
+EPOCH = (2020, 1, 1, 0, 0, 0)  # a fixed time, so that equal contents give identical zips
 # billcore.webhooks and the modules that it imports, immediately or on first use.
 MODULES = {
     "__init__",
@@ -34,7 +35,7 @@ THIRD_PARTY = {"openssl", "yyjson", "pybind11", "libcxx"}
 
 
 def receives_webhooks(name: str) -> bool:
-    """Whether a file of the wheel belongs to the small bundle."""
+    """Whether a file of the wheel belongs to the zip without the REST client."""
     parts = name.split("/")
     if parts[0] == "billcore":
         return parts[1].split(".")[0] in MODULES and not name.endswith(".pyi")
@@ -66,7 +67,7 @@ def main() -> int:
         for name, content in sorted(taken.items()):
             entry = zipfile.ZipInfo(name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o100644 << 16  # Lambda requires unpacked files that all users can read
+            entry.external_attr = 0o100644 << 16  # Lambda requires that every user can read the unpacked files
             made.writestr(entry, content)
     size = sum(len(content) for content in taken.values())
     print(f"{given.output} ({given.output.stat().st_size} bytes, {size} unpacked)")

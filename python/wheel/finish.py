@@ -1,8 +1,8 @@
 """Completes a wheel that the build made, and checks it: finish.py WHEEL --platform TAG --output FOLDER
 
-Adds the licences of what is linked in and a software bill of materials (CycloneDX), and gives the wheel its tag.
-Refuses a wheel that needs a library beyond libc, a newer glibc than its tag says, exports more than PyInit_…, or is too
-large.
+Adds the licences of the linked-in libraries and a software bill of materials (CycloneDX), and gives the wheel its
+tag. Refuses a wheel that needs a library other than libc or a newer glibc than its tag says, a wheel whose modules
+export more than PyInit_…, and a wheel that is too large.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from pathlib import Path
 import sources
 
 LARGEST = 5_000_000  # bytes
-# The libraries of glibc and musl. libgcc_s is not part of libc.
+# The libraries that belong to glibc or musl. libgcc_s does not.
 LIBC = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1", "libc.so"}
-EPOCH = (2020, 1, 1, 0, 0, 0)  # so that equal contents give equal wheels
+EPOCH = (2020, 1, 1, 0, 0, 0)  # a fixed time, so that equal contents give identical wheels
 
 
 def components() -> list[dict[str, object]]:
-    """The linked-in libraries, for the bill of materials."""
+    """Describes the linked-in libraries for the bill of materials."""
     return [
         {
             "type": "library",
@@ -111,7 +111,7 @@ def complete(files: dict[str, bytes], platform: str) -> None:
 
 
 def check_module(name: str, path: Path, platform: str) -> list[str]:
-    """Checks an extension module; returns its problems."""
+    """Checks an extension module; returns a message for each problem."""
     problems = []
     dynamic = subprocess.run(
         ["readelf", "--dynamic", "--wide", path], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Metadata provider for scikit-build-core: README.md as the page on the package index, without its relative links."""
+"""Metadata provider for scikit-build-core: README.md without its relative links is the page on the package index."""
 
 from __future__ import annotations
 

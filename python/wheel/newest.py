@@ -1,6 +1,6 @@
-"""Prints which bundled sources are older than the newest release in their registry: newest.py
+"""Prints which bundled sources are older than the newest release in their registry. Usage: newest.py
 
-Needs the network. Exits with status 1 if a source is older.
+The script needs the network. It exits with status 1 if a source is older.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import sources
 
 
 def crate_versions(crate: str) -> list[str]:
-    """The newest version of the crate and the newest of its pinned release line; cargo asks the registry."""
+    """Returns the newest version of the crate and the newest version in the release line of the pinned release.
+
+    cargo asks the registry.
+    """
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         (project / "carrier.rs").touch()
@@ -38,7 +41,7 @@ def crate_versions(crate: str) -> list[str]:
 
 
 def _lines(crate: str) -> list[str]:
-    """The requirement that allows only the release line (major.minor) of the pinned release."""
+    """Returns the Cargo requirement that allows only the release line (major.minor) of the pinned release."""
     (pinned,) = [source for source in sources.read() if source.crate == crate]
     major, minor, _ = pinned.crate_version.split("+")[0].split(".")
     return [f"~{major}.{minor}"]
@@ -58,7 +61,7 @@ def ordered(version: str) -> tuple[int, ...]:
 
 
 def newest(source: sources.Source) -> tuple[str, str]:
-    """The pinned release and the newest one of its series."""
+    """Returns the pinned release and the newest release of its series."""
     if source.crate:
         versions = [
             carried[1]

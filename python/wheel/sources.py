@@ -1,4 +1,4 @@
-"""Reads sources.toml: what the wheel carries besides our own code."""
+"""Reads sources.toml, the list of third-party sources in the wheel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = FOLDER.parent.parent
 
 @dataclass(frozen=True)
 class Source:
-    """One entry; the attributes are described at the top of sources.toml."""
+    """One entry of sources.toml; the comment at the top of that file describes the attributes."""
 
     name: str
     version: str
@@ -33,7 +33,7 @@ class Source:
     series: str = ""
 
     def licences(self) -> list[Path]:
-        """The files with the text of the source's licence. The sources must have been fetched."""
+        """Returns the files with the text of the source's licence. A crate must already be in the cache."""
         if self.crate:
             cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
             root = cache / f"crate-{self.crate}-{self.crate_version}-{self.sha256[:16]}" / self.folder
@@ -46,7 +46,7 @@ class Source:
         return [root / file for file in self.licence_files]
 
     def carrier_version(self) -> str:
-        """The pinned release of the package that carries this source."""
+        """Returns the pinned release of the package that contains this source."""
         if self.crate:
             return self.crate_version
         if self.package:

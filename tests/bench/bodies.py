@@ -20,7 +20,7 @@ NOTE = "blue seats for the night train to Bergen with a window and one quiet tab
 
 
 def _subscription() -> dict[str, Any]:
-    """The complete subscription of the webhook vectors, with only one custom field."""
+    """Returns the complete subscription of the webhook test vectors, with only one custom field."""
     vectors = json.loads((Path(__file__).parent.parent / "fixtures" / "webhook_vectors.json").read_text("utf-8"))
     full = next(case for case in vectors["cases"] if case["name"] == "subscription.created_full")
     data = json.loads(full["body_text"])["data"]
@@ -49,8 +49,8 @@ def spelled(value: object) -> bytes:
 
 
 def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> bytes:
-    """Returns the document as exactly `size` bytes, padded by entries in `metadata`, which must be an object within
-    it."""
+    """Serialises the document to exactly `size` bytes. Fills it up with entries in `metadata`, which must be an
+    object within the document."""
     words = cycle(NOTE.split())
     missing = size - len(spelled(document))
     while missing > 0:
@@ -90,7 +90,7 @@ def deliveries(secret: str = SECRET, sizes: Iterable[int] = SIZES) -> list[Deliv
 
 
 def write(folder: Path, sizes: Iterable[int] = SIZES) -> None:
-    """Writes the deliveries as files, for the C and C++ program."""
+    """Writes the deliveries to files, for the benchmarks in C and C++."""
     (folder / "secret").write_text(SECRET, "ascii")
     for one in deliveries(sizes=sizes):
         (folder / f"{one.size}.body").write_bytes(one.body)

@@ -18,7 +18,7 @@ Handle::Handle(const turns::Server& server) : easy_(curl_easy_init()) {
   if (!server.ca_file.empty()) curl_easy_setopt(easy_, CURLOPT_CAINFO, server.ca_file.c_str());
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
-  curl_easy_setopt(easy_, CURLOPT_USERAGENT, "libcurl/7.88.1 (by hand)");  // as long as billcore's User-Agent
+  curl_easy_setopt(easy_, CURLOPT_USERAGENT, "libcurl/7.88.1 (by hand)");  // same length as billcore's User-Agent
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, &body_);
@@ -37,7 +37,8 @@ void Handle::perform() {
 
 Multi::Multi(const turns::Server& server, int handles) : multi_(curl_multi_init()) {
   require(multi_ != nullptr, "curl_multi_init failed");
-  // By default libcurl keeps four connections per running handle, which are too few at the end of a run.
+  // By default libcurl keeps four connections per running handle. Near the end of a run, when few handles still run,
+  // libcurl would close connections that the next run needs.
   curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(handles));
   for (int i = 0; i < handles; ++i) handles_.push_back(std::make_unique<Handle>(server));
 }

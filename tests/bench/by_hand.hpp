@@ -37,7 +37,7 @@ class Handle {
   std::string body_;
 };
 
-/// libcurl handles that run concurrently.
+/// A libcurl multi handle, which runs several transfers concurrently.
 class Multi {
  public:
   Multi(const turns::Server& server, int handles);

@@ -47,7 +47,7 @@ print(perf_counter_ns() - start)
 
 
 def _command(code: str) -> list[str]:
-    return [sys.executable, "-I", "-c", code]  # isolated: no user site, no environment variables
+    return [sys.executable, "-I", "-c", code]  # -I: ignore the user's site-packages and environment variables
 
 
 def _wall(code: str) -> float:
@@ -72,7 +72,7 @@ def _starts(rounds: int) -> Table:
     keys = list(IMPORTS)
     shuffle = random.Random(2).shuffle
     for key in keys:
-        _wall(IMPORTS[key][1])  # so that byte code and files are cached
+        _wall(IMPORTS[key][1])  # starts once, so that byte code and files are cached
     for turn in range(rounds):
         shuffle(keys)
         for key in keys:

@@ -1,8 +1,8 @@
 """Python libraries that verify an event and read its id, its name and the subscription's status.
 
 Each contender is a Python statement, executed in a namespace that holds one delivery. stripe, svix and standardwebhooks
-sign a timestamp that must not be old, so the namespace is made anew for each round. Only the benchmark's own
-environment has these packages.
+sign a timestamp that must not be old, so each round makes a new namespace. Only the benchmark's own environment has
+these packages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ KEY = SECRET.encode()
 
 _text, _maybe = (str, ""), (str | None, None)
 CUSTOM_FIELD = msgspec.defstruct("CustomField", [("id", int), ("label", str), ("type", str), ("value", Any)])
-# The struct has every field of the interface. Times stay text, which is the least work; an event may lack some fields.
+# The struct has every field of the interface, with defaults, because an event may lack fields. Times stay text,
+# because converting them would take longer.
 SUBSCRIPTION = msgspec.defstruct(
     "Subscription",
     [

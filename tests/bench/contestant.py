@@ -1,7 +1,7 @@
 """Runs one Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
 
-The process implements the protocol of turns.py. The area's module `<AREA>_peers` has a dictionary PEERS of functions,
-one of which makes the row called ROW.
+The process implements the protocol of turns.py. The dictionary PEERS in the area's module `<AREA>_peers` maps the
+name ROW to a function that makes the row.
 """
 
 from __future__ import annotations
@@ -51,4 +51,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # skips the clean-up of clients; the system closes the connections
+    os._exit(0)  # skips the clean-up of clients; the operating system closes the connections

@@ -46,7 +46,7 @@ inline Delivery make_delivery(std::string body, std::string signature) {
   return out;
 }
 
-// Parses each body into the same pool of memory: the fastest way to parse with yyjson.
+// Parses each body into the same memory pool: the fastest way to parse with yyjson.
 class ParseLimit {
  public:
   explicit ParseLimit(std::size_t body) : memory_(yyjson_read_max_memory_usage(body, YYJSON_READ_NOFLAG)) {}
@@ -66,7 +66,7 @@ class ParseLimit {
   std::vector<char> memory_;
 };
 
-// Reads id, name and status, as a handler does first.
+// Reads the event's id and name and the subscription's status, which a webhook handler reads first.
 inline bool read_three(yyjson_val* root) {
   return yyjson_get_int(yyjson_obj_get(root, "id")) != 0 && yyjson_get_str(yyjson_obj_get(root, "name")) != nullptr &&
          yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "data"), "status")) != nullptr;

@@ -21,8 +21,8 @@ from .turns import Contestant, command, started
 @dataclass(frozen=True)
 class Language:
     label: str
-    kind: str  # the program that has the row: native, go or rust
-    name: str  # the program's row
+    kind: str  # the program that measures the language: native, go or rust
+    name: str  # the row in that program
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
     def command(self, programs: Path) -> list[str]:
@@ -48,8 +48,8 @@ LANGUAGES = {
     "rust_hyper": Language("Rust hyper + serde_json", "rust", "hyper", ()),
 }
 THROUGH_C = ("go", "rust")
-LISTS = ("raw", "cpp", "c", "go")  # contenders of the area `pages` that are measured here again
-# Maps each other contender of the list table, which is in pages_contenders.BORDER, to a key of LANGUAGES.
+LISTS = ("raw", "cpp", "c", "go")  # contenders of the area `pages` that this area measures again
+# Maps the other contenders of the list table, which are in pages_contenders.BORDER, to keys of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
 
@@ -58,7 +58,7 @@ class Operation:
     title: str
     unit: str
     per_unit: float  # nanoseconds in one `unit`
-    count: int  # operations in one turn
+    count: int  # number of operations in one turn
     digits: int
     reference: str
 
@@ -73,12 +73,12 @@ OPERATIONS = {
 @dataclass(frozen=True)
 class Effort:
     starts: int
-    rounds: int  # rounds each time the programs are started
-    share: float  # factor for Operation.count
+    rounds: int  # rounds per start of the programs
+    share: float  # a factor that reduces Operation.count
     pages: pages.Effort
 
 
-Samples = dict[tuple[str, str], list[float]]  # (operation, language) -> nanoseconds of processor time
+Samples = dict[tuple[str, str], list[float]]  # (operation, language) -> nanoseconds of processor time per operation
 
 
 def _samples(programs: Path, folder: Path, effort: Effort) -> Samples:
@@ -123,15 +123,15 @@ def _tables(samples: Samples) -> list[Table]:
 
 
 def _least(samples: Samples, language: str) -> Row:
-    """Returns the least time that a language which calls C can take: C's own time, plus a call that does almost
-    nothing."""
+    """Returns the least time that a language which calls C can take to verify: C's own time plus the language's time
+    for a bare call."""
     least = min(samples["verify", "c"]) + min(samples["call", language])
     label = f"C, and a bare call of {LANGUAGES[language].label}"
     return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])
 
 
 def _list_table(programs: Path, folder: Path, effort: pages.Effort) -> Table:
-    """Measures a list of orders, as the area pages does, with fewer contenders."""
+    """Measures reading a list of orders, as the area pages does, with fewer contenders."""
     lists = {1, effort.pages, *(at_once + 1 for at_once in (1, DEFAULT))}
     samples: pages.Samples = {}
     with PagesServer(folder / "now", lists, [0], machine.processors()[-1]) as server:

@@ -1,4 +1,5 @@
-"""The area `growth`: how an operation's time grows with GETs in flight, threads, length of a list, size of a body."""
+"""The area `growth`: how an operation's time grows with the GETs in flight, the threads, the length of a list, and
+the size of a body."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ Samples = dict[tuple[str, int], list[float]]  # (contender, size) -> times
 IN_FLIGHT = ("raw_yyjson", "cpp", "billcore_async", "go", "pyreqwest_async", "aiohttp")
 THREADS = ("raw_yyjson", "cpp", "billcore", "go", "pyreqwest", "urllib3")
 PACKAGES = ("aiohttp", "pyreqwest", "urllib3", "pyarrow")
-LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # contender -> pages in flight
+LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # contender: pages in flight
 BODIES = {
     "verify/limit": "raw SHA-256 states (limit)",
     "verify/check": "C++ Verifier::check",
@@ -61,8 +62,8 @@ def _table(key: str, title: str, unit: str, labels: dict[str, str], samples: Sam
 
 
 def _gets(folder: Path, programs: Path, keys: tuple[str, ...], sizes: tuple[int, ...], effort: Effort) -> Samples:
-    """Measures the microseconds per GET. Each size has its own processes, so that no connections of the previous size
-    remain."""
+    """Measures the microseconds per GET. Starts new processes for each number of GETs in flight, so that no
+    connections of the previous number remain."""
     samples: Samples = {}
     authority = Authority(folder)
     with RestServer(folder / "nginx", authority, answer()[0]) as nginx:
@@ -83,7 +84,7 @@ def _gets(folder: Path, programs: Path, keys: tuple[str, ...], sizes: tuple[int,
 
 
 def _lists(folder: Path, programs: Path, effort: Effort) -> Samples:
-    """Measures the microseconds per order."""
+    """Measures the microseconds per order of a list."""
     samples: Samples = {}
     commands = {key: command("pages", PAGES[key].kind, programs, key) for key in LISTS}
     warm = 2 * DEFAULT
@@ -105,7 +106,7 @@ def _lists(folder: Path, programs: Path, effort: Effort) -> Samples:
 
 
 def _bodies(folder: Path, program: Path, effort: Effort) -> Samples:
-    """Measures the nanoseconds per byte."""
+    """Measures the nanoseconds per byte of a webhook delivery."""
     folder.mkdir()
     bodies.write(folder, effort.bodies)
     names = "|".join(BODIES)

@@ -15,7 +15,7 @@ from .targets import WEBHOOK
 
 
 def _timer(key: str, one: Delivery) -> timeit.Timer:
-    """Returns a timer of processor time, which includes the garbage collector, as in any program."""
+    """Returns a timer of processor time. The garbage collector is on, as in any program."""
     contender = CONTENDERS[key]
     names = {"gc": gc, **contender.names(one)}
     return timeit.Timer(contender.statement, "gc.enable()", time.process_time, names)
@@ -43,7 +43,7 @@ def tables(rounds: int, seconds: float) -> list[Table]:
         times[key, one.size] = max(1, int(seconds * 5 / timer.timeit(5)))
 
     samples: dict[tuple[str, int], list[float]] = {(key, one.size): [] for key, one in pairs}
-    # Excludes the objects of the imports from garbage collection.
+    # Exclude the objects that imports have created from garbage collection.
     gc.collect()
     gc.freeze()
     shuffle = random.Random(1).shuffle

@@ -2,9 +2,9 @@
 
     python -m tests.bench.loop_blocking [--rounds 30] [--loop asyncio|uvloop]
 
-nginx on loopback sends one answer at a time, or sixteen at once. A callback that runs in every turn of the loop records
-the longest turn of each round: in wall time, and in processor time of the thread, which other programs do not affect.
-The output has the medians over the rounds, in milliseconds.
+nginx on loopback sends one answer at a time, or sixteen at once. A callback that runs in every iteration of the loop
+records the longest iteration of each round: in wall time, and in processor time of the thread, which other programs
+do not affect. The output has the medians over the rounds, in milliseconds.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import billcore
 from .rest_server import TRANSPORTS, Authority, RestServer
 
 SIZES = {"1 KB": 1_000, "100 KB": 100_000, "1 MB": 1_000_000, "3.9 MB": 3_900_000}
-TARGET = 5.0  # ms, the longest turn allowed for answers under 4 MB
+TARGET = 5.0  # ms, the longest iteration of the loop that is allowed for answers under 4 MB
 
 
 def answer(size: int, shape: str) -> bytes:
-    """Returns a subscription of `size` bytes. The shape `numbers` fills it with numbers, `texts` with typical
-    metadata."""
+    """Returns an answer of `size` bytes with a subscription. The shape `numbers` fills its metadata with numbers, the
+    shape `texts` with typical entries."""
     fields: dict[str, Any] = {"id": "sub_1001", "status": "active", "currency": "NOK", "price": 1500}
     room = size - len(json.dumps({"data": {**fields, "metadata": []}}, separators=(",", ":")))
     if shape == "numbers":
@@ -42,7 +42,7 @@ def answer(size: int, shape: str) -> bytes:
 
 
 class Heartbeat:
-    """A callback that runs in every turn of the loop and records the longest turn."""
+    """A callback that runs in every iteration of the event loop and records the longest iteration."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

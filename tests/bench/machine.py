@@ -1,5 +1,5 @@
-"""Collects what measured times depend on, such as the processor and library versions, but nothing that identifies the
-machine."""
+"""Collects facts that affect measured times, such as the processor and library versions, but no facts that identify
+the machine."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
 
 
 def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
-    """Returns facts() and the versions of libcurl and Go. left_out: what each missing row lacks; the keys are labels of
-    rows."""
+    """Returns facts() and the versions of libcurl and Go. left_out: maps the label of each missing row to what it
+    lacks."""
     found = {
         **facts(peers),
         "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),

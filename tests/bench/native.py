@@ -1,4 +1,4 @@
-"""Measures the C and C++ rows with a program of google-benchmark, and runs `openssl speed` for comparison."""
+"""Measures the C and C++ rows with a google-benchmark program, and runs `openssl speed` for comparison."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Effort:
 
 
 def run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[str, list[float]]:
-    """Returns for each row its nanoseconds of processor time per call, one number for each repetition."""
+    """Maps each row to its nanoseconds of processor time per call, one number for each repetition."""
     output = folder / "native.json"
     command = [
         str(program),

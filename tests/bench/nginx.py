@@ -13,7 +13,7 @@ from typing import Self
 
 ACCOUNT = "0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
 
-# nginx runs as one process without a master, so no process is left when it ends.
+# nginx runs as one process without a master process, so no other process is left when this process ends.
 CONFIG = """
 {modules}
 daemon off;
@@ -48,9 +48,9 @@ def _free_ports(count: int) -> list[int]:
 
 
 class Nginx:
-    """Runs one nginx. http: configuration for nginx's `http` block, in which `{folder}` and `{NAME}` for each name in
-    `ports` are replaced. root: the folder with the files to serve. processor: the number of the processor that nginx
-    runs on; with None nginx may run where this process may."""
+    """Runs one nginx. http: configuration for nginx's `http` block; `{folder}`, and `{NAME}` for each name in
+    `ports`, are replaced. root: the folder with the files to serve. processor: the number of the processor that nginx
+    runs on; None: nginx may run on the same processors as this process."""
 
     def __init__(
         self, folder: Path, http: str, ports: list[str], *, modules: str = "", processor: int | None = None
@@ -67,7 +67,7 @@ class Nginx:
         nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin")
         if nginx is None:
             raise RuntimeError("nginx is not installed")
-        # Without -e nginx fails on the system's error log before it has read its configuration.
+        # Without -e, nginx would open the system's error log before it reads its configuration, and fail.
         command = [nginx, "-p", str(self._folder), "-e", "error.log", "-c", "nginx.conf"]
         with (self._folder / "output").open("wb") as output:
             self._process = subprocess.Popen(command, stdout=output, stderr=output)

@@ -21,18 +21,18 @@ DELAYS = (0, 5, 20, 100)  # milliseconds
 MEMORY_DELAY = 5
 
 Place = tuple[str, int]  # (contender, number of requests in flight)
-Samples = dict[tuple[int, Place], list[tuple[float, float]]]  # (delay, place) -> milliseconds: wall time, and processor
-# time of the client
+# (delay, place) -> milliseconds: wall time, and processor time of the client
+Samples = dict[tuple[int, Place], list[tuple[float, float]]]
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. Processes of the same program differ in speed by some percent, so a measurement without
-    delay, where only processor time matters, starts each program several times."""
+    """How long to measure. Processes of the same program differ in speed by some percent. A measurement without delay
+    depends only on processor time, so it starts each program several times."""
 
     pages: int
     starts: int
-    rounds: int  # without delay: rounds each time the programs are started
+    rounds: int  # without delay: rounds per start of the programs
     seconds: float  # without delay: duration of each turn
     late_rounds: dict[int, int]  # rounds for each delay
     memory: int  # how often memory is measured
@@ -77,7 +77,7 @@ class Arena:
         samples: Samples,
         only: tuple[int, ...] = (),
     ) -> None:
-        """Measures rounds without delay. only: the numbers of requests in flight to measure; empty: all."""
+        """Measures without delay. only: the numbers of requests in flight to measure; empty: all numbers."""
         places = [place for place in _places(contestants, list(ALL)) if not only or place[1] in only]
         often = {}
         for key, at_once in places:
@@ -100,7 +100,8 @@ class Arena:
                 samples.setdefault((delay, (key, at_once)), []).append(turn)
 
     def memory(self, key: str, at_once: int) -> float:
-        """Returns the peak memory of a contender while it reads its first list, in MB above its memory when ready."""
+        """Returns by how many MB a contender's peak memory, while it reads its first list, exceeds its memory when it
+        was ready."""
         with ExitStack() as stack:
             only = started(stack, self.folder, {key: self.commands()[key]})[key]
             only.forget_peak()
@@ -158,9 +159,9 @@ def memory_table(pages: int, found: dict[Place, list[float]]) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and the missing contenders, each with what it lacks."""
-    # Without delay clients and server share one processor, as in `rest`; with a delay nginx runs on another processor,
-    # so that nginx takes no time from the clients.
+    """Returns the tables, and maps each missing contender to what it lacks."""
+    # Without delay, clients and server share one processor, as in `rest`. With a delay, nginx runs on another
+    # processor, so that it takes no processor time from the clients.
     processors = machine.processors()
     os.sched_setaffinity(0, {processors[-1]})
     lists = {1, effort.pages, *(at_once + 1 for one in ALL.values() for at_once in one.at_once)}

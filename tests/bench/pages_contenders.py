@@ -37,15 +37,15 @@ CONTENDERS = {
     "httpx": Contender("httpx Client", (1,)),
     "stripe": Contender("stripe auto_paging_iter()", (1,)),
 }
-# These rows show the cost of an item: some read only pages, some read items without fields. The rows of CONTENDERS
-# read three fields of each item.
+# These rows show what an item costs: some rows read only pages, others read items but no fields. The rows of
+# CONTENDERS read three fields of each item.
 ITEMS = {
     "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),
     "cpp_items": Contender("C++ for (auto& order : pager) {}", (1,), "native", counts_pages=True),
     "billcore_pages": Contender("billcore pager.pages(), no items", (1,), counts_pages=True),
     "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
 }
-# Rows that only the area ffi measures, because only its build makes these programs.
+# Rows that only the area ffi measures, because only the build of that area makes these programs.
 BORDER = {
     "go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go"),
     "rust_billcore": Contender("billcore Rust for order in list", (1, DEFAULT), "rust"),

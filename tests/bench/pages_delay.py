@@ -1,4 +1,4 @@
-"""Measures how much later than configured nginx starts a delayed answer, as a control for the pages tables."""
+"""Measures how much later than the configured delay nginx starts an answer, as a control for the pages tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .targets import PAGES
 
 
 def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
-    """Returns how many milliseconds too late each of at least `count` HEAD requests is answered. The requests are
-    spread evenly over the delay."""
+    """Sends at least `count` HEAD requests, spread evenly over the delay. Returns for each request how many
+    milliseconds after the delay nginx answers."""
     address = urlsplit(url)
     request = f"HEAD {address.path}/subscription/sub_1/orders?page=1 HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
     out: list[float] = []

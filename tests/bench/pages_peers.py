@@ -16,7 +16,7 @@ from .rows import API_KEY, HEADERS, Missing, Row, Server
 
 FIELDS = ["id", "total_with_vat", "state"]
 
-Read = Callable[[int], int]  # number of pages of the list -> sum of the lengths read
+Read = Callable[[int], int]  # reads the list with this number of pages; returns the sum over the fields
 Make = Callable[[Server, int], Row]
 
 
@@ -78,7 +78,7 @@ def _take_batches(pager: Any) -> int:
 
 
 def _billcore(take: Callable[[Any], int]) -> Make:
-    import_module("billcore").Client  # noqa: B018  # loads the client
+    import_module("billcore").Client  # noqa: B018  # loads billcore's REST client before the measurement
     return lambda server, at_once: Lists(_ours(take, server, at_once))
 
 
@@ -116,7 +116,7 @@ def _url(server: Server, pages: int, page: int) -> str:
 
 
 def _in_turn(get: Callable[[str], Any], server: Server) -> Read:
-    """Reads one page after the other. get: returns an answer's JSON for its URL."""
+    """Reads one page after the other. get: requests a URL and returns the answer's JSON."""
 
     def read(pages: int) -> int:
         total, page, last = 0, 1, 1

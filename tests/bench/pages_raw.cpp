@@ -1,5 +1,5 @@
-// The limit of the pages tables: code with only libcurl and yyjson reads page 1, then the other pages, whose number
-// page 1 states.
+// The limit of the pages tables: code with only libcurl and yyjson. Reads page 1, which contains the number of pages,
+// then the other pages.
 #include "by_hand.hpp"
 #include "pages_rows.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 using by_hand::Handle;
 
 struct Read {
-  std::size_t sum = 0;  // sum of the lengths of the orders' fields
+  std::size_t sum = 0;  // the sum of the orders' amounts and of the lengths of their ids and states
   std::size_t pages = 0;
 };
 

@@ -28,8 +28,8 @@ STATES = ("paid", "paid", "paid", "confirmed", "payment_pending", "paid", "payme
 
 
 def _servers(delays: Iterable[int]) -> str:
-    """Returns the configuration of nginx's servers, one per delay. The echo module delays each request with a separate
-    timer, then nginx sends the file."""
+    """Returns the configuration of nginx's servers, one per delay. nginx's echo module delays each request with its
+    own timer; then nginx sends the file."""
     out = [FILES.replace("{", "{{").replace("}", "}}")]
     for delay in delays:
         listen = f"listen 127.0.0.1:{{after_{delay}}};"
@@ -62,8 +62,8 @@ def orders(pages: int) -> Iterator[dict[str, Any]]:
 
 
 def read_of(listed: Iterable[dict[str, Any]]) -> int:
-    """Returns the sum that a contender must return: it adds three fields of each order, and counts a text by its
-    length."""
+    """Returns the sum that a contender must return: the sum of the amounts and of the lengths of the ids and states
+    of all orders."""
     return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
 
 
@@ -94,7 +94,7 @@ def answers(pages: int) -> Iterator[bytes]:
 
 class PagesServer(Nginx):
     """Serves lists of orders. lists: the number of pages of each list. base_urls: maps each delay in milliseconds to
-    its URL. With 0 as the only delay, nginx does not load the echo module. charges: whether the lists are written for
+    its URL. If 0 is the only delay, nginx does not load the echo module. charges: whether to write the lists for
     stripe's client as well."""
 
     def __init__(

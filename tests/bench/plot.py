@@ -1,5 +1,5 @@
-"""Draws the tables of one area as horizontal bars, with a dashed line for each target. Equal numbers give an identical
-SVG file."""
+"""Draws the tables of one area as horizontal bars, with a dashed line for each target. The same numbers give an
+identical SVG file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OURS, OTHERS, LIMIT = "#2b6cb0", "#b8bec6", "#4a5058"
 @dataclass(frozen=True)
 class Panel:
     table: Table
-    quantity: str  # one of Table.quantities
+    quantity: str  # a key of Table.quantities()
     caption: str
     skip: Sequence[str] = ()
     log: bool = False
@@ -25,7 +25,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Curves:
-    """A table whose rows are called NAME/SIZE and labelled `LABEL, SIZE`, drawn as a line for each name."""
+    """A table whose rows have the keys NAME/SIZE and the labels `LABEL, SIZE`; the chart has a line for each name."""
 
     table: Table
 
@@ -48,7 +48,7 @@ def _save(figure: Any, path: Path) -> None:
 
 
 def _draw_curves(all_curves: Sequence[Curves], path: Path) -> None:
-    """Draws curves. Both axes are logarithmic: a flat line is an operation whose cost does not depend on the size."""
+    """Draws curves on logarithmic axes: a flat line is an operation whose cost does not depend on the size."""
     rows = (len(all_curves) + 1) // 2
     figure, all_axes = import_module("matplotlib.pyplot").subplots(
         rows, 2, figsize=(11, 4 * rows), layout="constrained"

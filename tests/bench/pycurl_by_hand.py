@@ -36,7 +36,7 @@ class Multi:
     def __init__(self, server: Server, handles: int) -> None:
         package = import_module("pycurl")
         self._multi = package.CurlMulti()
-        self._multi.setopt(package.M_MAXCONNECTS, handles)  # the default keeps too few connections
+        self._multi.setopt(package.M_MAXCONNECTS, handles)  # by default libcurl keeps too few connections open
         self._handles = {one.curl: one for one in (Handle(server) for _ in range(handles))}
 
     @property
@@ -44,8 +44,8 @@ class Multi:
         return list(self._handles.values())
 
     def drive(self, count: int, prepare: Callable[[Handle, int], None] | None, use: Callable[[bytes], None]) -> None:
-        """Runs `count` transfers. prepare: called with the handle and i before transfer i. use: called with the body of
-        each transfer, in the order in which the transfers end."""
+        """Runs `count` transfers. prepare: called with the handle and the number i before transfer i. use: called
+        with the body of each transfer, in the order in which the transfers end."""
         multi, waiting = self._multi, self.handles
         started = finished = 0
         while finished < count:

@@ -31,7 +31,7 @@ class Place:
     contestant: Contestant
     key: Key
     base_url: str
-    read: int  # sum of the lengths that one GET reads
+    read: int  # sum of the lengths of what one GET reads
     count: int = 0  # number of GETs in a turn
 
     def turn(self, count: int) -> tuple[float, float]:
@@ -48,11 +48,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. Processes of the same program differ in speed by some percent, so each is started several
-    times."""
+    """How long to measure. Processes of the same program differ in speed by some percent, so each program is started
+    several times."""
 
     starts: int
-    rounds: int  # rounds each time the programs are started
+    rounds: int  # rounds per start of the programs
     seconds: float  # duration of each turn
     late: dict[int, int]  # number of runs for each time-out in milliseconds
 
@@ -120,7 +120,7 @@ def table(transport: str, at_once: int, samples: Samples) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and the missing contenders, each with what it lacks."""
+    """Returns the tables, and maps each missing contender to what it lacks."""
     # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
     # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})

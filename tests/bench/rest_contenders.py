@@ -9,7 +9,7 @@ AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Contender:
-    """A contender's labels for its GETs one after the other and for 16 at once; None if it does not support that."""
+    """The labels of a contender's two rows: GETs one after the other, and 16 at once. None: not supported."""
 
     sequential: str | None
     at_once: str | None

@@ -72,15 +72,15 @@ class Server:
 
 
 def _oversleep(milliseconds: int) -> float:
-    """Measures how many milliseconds too late a plain sleep of this length ends."""
+    """Returns how many milliseconds too late a plain sleep of this length ends."""
     start = time.monotonic()
     time.sleep(milliseconds / 1000)
     return (time.monotonic() - start) * 1000 - milliseconds
 
 
 def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
-    """Measures the rows in turns. times: number of runs for each time-out in milliseconds. All rows and the control, a
-    plain sleep, take turns, so that the control shows whether the machine was temporarily busy."""
+    """Measures how late calls end. times: maps each time-out in milliseconds to the number of runs. A plain sleep
+    after each round of all rows is a control: it shows whether the machine was temporarily busy."""
     with ExitStack() as stack:
         silent, drip = (stack.enter_context(Server(serve)).port for serve in (_silent, _drip))
         urls = {

@@ -1,7 +1,7 @@
 """Python clients that get a subscription. Only the benchmark's own environment has the libraries.
 
-Each library is used as documented, with its defaults; the answer's JSON is parsed and three fields are read. pycurl,
-which is the limit, does not parse the answer.
+Each row uses its library as documented, with the library's defaults, parses the answer's JSON and reads three fields.
+pycurl, which is the limit for Python, does not parse the answer.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ SIZE = 1000
 
 TRANSPORTS = {"plain": "plain HTTP/1.1", "tls": "TLS, HTTP/1.1", "http2": "TLS, HTTP/2"}
 
-# The HTTP/2 port supports no other protocol.
+# The port {http2} refuses other protocols than HTTP/2.
 HTTP = """
 ssl_certificate {folder}/server.pem;
 ssl_certificate_key {folder}/server.key;
@@ -32,7 +32,7 @@ server {{
 
 
 def answer() -> tuple[bytes, str]:
-    """Returns nginx's answer, and the fields of the answer that contenders read."""
+    """Returns the body that nginx sends, and the fields that contenders read from it."""
     examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
     subscription: dict[str, Any] = examples["Subscription"]
     body = filled({"data": subscription}, subscription["metadata"], SIZE)
@@ -40,7 +40,8 @@ def answer() -> tuple[bytes, str]:
 
 
 class Authority:
-    """A test CA, and a certificate for 127.0.0.1. bundle: the file with the CA's certificate, which clients trust."""
+    """A test CA, and its certificate for 127.0.0.1. bundle: the file with the certificate of the CA, which clients
+    trust."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

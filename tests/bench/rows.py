@@ -20,8 +20,8 @@ class Server:
 
 
 class Row(Protocol):
-    """A contender's client. run: performs `count` operations and returns the sum of the lengths read. show: returns
-    what one operation reads."""
+    """A contender's client. run: performs `count` operations and returns the sum of the lengths of what they read.
+    show: returns what one operation reads."""
 
     def run(self, count: int) -> int: ...
     def show(self) -> str: ...

@@ -37,7 +37,8 @@ quietly() { # NAME COMMAND…
   bc_quietly "$1" "build/bench/logs/$1.log" "${@:2}"
 }
 
-# Debian's interpreter is optimised. The python3 that is first in PATH may be slower, as pyenv's is by default.
+# Use Debian's interpreter, which is an optimised build. The first python3 in PATH may be slower: pyenv's default
+# builds, for example, are not optimised.
 bc_python() { echo /usr/bin/python3.11; }
 
 # Installs the other libraries, and billcore's package if the tree has changed since the last installation.

@@ -1,5 +1,5 @@
-// A limit that no verifier on top of libcrypto can beat: HMAC-SHA256 with prepared SHA states that are copied per
-// message.
+// A limit that no verifier on top of libcrypto can beat: HMAC-SHA256 that prepares the SHA states once and copies
+// them for each message.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@ def _markdown(heading: list[str], numbers: range, lines: list[list[str]]) -> str
 
 
 def _relative(target: Target) -> bool:
-    """Whether the target bounds the ratio to a row other than the table's reference."""
+    """Whether the target limits the ratio to another row than the table's reference."""
     return target.quantity == "ratio" and target.against != ""
 
 
@@ -43,8 +43,8 @@ class Row:
 
 @dataclass
 class Table:
-    """Rows that are compared with each other. reference: key of the row with ratio 1.00. unit: unit of the samples.
-    best: reduces samples to one number."""
+    """Rows that are compared with each other. reference: the key of the row that ratios are relative to. unit: the
+    unit of the samples. best: reduces samples to one number."""
 
     key: str
     title: str
@@ -62,14 +62,14 @@ class Table:
         return next(row for row in self.rows if row.key == key)
 
     def quantities(self, row: Row) -> dict[str, float]:
-        """Returns the quantities that a target may bound."""
+        """Returns the quantities of a row that a target may limit."""
         found = {"min": row.low, "median": row.middle, **row.extra}
         ratio = self.ratio(row)
         return found if ratio is None else {**found, "ratio": ratio}
 
     def verdicts(self, row: Row) -> list[tuple[Target, float, bool]]:
-        """Returns the row's targets, their values and whether they are met; skips targets relative to a row that was
-        not measured."""
+        """Returns the row's targets, each with the measured value and whether the value meets the target; skips
+        targets relative to a row that was not measured."""
         values = self.quantities(row)
         measured = {one.key for one in self.rows}
         wanted = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    quantity: str  # the bounded column of the row
+    quantity: str  # what the target limits: a key of Table.quantities()
     bound: float
     at_least: bool = False
     against: str = ""  # the row to compare with; empty: the table's reference
@@ -61,7 +61,7 @@ REST: dict[tuple[str, str], list[Target]] = {
     },
 }
 
-# Rows with 8 pages in flight use billcore's default concurrency. Targets other than ratios are in milliseconds.
+# Rows with 8 pages in flight use billcore's default concurrency. Targets that are not ratios are in milliseconds.
 PAGES: dict[tuple[str, str], list[Target]] = {
     **{
         ("pages/0", f"{row}/{at_once}"): [Target("ratio", bound)]

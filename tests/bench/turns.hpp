@@ -24,7 +24,7 @@ class Row {
   virtual ~Row() = default;
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
-  /// Performs `count` operations. Returns the sum of the lengths read, which reveals a wrong answer.
+  /// Performs `count` operations. Returns the sum of the lengths of what they read, which reveals a wrong answer.
   virtual std::size_t run(std::size_t count) = 0;
   /// Returns what one operation reads.
   virtual std::string show() = 0;
@@ -35,7 +35,7 @@ class Row {
 /// at_once: number of requests in flight.
 using Make = std::unique_ptr<Row>(std::string_view name, const Server& server, int at_once);
 
-/// The main() of a contender, called as PROGRAM ROW [CA_FILE]. Each row is made when it is first used, and then kept.
+/// The main() of a contender, called as PROGRAM ROW [CA_FILE]. Makes each row on first use and then keeps it.
 int serve(int argc, char** argv, Make* make);
 
 }  // namespace turns

@@ -6,8 +6,8 @@ A contender prints `ready`, or `missing` and what it lacks, and then answers eac
     run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, sum of the lengths read
     late URL 1 MILLISECONDS       the same for a GET that must run into this time-out (the lengths are 0)
 
-AT_ONCE requests are in flight together. Before the measured operations, the contender performs WARM operations, because
-connections that were idle for long may have to be reopened.
+AT_ONCE is the number of requests in flight. Before the measured operations, the contender performs WARM operations,
+because it may have to reopen connections that were idle for long.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Memory:
 
 
 def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list[str]:
-    """The command that starts a contender. kind: native, go, rust or python."""
+    """Returns the command that starts a contender. kind: native, go, rust or python."""
     match kind:
         case "native":
             return [str(programs / f"{area}-bench"), name, *more]
@@ -57,7 +57,7 @@ def _environment() -> dict[str, str]:
 
 
 class Contestant:
-    """One contender's process. missing: what the contender lacks, if it cannot take part."""
+    """One contender's process. missing: what the contender lacks, if it cannot be measured."""
 
     def __init__(self, name: str, command: list[str], errors: Path) -> None:
         self.name = name
@@ -122,7 +122,7 @@ class Contestant:
     ) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None
         with suppress(BrokenPipeError):
-            self._process.stdin.close()  # ends the process
+            self._process.stdin.close()  # the process ends when its stdin ends
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:

@@ -49,7 +49,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("webhook")
-    # All rows run on one processor, because a migration between processors would look like a difference between rows.
+    # All rows run on one processor: moving a process to another processor would look like a difference between rows.
     os.sched_setaffinity(0, {machine.processors()[-1]})
     tables = measure(options.program, options.quick)
     report.publish("webhook", options, tables, machine.facts(PEERS), panels)

@@ -77,7 +77,8 @@ bool one_shot_hmac(std::string_view secret, const Delivery& delivery) {
 
 using Check = std::function<bool(const Delivery&)>;
 
-// Checks that a row refuses a wrong signature; otherwise its time would mean nothing.
+// Adds a row. The row must accept a right signature and refuse a wrong signature; otherwise its time would be
+// meaningless.
 template <typename Row>
 void add_row(const std::string& name, const Delivery& good, Row row) {
   benchmark::RegisterBenchmark(name.c_str(), [name, &good, row](benchmark::State& state) {
@@ -191,8 +192,8 @@ void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// A second, idle thread, because a receiver has several threads: in a single-threaded process the C and C++ run-times
-// skip atomic operations.
+// An idle second thread, because a webhook receiver has several threads. In a process with only one thread, the C and
+// C++ run-time libraries would skip atomic operations and so be faster.
 class OtherThread {
  public:
   ~OtherThread() {

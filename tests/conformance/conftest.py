@@ -1,4 +1,5 @@
-"""Runs every test that takes `language` once for each client; the drivers run for the whole session."""
+"""Runs every test that has a parameter `language` once for each client. The driver programs run until the session
+ends."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import pytest
 
 from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
 
-# These modules make no REST calls, so they do not run with AsyncClient.
+# These modules make no REST calls, so they are not run for AsyncClient.
 WEBHOOKS = {"test_explain", "test_fields", "test_freshness", "test_mutations", "test_rfc4231", "test_webhook_vectors"}
 
 

@@ -1,4 +1,4 @@
-"""One interface to all clients: run(request) -> reply, both as JSON values.
+"""A common interface to all clients: run(request) returns a reply; both are JSON values.
 
 The drivers of C++, C, Go and Rust are programs that read one request per line and write one reply per line. The Python
 package is called in process (python_driver.py): its REST calls run with Client and again with AsyncClient.
@@ -27,15 +27,16 @@ VARIABLES = {
     "go": "BILLCORE_GO_DRIVER",
     "rust": "BILLCORE_RUST_DRIVER",
 }
-# tests/run.sh go and tests/run.sh rust build the driver of their language, and run the fixtures against it alone.
+# tests/run.sh go and tests/run.sh rust build the driver of one language, and run the fixtures only against that
+# driver.
 OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
-# In Go a text cannot be absent, so an empty signature counts as missing.
+# A text in Go cannot be absent, so the Go client reports an empty signature as missing.
 EMPTY_IS_MISSING = {"go"}
-# In Rust a count has an unsigned type, so a count cannot be negative.
+# The Rust client takes a count as an unsigned integer, so a test cannot pass a negative count.
 UNSIGNED = {"rust"}
 CLIENTS = (*LANGUAGES, "python-async")
-DEADLINE = 120.0  # seconds for one call, so long that only a hanging call exceeds it
+DEADLINE = 120.0  # seconds for one call; only a hanging call exceeds this
 
 # Exception class -> billcore_status, the same table for all languages.
 ERRORS = Path(__file__).resolve().parent.parent / "fixtures/errors.json"
@@ -49,7 +50,7 @@ class Driver(Protocol):
 
 
 def clean_environment() -> dict[str, str]:
-    """Returns this process's environment without the variables that configure a client."""
+    """Returns this process's environment variables, without those that configure a client."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -58,7 +59,8 @@ def clean_environment() -> dict[str, str]:
 
 
 class ProgramDriver:
-    """A driver program, started at the first call. If the program crashes, the error shows its stderr."""
+    """A driver program, started at the first call. If the program crashes, the test's error message contains its
+    stderr."""
 
     def __init__(self, program: Path) -> None:
         self._program = program
@@ -84,7 +86,8 @@ class ProgramDriver:
         return reply
 
     def close(self) -> None:
-        """Closes the program's stdin and waits for its end; a sanitizer's finding makes the exit status non-zero."""
+        """Closes the program's stdin and waits for the program to exit. The exit status is non-zero if a sanitizer
+        found an error."""
         if self._process is not None:
             code = self._end(kill=False)
             assert code == 0, f"the driver ended with status {code}\n{self._errors()}"

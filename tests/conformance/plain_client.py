@@ -1,6 +1,6 @@
-"""A small client over http.client, written from the service interface alone, to check the wire fixtures.
+"""A small client that uses http.client and was written only from the service interface, to check the wire fixtures.
 
-The client shares no code with billcore: where it agrees with a fixture, two independent readings of the interface
+The client shares no code with billcore, so if both agree with a fixture, two independent readings of the interface
 agree.
 """
 

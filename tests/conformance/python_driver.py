@@ -1,4 +1,4 @@
-"""The Python package as a conformance driver, blocking or async. The driver uses only public names, as a user does."""
+"""The conformance driver of the Python package, blocking or async. It uses only public names of the package."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _bytes_or_text(value: Any) -> Any:
 
 
 def _header_text(value: Any) -> str | None:
-    """Returns a header as Python servers pass it on: as text, decoded as latin-1 if it is not UTF-8."""
+    """Returns a header as text, as Python servers do. Bytes that are not UTF-8 are decoded as latin-1."""
     raw = _bytes_or_text(value)
     return raw.decode("latin-1") if isinstance(raw, bytes) else raw
 
@@ -70,7 +70,7 @@ class PythonDriver:
             self._loop.close()
 
     def _done(self, result: Any) -> Any:
-        """Returns the final result of a call; in async mode runs the loop for it."""
+        """Returns the result of a call. In async mode `result` is an awaitable, which the event loop runs."""
         return result if self._loop is None else self._loop.run(result)
 
     def _for_each(self, items: Any, read: Callable[[Any], None]) -> None:
@@ -107,7 +107,7 @@ class PythonDriver:
                 self._done(self._client.close())
                 self._client = None
             make = self._billcore.Client if self._loop is None else self._billcore.AsyncClient
-            # The client requests one page at a time, because the canned answers are consumed in order.
+            # The client requests one page at a time, because the server sends its canned answers in order.
             self._client = make(**{"concurrency": 1, **options})
             self._options = options
         return self._client
@@ -163,7 +163,7 @@ class PythonDriver:
     def _webhook(self, verb: str, args: dict[str, Any]) -> Any:
         if verb == "matches":
             return self._matches(self._verifier(args), args["deliveries"])
-        # A request may give "body", a value that is not bytes, to check that the package refuses it.
+        # A test may pass as "body" a value that is not bytes, to check that the package refuses the value.
         body = args["body"] if "body" in args else base64.b64decode(args["body_b64"])
         if verb == "sign":
             return {"signature": self._webhooks.sign(body, _bytes_or_text(args["secret"]))}
@@ -263,7 +263,7 @@ class PythonDriver:
         return value
 
     def _plain(self, value: Any) -> Any:
-        """Returns the protocol's JSON value for the result of a getter."""
+        """Converts the result of a getter to a JSON value of the driver protocol."""
         if isinstance(value, Decimal):
             return str(value)
         if isinstance(value, list | tuple):

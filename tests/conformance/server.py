@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 Ending = Literal["keep", "close", "reset", "hang"]
 
-_DONE = 599  # the status of answers after the end of the script; the service never sends it
+_DONE = 599  # status of every answer after the end of the script; the real service never sends this status
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Request:
 class Reply:
     """What to send for one request, and what to do with the connection afterwards.
 
-    raw: bytes to send instead of a status line, headers and body. A Content-Length among the headers is sent as given,
-    even if wrong; without one the true length is added. Ending "hang": the connection stays open, and nothing more is
-    sent.
+    raw: bytes to send instead of a status line, headers and body. A Content-Length among the headers is sent as
+    given, even if wrong; if there is none, the server adds the true length. ending="hang": the server keeps the
+    connection open and sends nothing more.
     """
 
     status: int = 200
@@ -79,10 +79,10 @@ Script = Iterable[Reply] | Callable[[Request], Reply]
 
 
 class ScriptedServer:
-    """A server that plays a script on 127.0.0.1 inside a `with` block.
+    """A server on 127.0.0.1 that answers from a script inside a `with` block.
 
-    A script that is a list is played once, one reply per request, on any number of connections. A script that is a
-    function is called with each request.
+    If the script is a list, the server sends each reply once, one per request, on any number of connections. If the
+    script is a function, the server calls it with each request and sends the reply that it returns.
     """
 
     def __init__(self, script: Script = (), *, tls: ssl.SSLContext | None = None) -> None:
@@ -129,7 +129,7 @@ class ScriptedServer:
         for thread in self._threads:
             thread.join(timeout=30)
             assert not thread.is_alive(), "a thread of the scripted server did not end"
-        self._listener.close()  # last, because a running thread could accept from the next socket with this descriptor
+        self._listener.close()  # only now: a running thread could accept from a new socket that reuses this descriptor
 
     def _play(self, replies: list[Reply]) -> Callable[[Request], Reply]:
         waiting = iter(replies)
@@ -251,7 +251,7 @@ class SilentListener:
 
 
 class FullListener:
-    """A listener with a full queue: a further connection is neither established nor refused."""
+    """A listener whose queue is full, so a new connection is neither established nor refused."""
 
     def __init__(self) -> None:
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""Requests to the sandbox for the checks of wire fixtures: raw requests, set-up steps, templates."""
+"""Sends requests to the sandbox, for the checks of wire fixtures: raw requests, set-up steps, templates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYS = {"none": None, "empty": "", "wrong": "key_of_nobody_at_all"}
 
 
 def look_up(names: Json, path: str) -> Json:
-    """Returns a part of `names` by a dotted path: names["a"]["b"][0] for "a.b.0"; all of names for ""."""
+    """Returns the part of `names` at a dotted path: names["a"]["b"][0] for "a.b.0", and `names` itself for ""."""
     value = names
     for step in path.split(".") if path else []:
         value = value[int(step)] if isinstance(value, list) else value[step]
@@ -24,7 +24,8 @@ def look_up(names: Json, path: str) -> Json:
 
 
 def fill(template: Json, names: dict[str, Json]) -> Json:
-    """Returns the template with every "{name.path}" replaced; a string with nothing else becomes the value itself."""
+    """Returns the template with every "{name.path}" replaced. A string that is only one placeholder becomes the value
+    itself."""
     if isinstance(template, dict):
         return {key: fill(value, names) for key, value in template.items()}
     if isinstance(template, list):
@@ -65,7 +66,7 @@ class Service:
         return Answer.read(response)
 
     def pages(self, path: str, query: str = "") -> list[Json]:
-        """Returns all pages of a list, requested by number."""
+        """Requests the pages of a list by number, and returns all of them."""
         pages: list[Json] = []
         while True:
             parts = [query] if query else []
@@ -81,7 +82,8 @@ class Service:
 
 
 def set_up(services: list[Service], steps: list[dict[str, Json]], account: int) -> dict[str, Json]:
-    """Runs set-up steps. Maps each defined name to the first matching item of a list, or to the answer to a request."""
+    """Runs set-up steps and returns the values of the names that the steps define. A value is the first matching item
+    of a list, or the answer to a request."""
     names: dict[str, Json] = {}
     for step in steps:
         service = services[step.get("account", account if "request" in step else 0)]

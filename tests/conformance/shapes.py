@@ -75,7 +75,8 @@ def sort_differences(items: list[Json], by: str, order: str) -> Iterator[str]:
 
 
 def page_differences(pages: list[Json], path: str, query: str) -> Iterator[str]:
-    """Yields what is wrong in the page numbers, and in the link targets, of a list read from page 1 to its end."""
+    """Yields a text for each wrong page number or link in the pages of a list that was read from page 1 to its
+    end."""
     first = pages[0]["pagination"]
     total, per_page = first["total"], first["per_page"]
     if first["total_pages"] not in {-(-total // per_page), max(1, -(-total // per_page))}:

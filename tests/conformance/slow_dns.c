@@ -1,4 +1,4 @@
-/* Preloaded in place of the system's resolver: every look-up takes $SLOW_DNS_SECONDS, then fails. */
+/* A preloaded library that replaces getaddrinfo(): every look-up takes $SLOW_DNS_SECONDS seconds and then fails. */
 #define _GNU_SOURCE
 #include <netdb.h>
 #include <stdlib.h>

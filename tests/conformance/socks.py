@@ -1,4 +1,4 @@
-"""A small SOCKS 4, 4a and 5 server whose tunnels all end at one local port. It records its requests."""
+"""A small SOCKS 4, 4a and 5 server whose tunnels all end at one local port. The server records the requests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from .tcp import TcpServer, tunnel
 @dataclass(frozen=True)
 class Asked:
     version: int
-    host: str  # a name, or an address
+    host: str  # host name or IP address
     port: int
     user: str = ""
     password: str = ""
 
 
 class SocksServer(TcpServer):
-    """A SOCKS proxy. refuse: error code to answer instead of opening a tunnel. user: accepted user and password."""
+    """A SOCKS proxy. refuse: error code to send instead of opening a tunnel. user: the only accepted user name and
+    password."""
 
     def __init__(self, target: int, *, refuse: int | None = None, user: tuple[str, str] | None = None) -> None:
         self._target = target

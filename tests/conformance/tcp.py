@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class TcpServer:
-    """A server that calls `serve` with each connection; `serve` closes the connection."""
+    """A server that calls `serve` with each connection. `serve` must close the connection."""
 
     def __init__(self, serve: Callable[[socket.socket], None]) -> None:
         self._serve = serve
@@ -20,7 +20,7 @@ class TcpServer:
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
-        self._accepting.join()  # otherwise its thread could accept from the next socket with this descriptor
+        self._accepting.join()  # otherwise the thread could accept from a new socket that reuses this descriptor
         self._listener.close()
 
     def _accept(self) -> None:

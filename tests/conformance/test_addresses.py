@@ -1,4 +1,4 @@
-"""Tests host addresses: IPv6, and hosts with two addresses."""
+"""Tests base URLs with an IPv6 address, and host names with two addresses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _client(server: Server, host: str) -> dict[str, Any]:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("host", ["[::1]", "[0:0:0:0:0:0:0:1]", "localhost"])
 def test_ipv6(driver: Driver, server: Server, host: str, call: str) -> None:
-    """The URL has an IPv6 address, or a name that also has an IPv4 address on which nothing listens."""
+    """The host is an IPv6 address, or a name that also has an IPv4 address on which nothing listens."""
     received = len(server.requests)
     assert driver.run({**CALLS[call], "client": _client(server, host)}) == {"ok": {"id": "ord_1"}}
     assert len(server.requests) == received + 1
@@ -55,7 +55,7 @@ def test_a_host_whose_ipv6_address_refuses(driver: Driver, tmp_path: Path, tls: 
 
 
 def test_a_certificate_of_another_address(driver: Driver, tmp_path: Path) -> None:
-    running = Server(tmp_path, "localhost")  # the certificate has the address ::1, not 127.0.0.1
+    running = Server(tmp_path, "localhost")  # the certificate is for the address ::1, not for 127.0.0.1
     error = driver.run({**POST, "client": _client(running, "127.0.0.1")})["error"]
     assert error["class"] == "TlsError" and running.requests == []
     running.shutdown()

@@ -1,4 +1,5 @@
-"""Bad input and bad answers must give an error of the right class in every language; bad input sends no request."""
+"""Tests that every client reports bad input and bad answers with the right error class, and sends no request for bad
+input."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
 
 
 def languages_of(case: dict[str, Any]) -> list[str]:
-    """Returns the languages of a case. A REST case for Python also runs with AsyncClient."""
+    """Returns the languages for which a case runs. A REST case for Python also runs with AsyncClient."""
     languages = list(case.get("langs", LANGUAGES))
     if "python" in languages and not case["call"]["op"].startswith("webhook."):
         languages.append("python-async")
@@ -28,7 +29,8 @@ PLAYS = [(case, language) for case in CASES for language in languages_of(case)]
 
 
 def fill(value: Any, places: dict[str, str]) -> Any:
-    """Returns the value with its tokens replaced, in texts at any depth; "<page>" alone becomes a number."""
+    """Replaces the tokens in all texts of the value, at any depth. A text that is exactly "<page>" becomes a
+    number."""
     if isinstance(value, dict):
         return {fill(key, places): fill(item, places) for key, item in value.items()}
     if isinstance(value, list):
@@ -59,7 +61,8 @@ def make_reply(reply: dict[str, Any]) -> Reply:
 
 
 def make_script(replies: list[dict[str, Any]], places: dict[str, str]) -> Callable[[Request], Reply]:
-    """Makes a script with one reply per request. An unexpected request is answered with 599 and counted."""
+    """Makes a script with one reply per request. The server answers an unexpected request with 599, and records
+    it."""
     waiting = list(replies)
 
     def next_reply(request: Request) -> Reply:
@@ -133,7 +136,7 @@ def check(case: dict[str, Any], reply: dict[str, Any]) -> None:
         assert hidden not in said and json.dumps(hidden)[1:-1] not in said, "a secret is shown"
 
 
-# Tests of the cases in bad_input.json, and of the functions in this file.
+# The tests below check the cases in bad_input.json and the functions in this file.
 
 
 def test_cases_are_whole() -> None:

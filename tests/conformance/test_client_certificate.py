@@ -13,14 +13,15 @@ import pytest
 from .drivers import Driver
 from .test_tls import GET, POST, Server, make_certificate
 
-# With TLS 1.3, only when the client reads the answer does it learn that the service refused its certificate.
+# With TLS 1.3, the client learns that the service refused its certificate only when it reads the answer.
 VERSIONS = {"tls1.2": ssl.TLSVersion.TLSv1_2, "tls1.3": ssl.TLSVersion.TLSv1_3}
 CALLS = {"get": GET, "charge": POST}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Makes a CA, an intermediate CA, a client certificate of the latter, an untrusted certificate, and their files."""
+    """Makes a folder with a CA, an intermediate CA, a client certificate signed by the intermediate CA, and an
+    untrusted certificate."""
     made = tmp_path_factory.mktemp("clients")
     for name, by in (("authority", ""), ("below", "authority"), ("client", "below"), ("stranger", "")):
         make_certificate(made, name, by=by)

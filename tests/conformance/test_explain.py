@@ -1,4 +1,4 @@
-"""Tests explain() in every language: one case for each cause of a failure, and secrets that its text must not show."""
+"""Tests explain() in every language: it must find each cause of a failure, and its text must not show a secret."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def check_nothing_shows(text: str, hidden: list[bytes]) -> None:
             assert value.decode("latin-1") not in text or value in WORDS, text
 
 
-WORDS = {b"undefined", b"payload", b"sha256="}  # parts of inputs that also occur in the fixed phrases of the text
+WORDS = {b"undefined", b"payload", b"sha256="}  # parts of inputs that explain() also uses in its own phrases
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -89,7 +89,7 @@ SECRET = b"whsec-0123456789abcdefghijklmnop"
 
 
 def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
-    """Returns a body, a signature and secrets as a confused user may pass them: sometimes right, mostly wrong."""
+    """Returns a body, a signature and secrets as a confused user might pass them: sometimes right, mostly wrong."""
     values: list[Any] = [None, True, 1, -0.5, 'å/\\"\u2028', [], {}, [[{"a": [1]}]], "x" * 40, 10**30]
     picked = [chance.choice(values) for _ in range(chance.randrange(4))]
     body = json.dumps(picked if chance.random() < 0.7 else dict(zip("abcd", picked, strict=False))).encode()
@@ -147,18 +147,20 @@ def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_input_is_explained(seed: int, driver: Driver) -> None:
-    """run() checks that explain() never fails, accepts nothing that Python's hmac refuses, and shows no input."""
+    """run() checks that explain() never fails, never accepts a signature that Python's hmac refuses, and shows no
+    input."""
     chance = random.Random(seed)
     for _ in range(50):
         run(driver, *_odd_input(chance))
 
 
-# Tests of the cases themselves.
+# The tests below check the cases themselves.
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_case_is_true(case: dict[str, Any]) -> None:
-    """Checks a case with Python's hmac: a named fault is present, and the signature is that of the signed bytes."""
+    """Checks with Python's hmac that a case has the fault it names, and that its signature is the HMAC of the signed
+    bytes."""
     signature = text_or_b64(case["signature"]) if case["signature"] is not None else b""
     macs = [hmac.new(text_or_b64(one), body_bytes(case), "sha256").hexdigest().encode() for one in case["secrets"]]
     whole = all(len(text_or_b64(secret)) == 32 for secret in case["secrets"])

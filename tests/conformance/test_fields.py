@@ -14,7 +14,8 @@ from .fixtures import load
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROWS: list[dict[str, Any]] = load("fields.json")["rows"]
 
-# The number of rows in each table of the interface, because a row missing here would be missing in every language.
+# The number of rows in each table of the service interface. A row that is missing in fields.json would otherwise be
+# missing in every language without a test failing.
 TABLES = {
     "Subscription": 16,
     "Order": 12,
@@ -37,7 +38,7 @@ def _read(paths: Iterable[Path], what: str) -> str:
 
 
 def _cpp_classes(text: str) -> dict[str, str]:
-    """Returns the bodies of the classes that begin in the first column, by class name."""
+    """Maps the name of each class that begins in the first column to the text of its body."""
     text = re.sub(r"//[^\n]*", "", text)
     pattern = re.compile(r"^(?:class|struct) (\w+)[^;{]*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
     return {match[1]: match[2] for match in pattern.finditer(text)}

@@ -1,4 +1,5 @@
-"""Tests freshness in every language: the maximum age of an event, and that the signature is checked first."""
+"""Tests the freshness check in every language: the maximum age of an event, and that the signature is checked
+first."""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ def test_a_stream_has_no_freshness(driver: Driver) -> None:
     assert driver.run({"op": "webhook.stream", "args": args})["error"]["class"] == "ConfigError"
 
 
-# Tests of the cases themselves.
+# The tests below check the cases themselves.
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)

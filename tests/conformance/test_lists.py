@@ -1,4 +1,5 @@
-"""Lists of many pages, several in flight: every client reads the same items and resumes the state of any client."""
+"""Tests lists of many pages with several requests in flight. Every client must read the same items, and must resume
+from a state that any other client made."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SERVER_ERROR = "GET /subscription/sub_1/orders?page=57: 500 the service failed"
 
 
 class Book:
-    """A service with a list of 60 pages, some of which fail."""
+    """A service with a list of 60 pages; requests for some of the pages fail."""
 
     def __init__(self, *broken: int) -> None:
         self.broken = set(broken)
@@ -98,7 +99,7 @@ def test_first_and_some(language: str, driver: Driver, concurrency: int) -> None
 
 @pytest.mark.parametrize(("grown", "reason"), [(60, "total_changed"), (100, "may_repeat")])
 def test_a_list_that_has_grown(language: str, driver: Driver, grown: int, reason: str) -> None:
-    """A state remembers the ids of 18 pages, here 72 records."""
+    """The state of a list has the ids of 18 pages, here 72 records; if the list grows by more, items may repeat."""
     book = Book()
     with ScriptedServer(book) as server:
         begun = read(driver, server, 8, 120)

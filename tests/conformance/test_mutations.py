@@ -1,4 +1,5 @@
-"""Verifies 10,000 damaged deliveries in every language; verdict() gives the expected results, using Python's hmac."""
+"""Verifies 10,000 damaged deliveries in every language. verdict() computes the expected results with Python's
+hmac."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ Delivery = tuple[bytes, bytes | None, list[bytes]]
 
 
 def verdict(body: bytes, signature: bytes | None, secrets: list[bytes]) -> int | str:
-    """Returns the index of the first secret that matches, or why none does. All bodies are below the limit."""
+    """Returns the index of the first secret that matches, or the reason why no secret matches. No body exceeds the
+    limit."""
     if len(secrets) == 0 or {len(secret) for secret in secrets} != {32}:
         return "ConfigError"
     if signature is None:
@@ -107,7 +109,7 @@ def mutate(chance: random.Random) -> Delivery:
         elif part == "secret":
             index = chance.randrange(len(secrets))
             secrets[index] = _change(secrets[index], chance)
-        elif part == "list":  # the secret is one of several, at another position, or absent
+        elif part == "list":  # the right secret is one of several, or absent
             secrets += [chance.randbytes(32) for _ in range(chance.randrange(3))]
             chance.shuffle(secrets)
             secrets = secrets[: chance.randrange(len(secrets) + 1)]
@@ -157,7 +159,8 @@ def test_mutations(seed: int, driver: Driver, language: str) -> None:
 
 
 def test_every_verdict_occurs() -> None:
-    """The mutations must cover enough: all verdicts occur, success among them, and nearly all deliveries differ."""
+    """The mutations must be varied enough: every verdict occurs, including success, and nearly all deliveries
+    differ."""
     chance = random.Random("mutations 0")
     deliveries = [mutate(chance) for _ in range(2000)]
     count = Counter(str(verdict(*delivery)) for delivery in deliveries)

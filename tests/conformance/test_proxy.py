@@ -1,4 +1,4 @@
-"""Tests proxies: what passes through a proxy, what the proxy sees, and the error for each refusal."""
+"""Tests calls through an HTTP proxy: which calls use it, what the proxy receives, and the error for each refusal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .test_tls import GET, POST, Server, make_certificate, server_context
 class Proxy(TcpServer):
     """An HTTP proxy that tunnels to one local port, whatever host is requested, and records its requests.
 
-    answer: sent instead of opening a tunnel. tls: the context of an HTTPS proxy.
+    answer: what to send instead of opening a tunnel. tls: the TLS context, for an HTTPS proxy.
     """
 
     def __init__(self, target: int, answer: str | None = None, tls: ssl.SSLContext | None = None) -> None:
@@ -111,7 +111,8 @@ def test_what_is_no_proxy(driver: Driver, server: Server, proxy: str) -> None:
 
 
 def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy: Proxy) -> None:
-    """An empty `proxy` means no proxy. The Python tests check that loopback also ignores a proxy of the environment."""
+    """An empty `proxy` means no proxy. The Python tests check that calls to loopback also ignore a proxy set in the
+    environment."""
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
     assert error["class"] == "TlsError" and proxy.heads == []  # the client reached the server, whose certificate is

@@ -1,4 +1,5 @@
-"""Tests retries in every language: a read is retried where that is safe; a write that was sent is not retried."""
+"""Tests retries in every language: a client retries a read after a temporary failure, but never a write that was
+sent."""
 
 from __future__ import annotations
 

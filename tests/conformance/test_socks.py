@@ -1,4 +1,5 @@
-"""Tests SOCKS proxies: who resolves the host, what a proxy receives, and the error for each refusal."""
+"""Tests SOCKS proxies: whether client or proxy resolves the host, what the proxy receives, and the error for each
+refusal."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def start(server: Server) -> Iterator[Start]:
-    """Returns a function that starts a proxy to the server."""
+    """Returns a function that starts a proxy whose tunnels end at the server."""
     started: list[SocksServer] = []
 
     def begin(**options: Any) -> SocksServer:

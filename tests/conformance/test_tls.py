@@ -1,4 +1,5 @@
-"""Self-signed certificates and certificates of another host are refused; `ca_bundle` makes one of them trusted."""
+"""Tests that clients refuse self-signed certificates and certificates of another host, and trust a certificate in
+`ca_bundle`."""
 
 from __future__ import annotations
 
@@ -34,12 +35,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = answer
 
     def log_message(self, *_: Any) -> None:
-        """Overrides the log to write nothing."""
+        """Logs nothing."""
 
 
 def make_certificate(folder: Path, name: str, *, of: str = "", by: str = "") -> Path:
-    """Makes NAME.pem and NAME.key, signed by the folder's certificate `by` or self-signed. of: the subject's host names
-    and addresses.
+    """Makes NAME.pem and NAME.key. by: the name of the signing certificate; empty makes a self-signed one. of: the
+    host names and addresses that the certificate is for.
     """
     command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
     command += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
@@ -79,7 +80,7 @@ class Server(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def hold_the_port_of_the_other_address(self) -> bool:
-        """Binds the same port on the other address of `localhost`, so that no other process can listen on it."""
+        """Binds the same port on the other loopback address, so that no other process can listen there."""
         family, other = (
             (socket.AF_INET, "127.0.0.1") if self.address_family == socket.AF_INET6 else (socket.AF_INET6, "::1")
         )
@@ -87,7 +88,7 @@ class Server(http.server.ThreadingHTTPServer):
             self.held = socket.socket(family)
             self.held.bind((other, self.server_address[1]))
         except OSError as problem:
-            return problem.errno != errno.EADDRINUSE  # any other error: the machine has no IPv6
+            return problem.errno != errno.EADDRINUSE  # any other error means that the machine has no IPv6
         return True
 
     def server_close(self) -> None:

@@ -1,4 +1,4 @@
-"""The webhook vectors must be the output of their script, and agree with Python's hmac and with openssl."""
+"""Tests that the webhook vectors are the output of their script, and agree with Python's hmac and with openssl."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ EVENTS = {
 
 
 def _verdict(case: dict[str, Any], macs: list[str]) -> dict[str, Any]:
-    """Returns the verdict that the rules require for a case. macs: the right signatures, one for each secret."""
+    """Returns the expected result of a case by the rules of verification. macs: the right signature for each
+    secret."""
     signature = case.get("signature")
     if not case["secrets"] or any(len(text_or_b64(secret)) != 32 for secret in case["secrets"]):
         return {"verify": "ConfigError"}

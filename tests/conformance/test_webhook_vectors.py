@@ -1,4 +1,5 @@
-"""Runs every webhook vector in every language: verify, whole and in chunks, unwrap, the getters, sign."""
+"""Runs every webhook vector in every language: verify (the whole body and in chunks), unwrap, the getters, and
+sign."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def _check_refusal(case: dict[str, Any], error: dict[str, Any], *, empty_is_miss
 
 
 def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
-    """Checks that the message is one line, the status fits the class, and no secret, body or signature is shown."""
+    """Checks that an error's message is one line, that its status fits its class, and that it shows no secret, body
+    or signature."""
     assert error["status"] == STATUS[error["class"]]
     assert error["message"].strip() and "\n" not in error["message"]
     said = json.dumps(error, ensure_ascii=False)
@@ -67,7 +69,7 @@ def test_verify(case: dict[str, Any], driver: Driver, language: str) -> None:
         _check_refusal(case, reply["error"], empty_is_missing=language in EMPTY_IS_MISSING)
 
 
-# Functions from the size of a body to its chunk sizes; the rest of the body is the last chunk.
+# Each function returns chunk sizes for a body of the given size. The rest of the body is the last chunk.
 CHUNKS: dict[str, Callable[[int], list[int]]] = {
     "whole": lambda size: [],
     "bytes": lambda size: [1] * min(size + 1, 300),
@@ -157,7 +159,8 @@ def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> 
 
 
 def test_matches(driver: Driver) -> None:
-    """matches() counts the accepted deliveries of each secret. If two secrets match, only the first is counted."""
+    """matches() returns how many accepted deliveries each secret has matched. If two secrets match, only the first
+    counts."""
     secrets = ["0" * 32, "1" * 32, "2" * 32, "1" * 32]
     expected = [3, 5, 0, 0]
     deliveries = []

@@ -102,7 +102,7 @@ def play(case: dict[str, Any], driver: Driver) -> None:
         check_error(case["expect"]["error"], reply["error"])
 
 
-# Tests of the fixtures themselves.
+# The tests below check the fixtures themselves.
 
 
 def test_every_operation_has_a_fixture() -> None:

@@ -1,6 +1,7 @@
 """Checks the sandbox against the wire fixtures: status, key set, type and nullability, sort order, page numbers.
 
-Client and sandbox cannot share a misreading, because the same fixtures also check the clients (test_wire.py).
+The same fixtures also check the clients (test_wire.py), so clients and sandbox cannot share a wrong reading of the
+interface.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CHECKS = [
     for case in wire_cases()
     for number, check in enumerate(case.get("sandbox", []))
 ]
-# One valid request for each operation; a test sends each request with bad keys.
+# One valid request for each operation. A test sends each of them with bad API keys.
 ENDPOINTS: dict[str, dict[str, Any]] = {}
 for _case in wire_cases():
     if "call" in _case and "sandbox" in _case:
@@ -31,7 +32,8 @@ for _case in wire_cases():
 
 
 class World:
-    """The running sandbox and its accounts. fresh() resets it to its seeded state if a check has written."""
+    """The running sandbox and its accounts. fresh() resets the sandbox to its seeded state if a check has changed
+    it."""
 
     def __init__(self, sandbox: Any) -> None:
         self.control = sandbox.control

@@ -1,6 +1,6 @@
 // Runs the operations in C++ and C, and their limits (the same work without billcore), while Callgrind counts
-// instructions. Usage: cost-native FOLDER. FOLDER has the deliveries of tests/bench/bodies.py, and the peer's answers
-// in `answers`. Prints how often each operation was performed.
+// instructions. Usage: cost-native FOLDER. FOLDER contains the webhook deliveries that tests/bench/bodies.py wrote,
+// and the peer's answers in `answers`. Prints how often each operation was performed.
 #include <billcore.h>
 #include <nanoarrow/nanoarrow.h>
 
@@ -22,10 +22,11 @@ namespace {
 constexpr std::size_t pages = 20;
 constexpr std::size_t orders = pages * 100;
 
-// Lets Callgrind count run(), which performs the given number of operations and returns 0 if one of them fails.
+// Lets Callgrind count the instructions of `run`, which performs the given number of operations and returns 0 if one
+// fails.
 template <typename Run>
 void count(const char* name, std::size_t operations, Run run) {
-  bool good = run(operations) != 0;  // the uncounted first run does the one-time work
+  bool good = run(operations) != 0;  // the first run is not counted, because it does one-time work
   cost_begin();
   good = run(operations) != 0 && good;
   cost_end(name);
@@ -67,7 +68,7 @@ void count_webhooks(const std::string& folder) {
   billcore_verifier_free(c_verifier);
 }
 
-// Sends the same request as a charge by billcore, with only libcurl.
+// Sends the request that billcore sends for a charge, but uses only libcurl.
 class ChargeByHand {
  public:
   explicit ChargeByHand(const turns::Server& server) : handle_(server) {

@@ -1,6 +1,6 @@
-/* A service within the measured process. It answers inside the client's send(), so that the answer is available when
- * the client first reads, and each run executes the same instructions. Linked before the C library, or loaded with
- * LD_PRELOAD. For single-threaded programs. */
+/* A service that runs inside the measured process. It answers inside the client's send(), so that the answer is
+ * available when the client first reads, and each run executes the same instructions. The program links this library
+ * before the C library, or loads it with LD_PRELOAD, and must have only one thread. */
 #ifndef BILLCORE_COST_PEER_H
 #define BILLCORE_COST_PEER_H
 
@@ -12,7 +12,7 @@ extern "C" {
  * Returns the port; ends the process on an error. */
 int cost_listen(const char* folder);
 
-/* Callgrind counts the instructions between the two marks, without those of the peer. */
+/* Callgrind counts the instructions between the two calls, except those of the peer. */
 void cost_begin(void);
 void cost_end(const char* name);
 

@@ -1,7 +1,7 @@
 """Runs the operations in Python while Callgrind counts instructions: python_rows.py FOLDER
 
-FOLDER has the files that native.cpp reads. LD_PRELOAD must name the library cost-peer. Prints how often each operation
-was performed.
+FOLDER contains the files that native.cpp reads. LD_PRELOAD must name the library cost-peer. Prints how often each
+operation was performed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> None:
     port = peer.cost_listen(str(folder / "answers").encode())
 
     def counted(name: str, operations: int, run: Callable[[], bool]) -> None:
-        good = run()  # the uncounted first run does the one-time work
+        good = run()  # the first run is not counted, because it does one-time work
         gc.collect()
         peer.cost_begin()
         good = run() and good

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Counts the instructions and allocations of each operation and of its limit: run.py BUILD [--write]
 
-BUILD is an optimised build with the programs of this folder. The limit of an operation is the same work without
-billcore, counted in the same run: OpenSSL's SHA-256 functions, or only libcurl and yyjson. costs.json stores each
-operation's instructions as a multiple of its limit, and its allocations beyond the limit's. The run fails if the ratio
-of instructions has grown by over 2 %, or if an operation makes more allocations; it then names the functions that grew.
---write stores the new counts; the commit that changes costs.json says why.
+BUILD is an optimised build with the programs of this folder. The limit of an operation is the cost of the same work
+without billcore, counted in the same run: with OpenSSL's SHA-256 functions, or with only libcurl and yyjson. For each
+operation, costs.json stores the instructions as a multiple of the limit's, and the number of allocations beyond the
+limit's. The run fails if an operation's ratio of instructions has grown by over 2 %, or if an operation makes more
+allocations than stored; it then prints the functions whose cost has grown. --write stores the new counts. The message
+of a commit that changes costs.json must explain the change.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ COSTS = FOLDER / "costs.json"
 LIMITS = {"await get": "get", "for": "list", "async for": "list", "three columns": "list", "all columns": "list"}
 PAGES = 20
 TOLERANCE = 1.02
-KEPT = 0.01  # costs.json leaves out functions with a smaller share of an operation's instructions
+KEPT = 0.01  # costs.json omits functions with a smaller share of an operation's instructions
 # Stops glibc from copying with `rep movsb`, because Callgrind counts each byte of it as an instruction.
 TUNABLES = ":".join(f"glibc.cpu.x86_rep_{kind}_threshold={1 << 40}" for kind in ("movsb", "stosb"))
 ALLOCATORS = re.compile(r"malloc|calloc|realloc|memalign|aligned_alloc|posix_memalign|operator new.*")
@@ -38,7 +39,8 @@ ALLOCATORS = re.compile(r"malloc|calloc|realloc|memalign|aligned_alloc|posix_mem
 
 @dataclass
 class Cost:
-    """The cost of one operation by function: the function's own instructions, without callees, and allocator calls."""
+    """The cost of one operation, for each function: its instructions without those of its callees, and its calls of
+    allocators."""
 
     instructions: dict[str, float] = field(default_factory=dict)
     allocations: dict[str, float] = field(default_factory=dict)
@@ -53,8 +55,9 @@ class Cost:
 
 
 def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
-    """Returns the name in one of Callgrind's dumps, and the total cost of all operations in the dump. names: maps
-    Callgrind's function numbers to names, because a dump names only functions that no earlier dump has named."""
+    """Returns the name of one of Callgrind's dumps, and the total cost of all operations in the dump. names: maps
+    Callgrind's function numbers to names. The caller passes the same dict for all dumps, because a dump names only
+    functions that no earlier dump has named."""
     name = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
     assert name, "a profile without a name"
 
@@ -64,7 +67,7 @@ def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
 
     instructions, allocations = Counter[str](), Counter[str]()
     function = called = ""
-    inclusive = False  # whether the next line has the cost of a call
+    inclusive = False  # whether the next line has the cost of a called function
     for line in text.splitlines():
         if line.startswith("fn="):
             function = named(line[3:])
@@ -86,7 +89,8 @@ def counted(folder: Path, program: list[str], **environment: str) -> dict[str, C
     valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/profile"]
     done = subprocess.run(
         [*valgrind, *program, str(folder)],
-        # libcurl searches the whole environment for each call, so the environment is the same on every machine.
+        # libcurl searches the whole environment in each call, so the count depends on the environment: set the same
+        # one on every machine.
         env={"GLIBC_TUNABLES": TUNABLES, "PYTHONHASHSEED": "0", **environment},
         capture_output=True,
         text=True,
@@ -134,15 +138,14 @@ def limit_of(row: str, costs: dict[str, Cost]) -> Cost:
 
 
 def grown(now: dict[str, float], before: dict[str, float], others: float) -> list[str]:
-    """Returns the functions whose cost grew most. others: the cost to assume for a function that costs.json leaves
-    out."""
+    """Returns the functions whose cost grew most. others: the cost to assume for a function that costs.json omits."""
     growth = {name: each - before.get(name, others) for name, each in now.items()}
     worst = sorted(growth, key=lambda name: -growth[name])[:5]
     return [f"    {growth[name]:+10,.1f}  {name}" for name in worst if growth[name] > 0.05]
 
 
 def judge(row: str, cost: Cost, limit: Cost, stored: dict[str, Any] | None) -> tuple[str, bool]:
-    """Returns the row's text in the report, and whether the row's cost is at most the stored cost."""
+    """Returns the row's text in the report, and whether the row's cost has not grown by more than the tolerance."""
     ratio, more = cost.total / limit.total, cost.allocated - limit.allocated
     lines = [f"{row:20} {cost.total:12,.0f} {ratio:8.3f} {cost.allocated:12.2f} {more:+8.2f}"]
     if stored is None:
@@ -170,8 +173,8 @@ def stored_row(cost: Cost, limit: Cost) -> dict[str, Any]:
 
 
 def made_with(build: Path) -> dict[str, str]:
-    """Returns the machine, compiler and Python. Stored numbers hold only for these, as others execute other
-    instructions."""
+    """Returns the machine, compiler and Python version. The stored counts are valid only for these, because others
+    execute different instructions."""
     cache = (build / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
     assert compiler, "not a build folder"

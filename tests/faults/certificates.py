@@ -27,7 +27,7 @@ commonName = supplied
 
 
 class Certificates:
-    """A CA and the certificates it has signed. bundle: the CA file that a client trusts."""
+    """A CA and the certificates it has signed. bundle: the file with the CA certificate that a client trusts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -37,7 +37,7 @@ class Certificates:
         (folder / "ca.cnf").write_text(_CONFIG.format(folder=folder))
         self._openssl(
             *["req", "-x509", *_KEY, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"],
-            *["-addext", "keyUsage=critical,keyCertSign,cRLSign"],  # Python's ssl requires it since 3.13
+            *["-addext", "keyUsage=critical,keyCertSign,cRLSign"],  # Python's ssl requires this extension since 3.13
         )
         self.good = self._signed("good", "localhost", "20200101000000Z", "20490101000000Z")
         self.tls12 = self._context("good")
@@ -62,7 +62,7 @@ class Certificates:
         return self._folder / f"{name}.pem", self._folder / f"{name}.key"
 
     def folder_of_hashes(self) -> Path:
-        """Makes a folder in which OpenSSL finds the CA: it looks for a file named after the hash of the CA's name."""
+        """Makes a folder in which OpenSSL finds the CA by a file that is named after the hash of the CA's name."""
         folder = self._folder / "hashes"
         folder.mkdir(exist_ok=True)
         (folder / "ca.pem").write_bytes(self.bundle.read_bytes())
@@ -87,6 +87,7 @@ class Certificates:
 
 
 def _name(host: str, names: str | None = None) -> list[str]:
-    """Returns openssl's arguments. names: subject alternative names, by default the host; empty for none."""
+    """Returns the arguments of openssl that set the subject. names: subject alternative names, by default the host;
+    empty for none."""
     names = f"DNS:{host}" if names is None else names
     return ["-subj", f"/CN={host}", *(["-addext", f"subjectAltName={names}"] if names else [])]

@@ -1,4 +1,5 @@
-"""One sandbox serves the whole run; it is reset to its seeded state before each module."""
+"""Fixtures of the fault tests. One sandbox serves the whole run; it is reset to its seeded state before each
+module."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from .scene import WRITES, World, languages
 HERE = Path(__file__).resolve().parent
 _worlds: list[World] = []
 _models: list[ModelTotals] = []
-_told: list[str] = []  # report lines of other processes
+_told: list[str] = []  # report lines of the worker processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,7 +46,7 @@ def given(item: pytest.Item) -> dict[str, Any]:
 
 
 def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Chooses each test at least once, and enough reads and writes of each file to use each value of each parameter.
+    """Chooses each test at least once, and enough reads and writes in each file to use each value of each parameter.
 
     The chosen combinations are random, but the same in each run.
     """
@@ -63,7 +64,8 @@ def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All clients share the core, so languages other than Python run only one read and one write of each test."""
+    """All clients share the C++ core, so only one read and one write of each test run for languages other than
+    Python."""
     driver = config.getoption("driver", None)
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
@@ -119,7 +121,7 @@ def told() -> list[str]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    output = getattr(session.config, "workeroutput", None)  # only a worker of pytest-xdist has it
+    output = getattr(session.config, "workeroutput", None)  # only a worker of pytest-xdist has this attribute
     if output is not None:
         output["told"] = told()
 

@@ -20,7 +20,7 @@ Codes = h2.errors.ErrorCodes
 
 
 class Stream:
-    """A request that was read completely, and what a step may do with its stream."""
+    """A request that was read completely, and the methods that a step may call on its stream."""
 
     def __init__(self, connection: Http2Connection, number: int, seen: Seen, request: bytes) -> None:
         self._connection = connection
@@ -58,7 +58,8 @@ class Stream:
         self._connection.flush()
 
     def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
-        """Sends GOAWAY. last: last stream that counts as processed, by default this one. Make no h2 call afterwards."""
+        """Sends GOAWAY. last: the last stream that it reports as processed, by default this one. Make no h2 call
+        afterwards."""
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 
@@ -74,7 +75,8 @@ class Stream:
                 return
 
     def break_protocol(self) -> None:
-        """Sends DATA for stream 0, which is an error of the whole connection. Make no h2 call afterwards."""
+        """Sends DATA for stream 0, which the client must treat as an error of the connection. Make no h2 call
+        afterwards."""
         try:
             self._connection.socket.sendall(b"\0\0\1" + bytes(6) + b"x")
         except OSError as error:
@@ -153,7 +155,8 @@ def refused(stream: Stream) -> None:
 
 
 def broken(code: Codes, place: str) -> Http2Step:
-    """Resets the stream after `place`: request, effect (the write is done but not answered), headers or body."""
+    """Resets the stream after `place`: "request", "effect" (the write is done but not answered), "headers" or
+    "body"."""
 
     def step(stream: Stream) -> None:
         if place != "request":
@@ -169,7 +172,7 @@ def broken(code: Codes, place: str) -> Http2Step:
 
 def no_error(sent: int | None, *, end: bool = False, apart: bool = False) -> Http2Step:
     """Resets the stream with NO_ERROR after `sent` bytes (None: all) of a body without Content-Length. end: ends the
-    stream before the reset. apart: before the reset waits until the client has read what was sent.
+    stream before the reset. apart: waits before the reset until the client has read everything.
     """
 
     def step(stream: Stream) -> None:
@@ -233,7 +236,8 @@ def ended(*, effect: bool, reset: bool) -> Http2Step:
 
 
 def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_ERROR) -> Http2Step:
-    """Sends GOAWAY instead of an answer, then closes. last=0: the request counts as not processed."""
+    """Sends GOAWAY instead of an answer, then closes. last=0: the GOAWAY reports that the request was not
+    processed."""
 
     def step(stream: Stream) -> None:
         if effect:
@@ -252,13 +256,13 @@ def short(stream: Stream) -> None:
 
 
 def no_body(stream: Stream) -> None:
-    """Sends nothing of the announced body."""
+    """Sends a Content-Length, then ends the stream without a body."""
     stream.send_answer_head(stream.forward())
     stream.send_body(b"", end=True)
 
 
 def cut(stream: Stream) -> None:
-    """Closes the connection in the middle of the body."""
+    """Closes the connection in the middle of the answer's body."""
     answer = stream.forward()
     stream.send_answer_head(answer)
     stream.send_body(answer.body[:20], end=False)
@@ -295,7 +299,8 @@ def canned(status: int, *headers: tuple[str, str], effect: bool = False) -> Http
 
 
 def leaving(chance: random.Random) -> Http2Step:
-    """Sends an answer, then a moment later GOAWAY, and closes: the next request may be in flight."""
+    """Sends an answer, and a moment later ends the connection, sometimes with GOAWAY. The next request may be in
+    flight."""
 
     def step(stream: Stream) -> None:
         passing(stream)

@@ -1,4 +1,4 @@
-"""The release of libcurl that billcore uses: the results of some faults depend on it."""
+"""Finds the release of libcurl that billcore uses, because the results of some faults depend on the release."""
 
 from __future__ import annotations
 

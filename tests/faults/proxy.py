@@ -1,7 +1,9 @@
-"""A proxy in front of the sandbox that misbehaves at an exact point: each request runs the next step of a script.
+"""A proxy in front of the sandbox that causes faults at exact points: for each request it runs the next step of a
+script.
 
-A step is a function of an Exchange. The step may read the request in part, forward it to the sandbox, answer, close,
-reset or stay silent. Requests beyond the script are forwarded and answered honestly.
+A step is a function of an Exchange. The step may read part of the request, forward the request to the sandbox, send
+an answer, close or reset the connection, or stay silent. When the script has no steps left, the proxy forwards
+requests and answers honestly.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ def serve_each(listener: socket.socket, serve: Callable[[socket.socket], None]) 
 class RawAnswer:
     """The sandbox's answer as received."""
 
-    head: bytes  # including the empty line
+    head: bytes  # including the empty line at its end
     body: bytes
 
     @property
@@ -61,7 +63,7 @@ class Gone(Exception):
 
 
 class Exchange:
-    """A request on a connection, and what a step may do with both."""
+    """A request on a connection, and the methods that a step may call."""
 
     def __init__(self, connection: Connection, seen: Seen) -> None:
         self._connection = connection
@@ -100,14 +102,14 @@ class Exchange:
         self._connection.reset()
 
     def hang(self) -> None:
-        """Stays silent until the client closes or the test is over."""
+        """Stays silent until the client closes the connection or the test is over."""
         with contextlib.suppress(OSError):
             while self._connection.socket.recv(65536):
                 pass
         raise Gone
 
 
-Step = Callable[[Any], None]  # takes an Exchange, or the counterpart for another kind of connection
+Step = Callable[[Any], None]  # takes an Exchange, or for HTTP/2 a Stream
 
 
 def _some(sock: socket.socket) -> bytes:
@@ -153,7 +155,7 @@ class Connection:
 
     def fill(self, count: int) -> None:
         while len(self._buffer) < count:
-            # Read no more than requested: unread input makes the close a reset.
+            # Reads no more than requested, so that the rest stays unread: the kernel then sends RST on close.
             chunk = self.socket.recv(count - len(self._buffer))
             if not chunk:
                 raise Gone
@@ -263,7 +265,8 @@ class Proxy:
             return sum(seen.method != "GET" for seen in self.seen)
 
     def wait_until_closed(self) -> None:
-        """Waits until every connection so far has ended, and the client's kernel has received the end."""
+        """Waits until every connection so far is closed. On loopback, the client's kernel has then received the FIN
+        or RST."""
         for thread in list(self._threads):
             thread.join(GENEROUS)
             assert not thread.is_alive(), "a connection is still open"
@@ -277,7 +280,7 @@ class Proxy:
             self._acceptor.join(GENEROUS)
         self._listener.close()
         for connection in self._connections:
-            # The connection's thread still reads the data that has arrived, then finds the end of the connection.
+            # The connection's thread still reads data that has arrived, and then the end of input.
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(connection.socket, socket.SHUT_RD)
         for thread in self._threads:

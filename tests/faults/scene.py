@@ -1,4 +1,5 @@
-"""Calls through a misbehaving proxy, checked against the sandbox's ledger: results and actual effects must agree."""
+"""Makes calls through a proxy with faults, and checks that their results agree with the effects in the sandbox's
+ledger."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ WRITES = (
     "products.delete",
     "webhook_endpoints.create",
 )
-# For these operations the service interface specifies no body of the answer, so the client accepts any body.
+# The service interface does not specify the body of these operations' answers, so the client accepts any body.
 ANY_BODY = ("products.delete", "webhook_endpoints.create")
 
 # How to find the effect of a call in the ledger: the kind of the effect, and the field that identifies the call.
@@ -44,7 +45,8 @@ _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 
 class AttemptsDriver(PythonDriver):
-    """The Python conformance driver, with `attempts` in error replies, and with bodies that may be invalid UTF-8."""
+    """The Python conformance driver, with `attempts` in error replies, and with bodies as repr(), because they may be
+    invalid UTF-8."""
 
     def _error(self, error: Any) -> dict[str, Any]:
         return {**super()._error(error), "attempts": getattr(error, "attempts", None)}
@@ -78,7 +80,7 @@ class Outcome:
 
     @property
     def name(self) -> str:
-        """The text "ok", or the class of the error, a slash and the class of its cause."""
+        """The text "ok", or the class of the error, followed by a slash and the class of its cause if it has one."""
         if "ok" in self.reply:
             return "ok"
         cause = self.error.get("cause")
@@ -95,7 +97,7 @@ class Outcome:
             return 1
         if self.unknown:
             return None
-        # A complete success answer that cannot be decoded means that the write happened, and only its record is lost.
+        # If a complete 2xx answer cannot be decoded, the write was done, and only the returned resource is lost.
         status = self.error.get("http_status") or 0
         return 1 if self.error["class"] == "DecodeError" and 200 <= status < 300 else 0
 
@@ -155,7 +157,7 @@ class World:
             driver.close()
 
     def enough(self) -> bool:
-        """Whether enough subscriptions to cancel and products to delete remain for any test."""
+        """Whether there are still enough subscriptions to cancel and products to delete for any test."""
         return min(len(self._to_cancel), len(self._to_delete)) >= 20
 
     def fresh(self) -> None:
@@ -233,7 +235,8 @@ class Scene:
             self.judge()
 
     def options(self, *, timeout: float | None = 10.0, **more: Any) -> dict[str, Any]:
-        """Returns options for a client. The driver reuses its client, with its connections, for equal options."""
+        """Returns options for a client. The driver reuses its client and the client's connections as long as the
+        options are equal."""
         return {
             "base_url": self.base_url,
             "api_key": self.world.sandbox.api_key,
@@ -250,7 +253,8 @@ class Scene:
         return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
 
     def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
-        """Runs `call` with the arguments of an operation, on the test's own Python client instead of the driver's."""
+        """Passes arguments for the operation to `call`, which uses the test's own Python client instead of the
+        driver's."""
         rest, mark = self.world.arguments(operation)
         driver = AttemptsDriver()
         begun = time.monotonic()

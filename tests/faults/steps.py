@@ -1,4 +1,5 @@
-"""The faults, as steps of a proxy's script. A step with effect=True forwards the request to the sandbox first."""
+"""The faults, as steps for the script of a proxy. With effect=True, a step first forwards the request to the
+sandbox."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ def ended(*, effect: bool, reset: bool) -> Step:
 
 
 def cut(place: str, *, reset: bool) -> Step:
-    """Ends the connection within the answer. place: status (within the status line), head, headers (after them) or
-    body."""
+    """Ends the connection within the answer. place: "status" (in the status line), "head" (in the last header),
+    "headers" (after the head) or "body" (in the body)."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -77,7 +78,7 @@ def shorter(by: int) -> Step:
 
 
 def no_length(exchange: Exchange) -> None:
-    """Sends no Content-Length: the end of the connection ends the body."""
+    """Sends no Content-Length, so that the end of the connection ends the body."""
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body)
     exchange.close()
@@ -175,7 +176,7 @@ def gzip_bomb(exchange: Exchange) -> None:
 
 
 def transfer_bomb(exchange: Exchange) -> None:
-    """Sends a compressed transfer coding, which libcurl decodes even if not requested."""
+    """Sends a body with the transfer coding gzip, which libcurl decodes although the client did not request it."""
     exchange.send(exchange.forward().with_headers(Content_Length=None, Transfer_Encoding="gzip") + BOMB)
     exchange.close()
 
@@ -214,11 +215,11 @@ def chunked(end: bytes, *, close: bool) -> Step:
 
 
 def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
-    """Ends the connection right after a step, or a moment later, while the next request may be in flight."""
+    """Ends the connection right after the step `first`, or a moment later, when the next request may be in flight."""
 
     def step(exchange: Exchange) -> None:
         first(exchange)
-        # Waits busily, because a sleep is longer than the intervals that matter.
+        # Waits in a busy loop, because even a short sleep is longer than the intervals that matter.
         until = time.perf_counter() + pause
         while time.perf_counter() < until:
             pass
@@ -253,7 +254,7 @@ def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket]
 
 
 def broken_handshake(context: ssl.SSLContext, *, reset: bool) -> Callable[[socket.socket], None]:
-    """Ends the connection in the middle of a valid TLS handshake: after the server's first flight."""
+    """Ends the connection in the middle of a valid TLS handshake: after half of the server's first flight."""
 
     def act(sock: socket.socket) -> None:
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()

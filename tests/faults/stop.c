@@ -1,4 +1,4 @@
-/* Preloaded: stops the process when libcurl has connected, before libcurl sends the request in the same turn. */
+/* A preloaded library that stops the process when libcurl has connected, just before libcurl sends the request. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 """Tests every fault between a request and its answer, for reads and for writes, on new and reused connections.
 
-The expected outcomes follow from the rules: a read is retried or fails with a typed error, a write that was sent is
+The expected outcomes follow three rules: a read is retried or fails with a typed error, a write that was sent is
 never retried, and the client's result never contradicts the ledger.
 """
 
@@ -19,7 +19,7 @@ from .scene import ANY_BODY, READS, WRITES, Scene, World
 
 OK = "ok"
 LOST, LATE = "OutcomeUnknownError/ConnectionError", "OutcomeUnknownError/TimeoutError"
-SHORT = 0.4  # deadline of calls that are never answered
+SHORT = 0.4  # seconds: the deadline of calls that get no answer
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Row:
 
     once: result of a read that meets the fault once, with retries. always: result of a read that meets the fault at
     each attempt. retried: whether the client retries a read after the fault. write: result of a write with the fault.
-    unspecified: result of a write whose answer has an unspecified body, if that differs. effect: number of effects in
-    the sandbox.
+    unspecified: result of a write whose answer may have any body, if it differs from `write`. effect: number of
+    effects in the sandbox.
     """
 
     name: str
@@ -124,7 +124,7 @@ ROWS = [
     final("402", steps.canned(402), "PaymentError", "PaymentError", effect=0),
 ]
 BY_NAME = {row.name: row for row in ROWS}
-# Rows whose fault is in the connection, not in the content of an answer.
+# Rows with a fault of the connection, not of an answer's content.
 CONNECTION_ROWS = [row for row in ROWS if row.write in (LOST, LATE)]
 
 
@@ -208,7 +208,8 @@ def test_a_redirect_is_not_followed(world: World, language: str, operation: str,
 @pytest.mark.parametrize("size", [110_000, 200_000, 1_000_000])
 @pytest.mark.parametrize("operation", ["orders.get", *WRITES])
 def test_a_header_over_libcurls_limit(world: World, language: str, operation: str, size: int) -> None:
-    """libcurl reports "Out of memory". The client cannot read the answer, so the outcome of a write is unknown."""
+    """libcurl reports such a header as "Out of memory". The client cannot read the answer, so the outcome of a write
+    is unknown."""
     with Scene(world, language, script=[steps.big_header(size)] * 3) as scene:
         outcome = scene.call(operation, max_retries=2)
         assert outcome.name == ("ConnectionError" if operation == "orders.get" else LOST), outcome

@@ -1,4 +1,5 @@
-"""Many concurrent calls from one event loop, some of them broken or cancelled. Each is checked against the ledger."""
+"""Tests many concurrent calls from one event loop, some of which fail or are cancelled. Each call is checked against
+the ledger."""
 
 from __future__ import annotations
 
@@ -86,7 +87,7 @@ def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certif
 def test_a_connection_that_ends_under_many_streams(
     world: World, certificates: Certificates, end: http2.Http2Step
 ) -> None:
-    """The connection ends after some requests were sent. No write happens twice, and every caller gets a result."""
+    """The connection ends after some requests were sent. No write is done twice, and every call ends."""
 
     async def main(scene: Scene) -> set[str]:
         async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
@@ -103,7 +104,8 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call times out on a silent connection. Calls in flight there continue; later calls use another connection."""
+    """One call times out on a silent connection. Calls in flight on it continue; later calls use another
+    connection."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:
@@ -179,14 +181,14 @@ def test_many_calls_over_bad_connections(world: World) -> None:
     with Scene(world, script=broken_steps(chance, 150)) as scene:
         outcomes = asyncio.run(main(scene))
     names = {outcome.name for outcome in outcomes if outcome.mark is not None}
-    assert {OK, LOST} <= names  # whether a write gets a 503 is a race
+    assert {OK, LOST} <= names  # whether a write gets the 503 depends on timing
     failed = [str(outcome) for outcome in outcomes if outcome.mark is None and outcome.name != OK]
     assert not failed, failed
 
 
 @pytest.mark.parametrize("http", [1, 2])
 def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
-    """A CancelledError with a note means that the write may have happened; without a note it has not happened."""
+    """A CancelledError with a note means that the write may have been done; without a note it was not done."""
     chance = random.Random(5)
 
     async def main(scene: Scene) -> list[Outcome]:

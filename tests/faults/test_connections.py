@@ -1,4 +1,5 @@
-"""Connections that fail, or end before a request: nothing was sent, so a write may be retried."""
+"""Tests connections that fail, or that end before a request is sent. Nothing was sent, so the client may retry a
+write."""
 
 from __future__ import annotations
 

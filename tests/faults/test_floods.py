@@ -1,4 +1,5 @@
-"""HTTP/2 peers that flood the client with small frames: calls must end in time, and event loops must keep running.
+"""Tests HTTP/2 peers that flood the client with small frames: calls must end in time, and event loops must keep
+running.
 
 The frames follow RFC 9113. The peer sends frames as fast as the client reads them.
 """
@@ -152,7 +153,7 @@ def test_a_call_ends_and_a_loop_goes_on(
 
 @pytest.mark.parametrize(
     ("http2", "protocol"),
-    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: HTTP/2 only in the wheel
+    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: HTTP/2 in the wheel only
 )
 def test_the_option_decides(
     offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str

@@ -1,6 +1,6 @@
 """Repeats test_answers.py over HTTP/2, where one stream of a connection may break, and the peer may send GOAWAY.
 
-libcurl retries a request by itself after REFUSED_STREAM or GOAWAY; it must not do so with a write.
+libcurl itself retries a request after REFUSED_STREAM or GOAWAY. billcore must prevent this for a write.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ ROWS = [
 ]
 
 
-# The driver reuses a client for equal options, so all calls have these options, answered or not. The deadline is long
+# All calls have the same options, so that the driver reuses one client and its connections. The deadline is long
 # enough for a TLS connection on a busy machine.
 GIVEN = {"max_retries": 2, "timeout": 3.0}
 
@@ -128,7 +128,8 @@ def test_headers_over_the_limit(
 
 
 def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:
-    """A connection may be dead if nothing has arrived on it since a request was sent: it gets no further request."""
+    """If nothing arrives on a connection after a request was sent, the connection may be dead. The client must not
+    reuse it."""
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", **GIVEN).name == OK
         for times in range(1, 4):

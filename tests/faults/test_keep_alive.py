@@ -1,6 +1,7 @@
-"""A kept connection breaks at the worst moment, exactly when the next request is written, hundreds of times.
+"""Tests a kept connection that breaks exactly when the next request is written, hundreds of times.
 
-libcurl resends a request by itself when a reused connection breaks without an answer; it must not do so with a write.
+libcurl itself resends a request when a reused connection breaks without an answer. billcore must prevent this for a
+write.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .test_answers import OK
 
 LOST = "OutcomeUnknownError/ConnectionError"
 
-# Each entry has how the connection breaks, and the number of effects in the sandbox.
+# Each entry is a pair: how the connection breaks, and the number of effects in the sandbox.
 DEATHS: list[tuple[Step, int]] = [
     (steps.reset_unread, 0),
     (steps.reset_after(1), 0),

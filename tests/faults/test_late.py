@@ -1,4 +1,5 @@
-"""A process that is stopped during a call and continued after the call's deadline must not send anything."""
+"""Tests a process that is stopped during a call and continued after the call's deadline: it must not send
+anything."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from .scene import Scene, World
 
 pytestmark = pytest.mark.one_language
 TIMEOUT = 2.0
-# The program stops itself in the hook of its second request, if it makes two.
+# If the program makes two requests, it stops itself in the hook of the second.
 PROGRAM = """
 import asyncio, json, os, signal, sys
 import billcore

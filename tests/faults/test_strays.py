@@ -1,4 +1,4 @@
-"""Unsolicited bytes from a server must never be taken for the answer to the next call.
+"""Tests that the client never takes unsolicited bytes from a server for the answer to the next call.
 
 Bytes that arrive on an idle HTTP/1 connection, or after the end of an answer, make that connection unusable for another
 request. The next call uses a new connection and gets the sandbox's real answer.
@@ -71,15 +71,16 @@ class Stray:
         self._sent.set()
 
     def send(self) -> None:
-        """Sends the stray bytes; call it after the client's call has returned. On return the client's kernel has the
-        bytes, because both ends are on loopback.
+        """Sends the stray bytes. Call it after the client's call has returned. When send() returns, the client's
+        kernel has the bytes, because both ends are on loopback.
         """
         self._go.set()
         assert self._sent.wait(GENEROUS)
 
 
 def in_two(head: bytes, rest: bytes) -> Step:
-    """Sends `head` and `rest` in separate segments and TLS records; libcurl reads only what it expects of `rest`."""
+    """Sends `head` and `rest` in separate segments and TLS records. libcurl reads only the part of `rest` that it
+    expects."""
 
     def step(exchange: Exchange) -> None:
         exchange.send(head)
@@ -246,7 +247,7 @@ def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> No
 def test_a_call_that_waits_for_a_connection(
     world: World, certificates: Certificates, name: str, transport: str
 ) -> None:
-    """All 100 connections of a loop are in use, and a call waits for one. The first connection that becomes free has
+    """All 100 connections of a loop are in use, and a call waits for one. The first connection that becomes idle has
     stray bytes, so the waiting call must use a new connection.
     """
     full, charged = threading.Event(), threading.Event()
@@ -262,7 +263,7 @@ def test_a_call_that_waits_for_a_connection(
             assert charged.wait(GENEROUS)
             return exchange.send(found.raw)
         assert full.wait(GENEROUS)
-        exchange.stopped.wait(0.1)  # gives the charge time to be queued
+        exchange.stopped.wait(0.1)  # gives the client time to queue the charge
         in_two(found.head, found.body + STRAYS[name])(exchange)
 
     async def main(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""Repeats tests of test_answers.py with the faults of toxiproxy, which hit bytes and connections at any point."""
+"""Repeats tests of test_answers.py with the faults of toxiproxy, which can occur at any byte of a connection."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def test_a_toxic(world: World, language: str, toxiproxy: Toxiproxy, toxic: Toxic
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_down(world: World, language: str, toxiproxy: Toxiproxy, operation: str) -> None:
-    """toxiproxy cuts a kept connection and refuses a new one: nothing is sent in either case."""
+    """toxiproxy cuts the kept connection and refuses new ones. A call is not sent, or the outcome of a write is
+    unknown."""
     with ToxicScene(world, language, toxiproxy) as scene:
         assert scene.call("orders.get", max_retries=1).name == OK
         scene.line.enable(False)

@@ -1,4 +1,5 @@
-"""Tests how long the client waits: Retry-After, backoff, the deadline over all attempts, other threads after a 429."""
+"""Tests how long the client waits: Retry-After, backoff, one deadline for all attempts, and the waits of other
+threads after a 429."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.one_language
 
 
 def gaps(scene: Scene) -> list[float]:
-    """Returns the seconds between the requests received."""
+    """Returns the seconds between each received request and the next."""
     at = [seen.at for seen in scene.proxy.seen]
     return [later - earlier for earlier, later in itertools.pairwise(at)]
 
@@ -45,7 +46,7 @@ def test_retry_after_a_date(world: World, language: str, status: int) -> None:
 
 
 def test_retry_after_a_date_of_a_clock_that_is_wrong(world: World, language: str) -> None:
-    """Retry-After counts from the answer's own Date, because the service's clock is an hour behind."""
+    """The service's clock is an hour behind, so the client compares Retry-After with the Date of the same answer."""
     now = time.time() - 3600
     headers = [f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 1, usegmt=True)}"]
     with Scene(world, language, script=[steps.canned(503, *headers)]) as scene:
@@ -93,8 +94,8 @@ def test_backoff_has_a_bound(world: World, language: str) -> None:
 def test_one_deadline_over_all_attempts(world: World, language: str, step: Step) -> None:
     with Scene(world, language, script=[step] * 60) as scene:
         outcome = scene.call("orders.get", max_retries=50, timeout=0.8)
-        # On a busy machine the deadline may pass while an attempt is in flight. Otherwise the time left is too short
-        # for another wait.
+        # On a busy machine the deadline may pass while an attempt is in flight. Otherwise the call ends when the
+        # remaining time is too short for another wait.
         in_flight = outcome.name == "TimeoutError" and outcome.took >= 0.79 and outcome.error["attempts"] > 1
         assert outcome.name in ("ServerError", "ConnectionError") or in_flight, outcome
         assert outcome.took < LATE
@@ -169,5 +170,5 @@ def test_many_threads_on_a_bad_line(world: World) -> None:
         for thread in threads:
             thread.join()
         assert len(scene.outcomes) == 160
-    # Which call meets which fault is a race, and only reads may have met the 503.
+    # Which call meets which fault depends on timing, so it is possible that only reads met the 503.
     assert {outcome.name for outcome in scene.outcomes} >= {OK, "OutcomeUnknownError/ConnectionError"}

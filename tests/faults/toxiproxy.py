@@ -1,6 +1,6 @@
 """Runs Toxiproxy, a TCP proxy with its own faults: built once from its Go module, run as a child, controlled over HTTP.
 
-Toxiproxy's faults apply to bytes and connections, those of the scripted proxy to requests.
+Toxiproxy's faults apply to bytes and connections; the faults of the scripted proxy apply to requests.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from types import TracebackType
 from typing import Any, Self
 
 MODULE = "github.com/Shopify/toxiproxy/v2/cmd/server"
-VERSION = "2.5.0"  # the latest release that Debian 12's Go 1.19 builds
+VERSION = "2.5.0"  # the latest release that Debian 12's Go 1.19 can build
 GENEROUS = 30.0
 ATTEMPTS = 5
 
 
 def program() -> Path:
-    """Returns the path of the server, and builds it into the cache if necessary."""
+    """Returns the path of the server program; first builds the program into the cache if it is not there."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
     built = cache / f"toxiproxy-{VERSION}" / "server"
     if not built.exists():

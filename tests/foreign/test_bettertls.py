@@ -1,4 +1,5 @@
-"""Runs BetterTLS' cases of path building: servers send certificates of which only some chain to the trusted root."""
+"""Runs BetterTLS' cases of certificate path building: servers send certificates of which only some chain to the
+trusted root."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ import billcore
 
 TIMEOUT = 60.0
 CASES = 81
-ACCEPTED = 45  # cases that a client accepts if it finds every path
+ACCEPTED = 45  # cases that a client accepts if it tries every path
 
 # The valid chains that OpenSSL refuses. OpenSSL follows the first issuer certificate that has the right name and has
-# not expired, and does not try another one when the chain fails. BetterTLS skips all of these cases for a client that
-# fails two cases called BRANCHING.
+# not expired. If this chain fails, OpenSSL does not try another issuer. BetterTLS skips all of these cases for a
+# client that fails two cases called BRANCHING.
 KNOWN = {
     **dict.fromkeys([2, 23, *range(31, 36)], "of two roots the second is trusted"),
     **dict.fromkeys(range(49, 61), "two authorities certify each other, and one of the paths is invalid"),

@@ -16,12 +16,12 @@ import pytest
 import billcore
 from faults.certificates import Certificates
 
-TIMEOUT = 60.0  # seconds; the server ends each connection earlier
+TIMEOUT = 60.0  # seconds; the server ends each connection before this
 CASES = 57
 
-# Cases with a complete answer, which is not JSON. All other cases break the protocol before an answer, or send none.
-# With Debian 12's libcurl calls may fail in these cases, because it cannot tell that an answer without a length is
-# complete.
+# Cases with a complete answer, which is not JSON. All other cases break the protocol before the answer is complete,
+# or send no answer. With Debian 12's libcurl, even a call with a complete answer may fail, because this libcurl
+# cannot detect that an answer without a length is complete.
 COMPLETE = {
     "4.2/1": "the largest frame",
     "5.1/8": "then DATA for the closed stream",
@@ -131,5 +131,6 @@ def test_nothing_is_sent_twice(outcomes: Outcomes) -> None:
 
 
 def test_h2spec_misses_nothing_else(outcomes: Outcomes) -> None:
-    """The client must answer frames that require it, and end the stream or the connection after a violation."""
+    """The client must answer each frame that requires an answer, and end the stream or the connection after a
+    violation."""
     assert [each for each in outcomes.reads + outcomes.writes if each.verdict and each.id not in KNOWN] == []

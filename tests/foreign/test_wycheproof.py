@@ -13,8 +13,8 @@ import pytest
 from billcore import webhooks
 
 WHOLE = 256  # bits of a tag; Wycheproof also has tags of 128 bits, which billcore never accepts
-SECRET = 32  # bytes: the only length that verify() takes
-# The numbers of cases in the pinned release, by the size of their tag and their result.
+SECRET = 32  # bytes: the only key length that verify() accepts
+# Number of cases in the pinned release, for each tag size and result.
 COUNTS = {(WHOLE, "valid"): 33, (WHOLE, "invalid"): 54, (128, "valid"): 33, (128, "invalid"): 54}
 
 Case = dict[str, Any]
@@ -28,7 +28,7 @@ def cases() -> list[Case]:
 
 
 def _ways(case: Case) -> list[tuple[str, Any]]:
-    """Returns each function that checks a signature, with its name."""
+    """Returns the names of the functions that check a signature, and the functions."""
     key, body = bytes.fromhex(case["key"]), bytes.fromhex(case["msg"])
     verifier = webhooks.Verifier.allowing_any_key_length(key)
 
@@ -68,7 +68,8 @@ def test_only_tags_that_are_right_and_whole_are_accepted(cases: list[Case]) -> N
 
 
 def test_what_sign_makes(cases: list[Case]) -> None:
-    """For keys of 32 bytes, sign() must make the valid tags; a short tag is the beginning of the whole tag."""
+    """For keys of 32 bytes, sign() must return the valid tag of each case. A short tag is the beginning of the whole
+    tag."""
     tried = [case for case in cases if len(case["key"]) == 2 * SECRET]
     for case in tried:
         made = webhooks.sign(bytes.fromhex(case["msg"]), bytes.fromhex(case["key"]))

@@ -1,5 +1,5 @@
-// Calls any function of the C ABI. The type of each parameter selects the kind of its argument, the fuzzer's input
-// selects the value: a live handle, NULL, a text or a number.
+// Calls any function of the C ABI. The type of a parameter determines the kind of its argument, and the fuzzer's
+// input selects the value: a live handle, NULL, a text or a number.
 #pragma once
 
 #include <billcore.h>
@@ -54,8 +54,8 @@ using Pools = std::tuple<BILLCORE_HANDLES(BILLCORE_POOL, BILLCORE_COMMA)>;
 constexpr std::size_t most_handles = 32;  // of one type
 
 inline volatile std::size_t seen;
-/// Reads every byte of a text, so that AddressSanitizer checks it. A NUL after the text is not read, because a slice of
-/// JSON need not have one.
+/// Reads every byte of a text, so that AddressSanitizer checks the access. A NUL after the text is not read, because
+/// a slice of JSON need not have one.
 inline void touch(billcore_str text) {
   std::size_t sum = 0;
   for (std::size_t i = 0; i < text.len; ++i) sum += static_cast<unsigned char>(text.data[i]);
@@ -111,13 +111,14 @@ class Caller {
 
  private:
   template <typename T>
-  struct Argument;  // one parameter: chosen, passed, and checked after the call
+  struct Argument;  // the argument for one parameter; check() runs after the call
 
   template <typename T>
   auto& pool() {
     return std::get<Pool<std::remove_pointer_t<decltype(any_kind(static_cast<T*>(nullptr)))>>>(pools_).handles;
   }
-  /// Returns the handle that the next byte of the input selects: 0 is the newest handle, 1 the one before; 255 is NULL.
+  /// Returns the handle that the next byte of the input selects: 0 is the newest handle, 1 the one made before it,
+  /// 255 is NULL.
   template <typename T>
   T* handle() {
     auto& all = pool<T>();

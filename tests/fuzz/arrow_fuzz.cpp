@@ -1,7 +1,7 @@
-// Exports lists as Arrow columns: a page's batch must pass nanoarrow's full validation and have the values that the
-// value readers return; if a reader fails, the batch must fail with the same error.
+// Exports lists as Arrow columns. The batch of a page must pass nanoarrow's full validation, and have the values that
+// the functions in values.hpp read. If such a function fails, the batch must also fail.
 //
-// The class Maker makes the columns and one page from the input.
+// The input selects the columns, and the class Maker makes one page from the rest of the input.
 #include <nanoarrow/nanoarrow.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class Maker {
     return {"0123456789abcdef"[static_cast<unsigned char>(c) / 16], "0123456789abcdef"[c % 16]};
   }
 
-  // Returns the index in value()'s list at which the values for this column begin.
+  // Returns the index in `values` (see value()) at which the values for this column begin.
   static std::size_t kind_of(std::string_view name) {
     if (name.ends_with("_at")) return 12;
     if (name.starts_with("price") || name.starts_with("total") || name == "vat" || name == "id") return 4;
@@ -85,7 +85,7 @@ class Maker {
     static const std::array<std::string_view, 28> values{"null",
                                                          "[]",
                                                          R"({"a" : [1, 2.50, "}"]})",
-                                                         "-0.0e0",  // kind_of() returns indices of values below
+                                                         "-0.0e0",  // kind_of() returns an index after this one
                                                          "0",
                                                          "7",
                                                          "-9223372036854775808",
@@ -126,8 +126,8 @@ class Maker {
   std::size_t kind_ = 20;
 };
 
-/// Multiplies a number by 10^18, by moving its decimal point one digit at a time; nullopt if a fraction is left or the
-/// result has more than 38 digits.
+/// Multiplies a number by 10^18: moves its decimal point, one digit at a time. Returns nullopt if a fraction is left
+/// or the result has more than 38 digits.
 std::optional<std::string> times_ten_to_18(std::string number) {
   const bool negative = number.front() == '-';
   if (negative) number.erase(0, 1);
@@ -140,7 +140,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   if ((whole + fraction).find_first_not_of('0') == std::string::npos) return "0";
   const bool down = exponent.starts_with('-');
   exponent.erase(0, exponent.find_first_not_of("+-0"));
-  if (exponent.size() > 4) return std::nullopt;  // no input has enough digits to compensate for it
+  if (exponent.size() > 4) return std::nullopt;  // no input has enough digits to offset such an exponent
   for (auto left = (down ? -1 : 1) * std::atoi(exponent.c_str()) + 18; left != 0; left += left > 0 ? -1 : 1) {
     auto& from = left > 0 ? fraction : whole;
     const char moved = from.empty() ? '0' : left > 0 ? from.front() : from.back();
@@ -152,7 +152,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   return (negative ? "-" : "") + whole;
 }
 
-/// Returns the value that an item must have in the column, read with the value readers; nullopt for null.
+/// Returns the value that an item must have in the column, as the functions in values.hpp read it; nullopt for null.
 std::optional<std::string> wanted_of(const Value& item, std::string_view name, std::string_view format) {
   if (name == "raw") return std::string(item.raw());
   const auto value = item.find(name);
@@ -245,7 +245,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {
     return 0;
   }
-  // A separate pager over the same page gives the expected items; it throws at an item that is not an object.
+  // A separate pager of the same page gives the expected items. This pager throws for an item that is not an object.
   const auto pager = [&text] {
     return std::make_shared<detail::PageFlow>(detail::PagerOptions{},
                                               std::make_unique<Source>(detail::Document::parse(SharedText::own(text))));

@@ -1,4 +1,4 @@
-// Reads numbers and short texts from the beginning of an input, for a target to make decisions with.
+// Reads numbers and short texts from the beginning of an input. A target uses them to make its choices.
 #pragma once
 
 #include <cstdint>

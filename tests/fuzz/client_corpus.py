@@ -1,5 +1,5 @@
-"""Makes seeds and dictionary words for the small fuzz targets of the client library; the format is in each target's
-file."""
+"""Makes seeds and dictionary words for the small fuzz targets of the client library. Each target's file describes the
+format of its input."""
 
 from __future__ import annotations
 

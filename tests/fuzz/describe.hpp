@@ -7,7 +7,7 @@
 
 namespace billcore::fuzz {
 
-/// One line for each getter: its name and its result, or the text of its Error(decode).
+/// Returns one line for each getter: its name and its result, or the text of its Error(decode).
 [[nodiscard]] std::string describe(const Subscription& resource);
 [[nodiscard]] std::string describe(const Order& resource);
 [[nodiscard]] std::string describe(const Product& resource);

@@ -1,5 +1,5 @@
-// Compares the library's hex, base64 and percent-encoding with separate models: a bitwise decoder by RFC 4648, and
-// libcrypto's encoder.
+// Compares the library's hex, base64 and percent-encoding with independent code: simple decoders in this file, and
+// libcrypto's base64 encoder.
 //
 // The first byte selects the layout of the encoded text. The other bytes are used twice: as a text to decode and as
 // bytes to encode.
@@ -38,7 +38,7 @@ std::optional<std::string> from_percent(std::string_view text, bool form) {
   return decoded([text, form](std::string& out) { return detail::decode_percent(text, form, out); });
 }
 
-// Returns the bits of a base64 digit as text, so that the model needs no shifts.
+// Returns the bits of a base64 digit as text, so that model_of_base64() needs no shifts.
 std::optional<std::string> bits_of(char digit) {
   const auto bits = [digit](char first, int value) {
     return std::bitset<6>(static_cast<unsigned>(digit - first + value)).to_string();
@@ -55,7 +55,8 @@ std::optional<std::string> model_of_base64(std::string text) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
   const auto digits = text.find_last_not_of('=') + 1;  // 0 if there are only '='
   const auto padding = text.size() - digits;
-  // A valid text has groups of four digits. The last group has at least two digits, and either no padding or all of it.
+  // A valid text has groups of four digits. The last group has at least two digits, and either no padding or complete
+  // padding.
   if (digits == 0 || digits % 4 == 1) return std::nullopt;
   if (padding != 0 && padding != (4 - digits % 4) % 4) return std::nullopt;
   std::string bits;

@@ -1,4 +1,4 @@
-// Unwrapping any correctly signed body must give an event or Error(decode), and no other error.
+// Tests that unwrap() of any correctly signed body returns an event or fails with Error(decode).
 #include <optional>
 #include <type_traits>
 
@@ -36,7 +36,7 @@ std::string read_data(const EventData& data) {
       data);
 }
 
-// Checks a necessary condition for an event, without the library.
+// Checks, without the library, a condition that every event meets.
 bool may_be_event(std::string_view body) {
   const auto begin = body.find_first_not_of(" \t\r\n");
   return is_utf8(body) && begin != std::string_view::npos && body[begin] == '{';
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto other = signed_event(longer, verifier);
     require(kept->value() == other.value() && kept->raw() == body && other.raw() == longer,
             "events do not share memory");
-    const auto alone = signed_event(body);  // the verifier that made the event is destroyed
+    const auto alone = signed_event(body);  // the verifier that made this event is already destroyed
     require(alone.value() == other.value(), "an event outlives its verifier");
     const auto part = kept->value().find("data");
     kept.reset();

@@ -1,4 +1,4 @@
-// explain() of any input must be a few lines that show neither a secret nor the right signature.
+// Tests that explain() returns, for any input, a few lines that show neither a secret nor the right signature.
 #include <algorithm>
 #include <cctype>
 
@@ -56,7 +56,8 @@ std::string pasted(const std::string& secret, unsigned how) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Request request(view(data, size));
-  // explain() ignores freshness and the body limit, so the flags of those options select how the secrets were pasted.
+  // explain() ignores freshness and the body limit, so here the flags of those options select how the user pasted the
+  // secrets.
   const unsigned how = (request.flags >> 2U & 1U) | (request.flags >> 4U & 6U);
   std::vector<std::string> secrets;
   for (const auto& secret : request.secrets) secrets.push_back(pasted(secret, how));

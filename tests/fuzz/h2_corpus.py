@@ -45,7 +45,7 @@ DATA = frame("0", "1", "s", BODY)
 PING = frame("6", "0", "0", "12345678")
 WINDOW = frame("8", "0", "0", word(1 << 16))
 
-# Each entry has the calls, and a script for each connection.
+# Each entry is a pair: the calls of the client, and the peer's script for each connection.
 HOSTILE: list[tuple[str, list[str]]] = [
     ("gcxudwqQ", [("%w" + OK) * 8]),
     ("agcg", ["%w%w%w" + OK * 3]),
@@ -121,7 +121,7 @@ def seeds() -> set[bytes]:
     out = {(calls + "\n" + "\0".join(scripts)).encode("latin-1") for calls, scripts in HOSTILE}
     for case in wire_cases():
         if "exchanges" not in case:
-            continue  # this case is for tests of the sandbox only
+            continue  # this case is only for tests of the sandbox
         script = ""
         for exchange in case["exchanges"]:
             reply = exchange["reply"]

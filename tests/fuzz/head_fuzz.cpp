@@ -1,6 +1,6 @@
 // Parses heads and chunked bodies of answers, whole and in pieces, and compares the results with a separate parser.
 //
-// An input is a byte for the size of the pieces, then the lines of the head up to an empty one, then the encoded body.
+// An input consists of a byte (the size of the pieces), the lines of a head up to an empty line, and an encoded body.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -35,7 +35,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Returns the comma-separated elements of all headers with a name.
+/// Returns the comma-separated elements of all headers with this name.
 std::vector<std::string> elements(const std::vector<std::string>& lines, std::string_view name) {
   std::vector<std::string> out;
   for (const auto& line : lines) {

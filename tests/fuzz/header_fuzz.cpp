@@ -1,4 +1,5 @@
-// A verifier must accept a request if the signature is the HMAC of the body with one of the secrets, and only then.
+// Tests that a verifier accepts a request if, and only if, the signature is the HMAC of the body with one of the
+// secrets.
 #include <functional>
 #include <span>
 
@@ -20,7 +21,7 @@ struct Expected {
   std::size_t index = 0;
 };
 
-// Applies the rules of verification in order, without any code of the library.
+// Applies the rules of verification in order, without code of the library.
 Expected judge(const Request& request, const std::optional<std::string>& signature, std::size_t max_body) {
   if (request.body.size() > max_body) return {SignatureReason::body_too_large};
   if (!signature) return {SignatureReason::missing};
@@ -147,7 +148,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(accepted, "only a fresh event is accepted");
   });
 
-  std::optional<std::size_t> joined;  // the secret that matched only after equal header values were joined
+  std::optional<std::size_t> joined;  // secret that matches only because unwrap_request() joins equal values
   if (!request.has(Request::without_header)) {
     const std::vector<std::pair<std::string_view, std::string_view>> headers(request.headers.begin(),
                                                                              request.headers.end());

@@ -1,7 +1,7 @@
 """Makes seeds of the fuzz targets from the shared fixtures: PYTHONPATH=tests python tests/fuzz/make_corpus.py FOLDER
 
 The script writes a file to FOLDER/TARGET for each case that concerns the target, and dictionaries for libFuzzer:
-FOLDER/fields.dict with names and texts worth trying, and FOLDER/TARGET.dict for a target with words of its own.
+FOLDER/TARGET.dict for a target with its own words, and FOLDER/fields.dict for all other targets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESOURCES = {
 HOW_MANY = 3  # the flags of request.hpp
 SMALL_BODY, ODD_SECRETS, OTHER_HEADER, FRESH, EQUAL_SECRETS, WITHOUT_HEADER = 4, 8, 16, 32, 64, 128
 
-# Ways to pass or break a signature, in the format of request.hpp: (flags, lines of the head).
+# Requests with a right or wrong signature, in the format of request.hpp: (flags, lines of the head).
 HEADS: list[tuple[int, list[str]]] = [
     (0, ["Service-Signature: %0"]),
     (1, ["Content-Type: application/json", "service-signature: %1"]),
@@ -64,8 +64,8 @@ def data_text(body: str) -> str | None:
 
 
 def head_of(case: dict[str, Any]) -> bytes:
-    """Returns the signature header of a vector. A right signature becomes `%0` etc., because the targets use other
-    secrets."""
+    """Returns the signature header of a vector. Each right signature is replaced by `%0`, `%1` …, because the targets
+    use other secrets."""
     if case.get("signature") is None:
         return b""
     signature = text_or_b64(case["signature"])

@@ -1,7 +1,8 @@
-// Reads lists that change while they are read, and compares the pager's items and verdict with their actual content.
+// Reads lists that change while they are read, and compares the pager's items and verdict with what the list really
+// contained.
 //
 // Before each page is read, a byte of the input selects what happens: nothing, records are added at the head or deleted
-// anywhere, or the service states something false about the page. See Plan::next().
+// anywhere, or the service states something false about the page. See List::change().
 #include <algorithm>
 #include <map>
 #include <set>
@@ -51,7 +52,7 @@ class List {
     return detail::Document::parse(SharedText::own(text));
   }
 
-  /// The records that were present from the beginning until now.
+  /// The records that have been in the list since the beginning.
   [[nodiscard]] const std::set<std::int64_t>& always() const { return always_; }
   [[nodiscard]] const std::set<std::int64_t>& there() const { return there_; }
   [[nodiscard]] bool grew() const { return grew_; }
@@ -120,7 +121,7 @@ class List {
   bool lied_;
 };
 
-/// Prefetches pages as the real source does: concurrently, so pages are read in any order.
+/// Prefetches pages in any order, like the real source, which has several requests in flight.
 class Source final : public detail::PageSource {
  public:
   Source(List& list, Bytes& plan) : list_(list), plan_(plan) {}
@@ -215,7 +216,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (list.lied()) return 0;
   if (!in_lives) require(!twice || list.reads() > 18, "no record is yielded twice");
   if (!list.shrank()) require(!twice || verdict->reason == "may_repeat", "what is yielded twice is announced");
-  // The verdict must be right when the list only grows at its head, or only shrinks. A strict pager's is always right.
+  // The verdict must be right when the list only grows at its head, or only shrinks. The verdict of a strict pager
+  // must always be right.
   if (verdict->complete && !failed && (options.strict || !(list.grew() && list.shrank()))) {
     require(std::includes(given.begin(), given.end(), list.always().begin(), list.always().end()),
             "a complete list has every record that was present all the time");

@@ -1,6 +1,8 @@
-// Plants a secret in any text, in each form that redact.hpp promises to find. The output of scrub() must not have it.
+// Plants a secret in any text, in each form that redact.hpp promises to find. The output of scrub() must not contain
+// the secret.
 //
-// An input has the kind and the form of the secret, then the text before the secret, NUL, and the text after it.
+// An input has the kind and the form of the secret, then the text before the secret, NUL, and the text after the
+// secret.
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -25,8 +27,9 @@ std::string printed(const char* format, unsigned value) {
   return text.data();
 }
 
-// Adds one level of escaping, in the syntax that `how` selects. `choice` selects the escaped characters: only those
-// that the syntax requires, all but letters and digits, or all; at the innermost level also each character separately.
+// Adds one level of escaping, in the syntax that `how` selects. `choice` selects which characters are escaped: those
+// that the syntax requires, all but letters and digits, or all. At the innermost level `choice` can also decide for
+// each character separately.
 std::string escaped(std::string_view text, unsigned how, std::uint64_t choice, bool innermost) {
   static constexpr std::array<std::string_view, 5> musts{"\\\"", "%+&= \"<>#\\", "&<>\"\\", "&<>\"'\\", "\\'"};
   static constexpr std::array<const char*, 5> formats{"\\u%04x", "%%%02X", "&#%u;", "&#x%X;", "\\x%02x"};
@@ -94,13 +97,14 @@ Planted plant(Bytes& bytes, std::string_view api_key) {
     out.text = hex(in_any_case(api_key, letters), bytes.flag());
     out.secret = out.text;
   } else if (kind == 2) {
-    // The key is in the middle of a longer text, whose characters may share base64 digits with the key.
+    // The key stands between other characters, which may share base64 digits with the key.
     const std::string before(bytes.below(4), 'x');
     const std::string behind(bytes.below(4), 'y');
     const bool url = bytes.flag();
     const auto line = bytes.below(3) * 5;
     out.text = base64(before + in_any_case(api_key, letters) + behind, url, line);
-    // The secret is only the base64 digits that encode nothing but the key, and the line ends between those digits.
+    // The secret consists of the base64 digits that encode only bits of the key, and of the line ends between those
+    // digits.
     const auto place = [line](std::size_t digit) { return digit + (line > 0 ? digit / (4 * line) * 2 : 0); };
     const auto first = place((before.size() * 8 + 5) / 6);
     const auto last = place((before.size() + api_key.size()) * 8 / 6 - 1);
@@ -140,7 +144,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (before.find(planted.secret) != std::string_view::npos || behind.find(planted.secret) != std::string_view::npos)
     return 0;
 
-  // If the preceding text opens a member whose value includes the planted text, the planted text is not a member.
+  // Skips an input whose preceding text may begin a JSON member, because that member's value would include the
+  // planted text.
   if (planted.member && before.find("_url") != std::string_view::npos) return 0;
 
   const auto scrubbed = detail::scrub(text, api_key, limit);

@@ -1,6 +1,6 @@
-// Compares retry_after() with a separate parser of seconds by RFC 9110's grammar, and with dates that the test formats.
+// Compares retry_after() with a separate parser of seconds (RFC 9110), and with dates that the test formats.
 //
-// An input is a byte that selects one of two forms, then either a text, or two times and their formats.
+// The first byte of an input selects what follows: the text of the header, or two times and their formats.
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -56,7 +56,8 @@ std::int64_t instant(Bytes& bytes) {
   return static_cast<std::int64_t>(year + bytes.number(4) % (98 * year));
 }
 
-// Whether the text is an RFC 9110 delay-seconds, or a decimal fraction of seconds, which some services send.
+// Whether the text is a number of seconds: an integer as in RFC 9110, or a decimal fraction, which some services
+// send.
 bool is_plain_number(std::string_view text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
   if (digits == 0) return false;

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Fuzzes the verifier, the envelope, every resource view, the C ABI, and the client against a hostile peer (clang's
 # libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
-#   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target that long, two at a time; 0: only known inputs. Without
-#                                             SECONDS: 5 s, small targets of the client half 3 s, with a fixed random
-#                                             seed
+#   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target for SECONDS, two targets at a time; 0 runs only known
+#                                             inputs. Without SECONDS, a small target runs 3 s, another target 5 s,
+#                                             with a fixed random seed.
 # The known inputs run first: the seeds, tests/fuzz/regressions, and earlier findings still kept in build/fuzz/findings.
-# The corpus grows in build/fuzz/corpus. Move a finding to tests/fuzz/regressions when its defect is fixed.
+# libFuzzer adds new corpus inputs to build/fuzz/corpus. Move a finding to tests/fuzz/regressions when its defect is
+# fixed.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
@@ -37,7 +38,7 @@ bc_quietly "the build" build/fuzz/logs/build.log build_targets
 rm -rf "$build/seeds"
 PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/seeds"
 
-# Runs one target: the known inputs, then new ones. Prints a line about the target; returns non-zero after a finding.
+# Runs one target: the known inputs, then new ones. Prints a result line; returns non-zero after a finding.
 fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
   local time="${seconds:-5}"

@@ -1,4 +1,5 @@
-// Saved states of lists: a state that was written must be read back; a changed or invalid state must be refused.
+// Checks the saved states of lists: a written state must be read back unchanged; a changed or invalid state must be
+// refused.
 //
 // If the first byte is even, the rest is read as a state; otherwise the bytes define a state and one change to its
 // text.

@@ -1,5 +1,5 @@
-// Compares parse_time() with a separate parser, which accepts a text that has one of the listed shapes and whose
-// numbers are a date by libc's calendar.
+// Compares parse_time() with a separate parser, which checks the shape of the text and validates the date with libc's
+// timegm().
 #include <time.h>
 
 #include <array>

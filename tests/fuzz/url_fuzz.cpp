@@ -35,7 +35,7 @@ std::string lowered(std::string text) {
   return text;
 }
 
-/// Returns the host of a URL by RFC 3986: between the scheme and the first slash, without the port.
+/// Returns the host of a URL as in RFC 3986: the part between the scheme and the first slash, without the port.
 std::string host_of(std::string_view url) {
   auto authority = url.substr(url.find("://") + 3);
   authority = authority.substr(0, authority.find('/'));

@@ -12,8 +12,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Calls a getter, which must succeed if the value has the right kind, unless an integer is out of range; otherwise it
-// must throw Error(decode).
+// Calls a getter. The getter must succeed for a value of the right kind (unless an integer is out of range), and must
+// throw an Error for a value of another kind.
 template <typename Get>
 void require_only_for(bool right_kind, Get get) {
   bool given = false;
@@ -27,7 +27,7 @@ void require_only_for(bool right_kind, Get get) {
   require(right_kind || !given, "a value of the wrong kind is an error");
 }
 
-// Returns a name as printed in a path: control characters as JSON writes them.
+// Returns a name as paths show it: control characters are escaped as in JSON.
 std::string printable(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -107,7 +107,7 @@ void read_beyond_end(const Value& array) {
   }
 }
 
-// Walks a document. Only one value in eight is also read in ways that make errors or copies, which are slow; the size
+// Walks a document. Errors and copies are slow, so only one value in eight is read in ways that make them; the size
 // of the text selects the first such value.
 class Walk {
  public:
@@ -154,7 +154,7 @@ void Walk::read(const Value& value, const std::string& path) {
   } else {
     require(raw.front() == '{' && raw.back() == '}', "raw() of an object");
   }
-  if (thorough && raw.size() < 500) {  // checking every object would take quadratic time
+  if (thorough && raw.size() < 500) {  // copying large values at every level would take quadratic time
     const auto copy = ProductGroup(value).copy();
     require(copy.value() == value && copy.raw() == raw && copy.value().path() == path, "a copy is the same");
     require(parse(raw) == value, "raw() parses to the same value");

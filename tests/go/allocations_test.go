@@ -11,7 +11,7 @@ import (
 	"billcore"
 )
 
-// `fixed` returns a client of a service that sends every request the same answer and allocates nothing meanwhile.
+// `fixed` returns a client of a server that sends the same answer to every request, without allocating memory.
 func fixed(t testing.TB, body string) *billcore.Client {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,7 +39,7 @@ func fixed(t testing.TB, body string) *billcore.Client {
 	return client
 }
 
-// answerAll answers requests without a body.
+// answerAll sends `answer` to each request; the requests must not have a body.
 func answerAll(connection net.Conn, answer []byte) {
 	defer connection.Close()
 	reader := bufio.NewReader(connection)

@@ -11,7 +11,8 @@ import (
 	"billcore"
 )
 
-// If a charge was made, Charge returns the order or an unknown outcome, even if its context is cancelled meanwhile.
+// If a charge was made, Charge returns the order or an unknown outcome, even if the context is cancelled while the
+// answer arrives.
 func TestAContextCancelledWithTheAnswerHidesNoCharge(t *testing.T) {
 	const calls = 2000
 	cancels := make(chan context.CancelFunc, 1)
@@ -19,7 +20,7 @@ func TestAContextCancelledWithTheAnswerHidesNoCharge(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		(<-cancels)()
 		wait := time.Duration(answers.Add(1)%60) * time.Microsecond
-		for cancelled := time.Now(); time.Since(cancelled) < wait; { // a sleep would take longer
+		for cancelled := time.Now(); time.Since(cancelled) < wait; { // a busy loop, because a sleep would take longer
 		}
 		wrapped(order(1))(w, r)
 	})

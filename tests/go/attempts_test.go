@@ -16,7 +16,7 @@ import (
 	"billcore"
 )
 
-// `ends` returns hooks that count the attempts and record how each attempt ended.
+// `ends` counts the attempts of calls and records how each attempt ended, through the hooks that ends.hooks returns.
 type ends struct {
 	mutex sync.Mutex
 	begun int
@@ -61,7 +61,8 @@ func charge(ctx context.Context, client *billcore.Client, id billcore.ID) {
 	_, _ = client.Subscriptions().Charge(ctx, id, 1, 1)
 }
 
-// `ways` has each way in which a call can end; the record that the hooks make of its last attempt begins with `last`.
+// `ways` has each way in which a call can end. The hooks record the last attempt of the call as a text that begins
+// with `last`.
 var ways = map[string]struct {
 	run  func(t *testing.T, s *service, client *billcore.Client)
 	last string
@@ -107,7 +108,7 @@ var ways = map[string]struct {
 	}, "0 interrupted"},
 }
 
-// twoPages stops reading a list after two pages, while the list prefetches further ones.
+// twoPages reads two pages of a list, calls `then`, and stops while the list is prefetching more pages.
 func twoPages(list *billcore.List[billcore.Order], then func()) {
 	pages := 0
 	for range list.Pages() {

@@ -131,7 +131,7 @@ func TestEveryOperationWithoutAContextOrAClientGivesAnError(t *testing.T) {
 			t.Error(name, lists, err)
 		}
 		_, err := subscriptions.FindCharges(ctx, failed)
-		code(t, err, billcore.ErrInvalidArgument) // no call returned this error
+		code(t, err, billcore.ErrInvalidArgument) // `failed` was not returned by a call
 	}
 	if _, err := nobody.With(); !errors.Is(err, billcore.ErrConfig) {
 		t.Error(err)
@@ -160,7 +160,7 @@ func TestFindCharges(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	runtime.GC() // the orders keep their page
+	runtime.GC() // the orders must keep their page in memory
 	if id, err := found[0].ID(); id != "ord_3" || err != nil {
 		t.Fatal(id, err)
 	}
@@ -183,7 +183,7 @@ func TestFindChargesSaysWhatMayBeMissing(t *testing.T) {
 		t.Fatal(none, err)
 	}
 	found := billcore.FoundCharges(fmt.Errorf("wrapped: %w", err))
-	runtime.GC() // the orders keep their page
+	runtime.GC() // the orders must keep their page in memory
 	if id, err := found[0].ID(); len(found) != 1 || id != "ord_3" || err != nil {
 		t.Fatal(found, err)
 	}
@@ -249,7 +249,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// The Go runtime sends SIGURG to its threads, and a closed connection causes SIGPIPE: neither may end a call.
+// The Go runtime sends SIGURG to its threads, and a closed connection causes SIGPIPE: neither signal may end a call.
 func TestSignalsDoNotEndCalls(t *testing.T) {
 	s := serve(t, book(2000))
 	client := connect(t, s)
@@ -272,7 +272,7 @@ func TestSignalsDoNotEndCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen++; seen%500 == 0 {
-			s.CloseClientConnections() // the next request may write into a closed connection
+			s.CloseClientConnections() // the client may write the next request to a closed connection
 		}
 	}
 	if seen != 2000 {

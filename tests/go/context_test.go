@@ -136,9 +136,10 @@ func TestManyCancelledCalls(t *testing.T) {
 	settled(t, goroutines)
 }
 
-// Each client has its own slots: if one client uses all of its slots, another client still has free ones.
+// The limit of concurrent calls applies to each client separately: one client at its limit does not delay another
+// client.
 func TestSlotsAreOfAClient(t *testing.T) {
-	const most = 1000 // concurrent calls of one client
+	const most = 1000 // the limit of concurrent calls of one client
 	s := serve(t, wrapped(order(1)))
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
@@ -171,7 +172,7 @@ func TestAThousandCallsAtOnceAreNotAThousandThreads(t *testing.T) {
 	s := serve(t, wrapped(order(1)))
 	client := connect(t, s, billcore.WithTimeout(time.Minute))
 	var all sync.WaitGroup
-	for range 3000 { // more calls than may run at once: the others wait
+	for range 3000 { // more calls than may run at once, so that some calls wait
 		all.Add(1)
 		go func() {
 			defer all.Done()

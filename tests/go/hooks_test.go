@@ -17,7 +17,7 @@ import (
 	"billcore/model"
 )
 
-// A hook may call runtime.Goexit, as t.FailNow does: the call continues and its caller gets the result.
+// A hook may call runtime.Goexit, as t.FailNow does: the API call still completes, and its caller gets the result.
 func TestAHookThatEndsItsGoroutine(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {

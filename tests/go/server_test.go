@@ -19,13 +19,13 @@ import (
 
 const apiKey = "key_of_the_tests_0123456789"
 
-// service is a real HTTP server that records what it was sent.
+// service is a real HTTP server that records the requests.
 type service struct {
 	*httptest.Server
 	mutex    sync.Mutex
 	requests []string
-	held     chan struct{} // closed when the hanging requests may end
-	broken   atomic.Int64  // hanging requests whose client disconnected
+	held     chan struct{} // closed to let the held requests end
+	broken   atomic.Int64  // held requests whose client disconnected
 }
 
 func (s *service) sent() []string {

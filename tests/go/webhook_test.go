@@ -301,7 +301,7 @@ func FuzzUnwrap(f *testing.F) {
 		}
 		event, err := v.Unwrap(body, right)
 		if err != nil {
-			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // the body is too large
+			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // when the body is too large
 				t.Fatal(err)
 			}
 			return
@@ -314,7 +314,7 @@ func FuzzUnwrap(f *testing.F) {
 	})
 }
 
-// readAll calls the getters. The getters may fail, but every error must be a *billcore.Error.
+// readAll calls the getters. A getter may fail, but its error must be a *billcore.Error.
 func readAll(t *testing.T, event *webhook.Event) {
 	_, id := event.ID()
 	_, name := event.Name()
@@ -356,7 +356,8 @@ func readAll(t *testing.T, event *webhook.Event) {
 	}
 }
 
-// The memory of the C library stays bounded, whether a receiver closes its events or never does.
+// The memory of the C library stays bounded, whether a receiver closes its events or leaves them to the garbage
+// collector.
 func TestEventsKeepLittle(t *testing.T) {
 	withoutRaceDetector(t)
 	v := verifier(t)

@@ -28,7 +28,7 @@ PARTS = (
 
 
 def copy_of_the_tree(folder: Path) -> Path:
-    """Copies the files in PARTS that git tracks or would add. Returns the new tree."""
+    """Copies the files in PARTS that git does not ignore. Returns the root of the copy."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PARTS]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     tree = folder / "tree"

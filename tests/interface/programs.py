@@ -1,5 +1,5 @@
-"""Source texts of programs that use what test_additions.py adds. The programs' arguments are the base URL and the body
-of an event."""
+"""Source code of programs that use the additions of test_additions.py. Each program takes the base URL and the body
+of an event as arguments."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Checks that an addition to the service interface needs only new data. The test copies the tree and edits only the
 data of core/interface: it adds a field, an option, an error, an operation, a parameter, a resource with its operations,
 and an event. It then generates and builds the copy, and uses the additions from C++, C and Python, and from Go and Rust
-if BILLCORE_GO and BILLCORE_RUST name the folders of go and cargo.
+if BILLCORE_GO and BILLCORE_RUST name the folders of the commands go and cargo.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ DATA = """
 number = 7
 name = "Invoice"
 """
-# File -> (text to add, text to insert it before; "" for the end of the file).
+# Maps each file to its additions: (text to add, existing text that must follow it; "" for the end of the file).
 ADDED = {
     "resources.toml": [(FIELD, '  { name = "remote_id"'), (RESOURCE, '[[resource]]\nname = "CustomFieldValue"')],
     "options.toml": [(OPTION, '[[option]]\nname = "proxy"')],
@@ -164,7 +164,7 @@ class Server(BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
     def do_POST(self) -> None:
-        """Answers with a subscription whose reference_name is a copy of what was requested."""
+        """Answers with a subscription whose reference_name repeats the method, path and body of the request."""
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode().replace('"', "'")
         path = self.path.removeprefix("/account")
         body = json.dumps({"data": {"id": "s", "reference_name": f"POST {path} {sent}"}}).encode()
@@ -202,7 +202,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
         out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c)\n")
         out.write(f"set_target_properties({' '.join(TOGETHER)} PROPERTIES UNITY_BUILD ON)\n")
-    # With this variable ccache uses paths relative to the tree, so that a copy in another folder finds the cached
+    # With CCACHE_BASEDIR, ccache uses paths relative to the tree, so that a copy in another folder finds the cached
     # objects.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]

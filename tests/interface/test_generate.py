@@ -79,7 +79,7 @@ def test_the_data_have_every_field_of_the_fixture() -> None:
         if row["resource"] in ("Event envelope", "Pagination"):
             continue
         name = row["class"], row["member"]
-        # A field of the type "any JSON value" may be null, but not absent.
+        # A field of type "any" (any JSON value) may be null, so the fixture marks the field as nullable.
         assert (fields[name].get("nullable", False) or fields[name]["type"] == "any") == row["nullable"], row
         assert (fields[name].get("unit") == "cents") == (row["kind"] == "money"), row
         seen.add(name)

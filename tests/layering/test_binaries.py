@@ -1,7 +1,8 @@
-"""The built libraries and modules: the libraries they need, the symbols they export, the threads they start.
+"""Checks of the built libraries and modules: which libraries they need, which symbols they export, which threads they
+start.
 
-$BILLCORE_RELEASE_BUILD is a release build of the C libraries, $BILLCORE_PYTHON_PACKAGE the folder of the installed
-Python package.
+$BILLCORE_RELEASE_BUILD is the folder of a release build of the C libraries, and $BILLCORE_PYTHON_PACKAGE is the
+folder of the installed Python package.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = Path(os.environ["BILLCORE_PYTHON_PACKAGE"])
 
 C_LIBRARIES = ["libbillcore-webhook.so", "libbillcore.so", "libbillcore-arrow.so"]
-# The libraries of the C and C++ run-time.
+# The runtime libraries of C and C++, which every library may need.
 RUNTIME = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
@@ -93,7 +94,8 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def threads_during_a_call(process: subprocess.Popen[str], request: str, sandbox: Sandbox) -> int:
-    """The highest number of threads of the process while the sandbox delays the answer to the process's call."""
+    """Returns the largest number of threads in the process while it waits for the sandbox's delayed answer to its
+    call."""
     sandbox.control.reset()
     sandbox.control.fault("delay", method="GET", delay=1.0)
     assert process.stdin is not None and process.stdout is not None
@@ -132,7 +134,7 @@ def test_no_background_thread_during_a_call(language: str, sandbox: Sandbox) -> 
         "c": [str(BUILD / "tests/capi/wire-driver-c")],
         "python": [sys.executable, "-c", PYTHON_CALLER],
     }[language]
-    # The URL has an address, not a name: libcurl resolves names in a short-lived thread.
+    # The URL must have an IP address, because libcurl resolves host names in a short-lived thread.
     assert "//127.0.0.1:" in sandbox.base_url
     client = {"base_url": sandbox.base_url, "api_key": sandbox.api_key}
     request = json.dumps({"op": "products.list", "client": client, "args": {}, "take": "first"})

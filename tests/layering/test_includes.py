@@ -1,4 +1,5 @@
-"""Files include only their own layer and the layers below, and one layer uses each third-party library."""
+"""Checks that files include only headers of their own layer and the layers below, and that only one layer uses each
+third-party library."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ def test_the_sources_are_seen() -> None:
     assert seen == {"core", "capi", "python"} and len(SOURCES) > 50
 
 
-# Maps each layer of the core (a folder of core/src) to the layers that it may include. The first five are the library
-# billcore::webhook, "arrow" is billcore::arrow, the others are billcore::client.
+# Maps each layer of the core (a folder of core/src) to the layers that it may include. The first five layers form the
+# library billcore::webhook, "arrow" is the library billcore::arrow, and the others form billcore::client.
 ROOMS = {
     "base": "",
     "json": "base",
@@ -53,7 +54,7 @@ ROOMS = {
     "arrow": "base json model http call paging client",
 }
 SMALL_HALF = {"base", "json", "model", "webhook", "explain"}
-# Maps each layer to its public headers: the public headers of all layers are in one folder.
+# Maps each layer to its public headers, because one folder has the public headers of all layers.
 PUBLIC = {
     "base": "error error_code values detail/libraries",
     "json": "json detail/document",
@@ -108,7 +109,7 @@ def test_the_wall_is_where_the_libraries_part() -> None:
         ("client", {"http", "call", "paging", "client"}),
         ("arrow", {"arrow"}),
     ):
-        # The sources that make a page's columns are a separate object library.
+        # billcore_arrow has some of its sources in an object library, billcore_arrow_batch.
         declared = re.findall(
             rf"add_library\(billcore_{library}(?:_batch)? (?:STATIC|OBJECT)(.*?)\)\n", listed, re.DOTALL
         )
@@ -187,7 +188,8 @@ def test_core_knows_neither_face_and_the_faces_not_each_other() -> None:
     assert names(c_face, ("capi",)) and names(python_face, ("python",))
 
 
-# An Event is proof that its bytes were verified. The first snippet compiles; each other snippet fails with its error.
+# An Event can be made only from verified bytes. The first snippet must compile; each other snippet must fail to
+# compile, with the error given here.
 SNIPPETS = {
     "verified": ("auto e = billcore::webhooks::unwrap(body, std::nullopt, secret); (void)e;", None),
     "event from text": ("billcore::Event e{body}; (void)e;", "no matching function"),

@@ -1,4 +1,5 @@
-"""Every Python C API function that the modules use is wrapped in interpreter_calls.cpp, or is listed as harmless."""
+"""Checks that every Python C API function that the modules use is wrapped in interpreter_calls.cpp or listed as
+harmless."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from .test_binaries import ROOT, module, run
 
 GATE = ROOT / "python/src/shared/interpreter_calls.cpp"
 
-# These functions run no Python code, collect no garbage, destroy no object in use, and do not wait for the GIL.
+# These functions do not run Python code, collect garbage, destroy an object in use, or wait for the GIL.
 HARMLESS = set(
     re.findall(
         r"\w+",
@@ -37,7 +38,7 @@ HARMLESS = set(
         """,
     )
 )
-# Functions that the modules call only while they are imported.
+# Functions that the modules call only during their import.
 STARTING = {
     "PyDict_SetItemString",
     "PyModuleDef_Init",

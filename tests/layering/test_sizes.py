@@ -1,4 +1,4 @@
-"""No hand-written source file is too long to read in one sitting."""
+"""Checks that no hand-written source file has more than MOST lines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MOST = 400  # lines
-CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh", "*.go", "*.rs")  # no stubs (*.pyi): they repeat other text
+CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh", "*.go", "*.rs")  # not stubs (*.pyi): they repeat other text
 APART = ("tests/bench/",)  # self-contained programs that are compared with each other
 
 
 def files_of_code() -> list[str]:
-    """Source files that git tracks or would add."""
+    """Returns the source files that git does not ignore."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *CODE]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return [name for name in listed if not name.startswith(APART) and (ROOT / name).exists()]

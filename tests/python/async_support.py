@@ -20,7 +20,7 @@ from support.waiting import GENEROUS, until_awaited
 from .support import ACCOUNT, API_KEY
 
 T = TypeVar("T")
-UNSENT = 0.2  # seconds in which an unexpected request would have arrived
+UNSENT = 0.2  # seconds after which a test concludes that the client sent no request
 
 
 class Run(Protocol):
@@ -30,7 +30,7 @@ class Run(Protocol):
 
 
 RUNNERS: dict[str, Run] = {"asyncio": asyncio.run, "uvloop": uvloop.run}
-# Runs a test on both event loops; the test takes the parameter `run`.
+# Parametrizes a test over both event loops; the test takes the parameter `run`.
 each_loop = pytest.mark.parametrize("run", RUNNERS.values(), ids=list(RUNNERS))
 
 
@@ -70,7 +70,7 @@ def serving(script: Script = (), **options: Any) -> Iterator[tuple[WatchedServer
 
 
 class Gate:
-    """A script that holds every answer back until open()."""
+    """A script that holds every answer back until open() is called."""
 
     def __init__(self, reply: Callable[[Request], Reply]) -> None:
         self._reply = reply

@@ -1,4 +1,4 @@
-"""A scripted server and a client for it; every test gets its own."""
+"""Fixtures: a scripted server and a client for it. Every test gets its own pair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conformance.server import Script, ScriptedServer
 from .fork_support import Scene, answer
 from .support import ACCOUNT, API_KEY
 
-# Hypothesis sets no deadline for one example: a busy machine may run it slowly.
+# Hypothesis examples have no deadline, because a busy machine may run an example slowly.
 settings.register_profile("billcore", deadline=None)
 settings.load_profile("billcore")
 
@@ -39,13 +39,13 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, str]:
     subprocess.run(command.split(), check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
-    context.num_tickets = 0  # TLS session tickets are two small writes, which the kernel would delay
+    context.num_tickets = 0  # no session tickets: the server would send two small writes, which the kernel delays
     return context, str(files[0])
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """serve(script) -> (server, client)"""
+    """Returns the function serve(script) -> (server, client)."""
     with ExitStack() as stack:
 
         def start(script: Script) -> tuple[ScriptedServer, billcore.Client]:
@@ -60,7 +60,7 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture(params=["http", "tls"])
 def scene(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[Scene]:
-    """The server for programs that fork, with and without TLS."""
+    """A server for programs that fork; the test runs once without TLS and once with TLS."""
     context, bundle = tls if request.param == "tls" else (None, "")
     with ScriptedServer(answer, tls=context) as server:
         yield Scene(server, bundle)

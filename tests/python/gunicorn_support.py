@@ -16,7 +16,7 @@ from support.waiting import GENEROUS
 
 @contextmanager
 def gunicorn(folder: Path, options: Sequence[str], **environment: str) -> Iterator[int]:
-    """The port of a gunicorn that runs application.py of the folder and must exit cleanly, without logged errors."""
+    """Runs application.py of the folder in gunicorn, and yields its port; gunicorn must exit without errors."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listening, (folder / "output").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", *options, "--bind", f"fd://{listening.fileno()}", "application"],

@@ -1,4 +1,4 @@
-"""Interrupts the calls of a child program by signals; returns what the program knows about each call."""
+"""Interrupts the calls of a child program with signals, and returns what the program knows about each call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from support.children import child_environment
 
 from .support import ACCOUNT, API_KEY
 
-# A program that makes calls in turn, each of which is interrupted once, and prints what the caller knows of each call.
+# A program that makes calls in turn. Each call is interrupted once; then the program prints what it knows about the
+# call.
 CALLER = """
 import json, signal, sys, time, billcore
 from billcore import *
@@ -90,7 +91,7 @@ class Interrupter:
 
 
 def interrupt(code: str, replies: list[Reply], *signals: int, lead: float = 0.002) -> list[dict[str, Any]]:
-    """Answers the requests in order, each `lead` seconds after sending the signals to the program."""
+    """Runs calls in the program CALLER; sends it the signals at each request, and answers `lead` seconds later."""
     caller = Interrupter(code)
     left = iter(replies)
 

@@ -1,4 +1,4 @@
-"""Serves a list of any length, generated while it is read; prints the server's port, and exits at the end of stdin.
+"""Serves a list of any length, each page generated on request. Prints the server's port; exits at the end of stdin.
 
 long_list.py PAGES PER_PAGE BYTES_OF_METADATA ORDER  (ORDER is JSON)
 """
@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any
 
-PLACE = "0123456789"  # placeholder for the id in an order: as long as every id
+PLACE = "0123456789"  # placeholder for the id of an order; every id has this length
 
 
 class Pages:

@@ -85,7 +85,7 @@ GROUP: dict[str, Any] = {"id": 5, "name": "All", "products": [42, 43]}
 
 
 def data(resource: Any, status: int = 200, **more: Any) -> Reply:
-    """The answer with one resource."""
+    """An answer with one resource."""
     return json_reply({"data": resource}, status, **more)
 
 
@@ -149,7 +149,7 @@ def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[thre
 
 
 def measured_environment() -> dict[str, str]:
-    """child_environment() for a program that measures its memory: makes AddressSanitizer release freed memory early."""
+    """The environment of a child that measures its memory: AddressSanitizer releases freed memory early."""
     return child_environment(ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
 
 
@@ -174,7 +174,7 @@ def run_python(code: str, *arguments: str, environment: dict[str, str] | None = 
 
 
 def run_together(code: str, calls: Sequence[Sequence[str]], timeout: float = 120.0) -> list[tuple[int, str, str]]:
-    """Runs code in a new interpreter for each list of arguments, concurrently; returns exit code, stdout, stderr."""
+    """Runs code concurrently, in one new interpreter per argument list; returns each (exit code, stdout, stderr)."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", code, *arguments],

@@ -72,7 +72,7 @@ def expected(view: Any, names: list[str], resource: str) -> Row:
 
 
 def parsed(rows: list[Row]) -> list[Row]:
-    """Rows with JSON text parsed."""
+    """The rows, with the JSON text of nested fields parsed."""
     return [
         {name: json.loads(value) if name in NESTED and value is not None else value for name, value in row.items()}
         for row in rows

@@ -1,4 +1,4 @@
-"""Reading a list as Arrow columns: pages, errors midway, threads, signals, and cleanup."""
+"""Reading a list as Arrow columns: pages, errors in the middle of a list, threads, signals, and cleanup."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_a_released_stream_does_not_wait_for_the_gil() -> None:
         stream = CStream.from_address(pointer(capsule, b"arrow_array_stream"))
         book.delay = 0.2
         assert [next_length(stream) for _ in range(2)] == [PER_PAGE] * 2 and counts["begun"] > 2
-        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(stream.release)  # CFUNCTYPE drops the GIL
+        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(stream.release)  # CFUNCTYPE releases the GIL
         releaser = threading.Thread(target=release, args=(ctypes.addressof(stream),))
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1000)  # this thread keeps the GIL

@@ -79,7 +79,7 @@ def test_before_it_is_sent(run: Run, call: Callable[[Any], Any]) -> None:
 @each_loop
 @each_call
 def test_while_it_connects(run: Run, call: Callable[[Any], Any]) -> None:
-    """Over TLS nothing is sent before the handshake is complete."""
+    """A call is cancelled during the TLS handshake, before the client has sent the request."""
     with SilentListener() as listener:
 
         async def main() -> None:
@@ -196,7 +196,8 @@ def test_the_deadline_counts_while_it_waits_for_a_connection(run: Run) -> None:
 @each_loop
 @each_call
 def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], Any]) -> None:
-    """The answer has arrived, but the task has not resumed: the result is lost. After a write, the error has a note."""
+    """A call that is cancelled after its answer arrived, but before its task resumed, loses the result; a write adds
+    a note."""
     answer = page([ORDER], 1, 1) if call is CALLS["list"] else data(SUBSCRIPTION)
     with serving(lambda _: answer) as (server, client):
 

@@ -19,7 +19,7 @@ from support.waiting import until
 from .async_support import RUNNERS, UNSENT, Run, each_loop, new_client, serving
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, page
 
-# Each operation, with an answer on which it succeeds.
+# Each operation, with an answer that makes it succeed.
 OPERATIONS: dict[str, tuple[Callable[[Any], Any], Reply]] = {
     "subscriptions.get": (lambda c: c.subscriptions.get("a b"), data(SUBSCRIPTION)),
     "subscriptions.cancel": (lambda c: c.subscriptions.cancel(7), data(SUBSCRIPTION)),
@@ -277,7 +277,7 @@ def test_a_request_on_a_kept_connection_leaves_at_once(run: Run) -> None:
             assert (await client.subscriptions.get("s")).id == "sub_1"
             begun = client.subscriptions.get("t")
             begun.send(None)
-            until(lambda: len(server.requests) == 2)  # the loop does not run meanwhile
+            until(lambda: len(server.requests) == 2)  # the loop does not run during this wait
             begun.close()
             assert (await client.subscriptions.get("u")).id == "sub_1"
             await client.close()

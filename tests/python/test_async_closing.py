@@ -112,7 +112,7 @@ def test_without_close_nothing_is_left_either(run: Run) -> None:
         async def main() -> None:
             await use(new_client(server))
 
-        run(main())  # the loop itself may keep descriptors open
+        run(main())  # the first run may open descriptors that the loop keeps
         gc.collect()
         until(lambda: server.ended == server.connections)
         before = descriptors()
@@ -151,7 +151,7 @@ def test_a_call_that_is_never_resumed(run: Run) -> None:
 
 @each_loop
 def test_a_client_that_only_its_call_knows(run: Run) -> None:
-    """The client is collected after the call; the call's result is unaffected."""
+    """Only the call refers to the client: the call's result is unaffected, and afterwards the client is collected."""
 
     def script(request: Request) -> Reply:
         return Reply(status=404) if request.target.endswith("/none") else silent(request)
@@ -202,7 +202,7 @@ def test_a_task_that_nobody_keeps_goes_on(run: Run) -> None:
 
 @each_loop
 def test_what_a_loop_left_behind_is_garbage(run: Run) -> None:
-    """Calls in flight never complete when their loop is closed, but they are collected with their sockets."""
+    """When a loop is closed, its calls in flight never complete, but they and their sockets are collected."""
     new_loop = asyncio.new_event_loop if run is RUNNERS["asyncio"] else uvloop.new_event_loop
     with serving(silent, timeout=None) as (server, client):
         before = descriptors()

@@ -64,7 +64,7 @@ def test_gather_groups_tasks_and_timeouts(run: Run) -> None:
 
 @each_loop
 def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
-    """Other libraries drive coroutines by send() and throw(), and so does asyncio's Task implemented in Python."""
+    """Other libraries drive coroutines with send() and throw(), and so does asyncio's pure-Python Task."""
     with serving(lambda _: data(SUBSCRIPTION)) as (_, client):
 
         async def main() -> None:
@@ -88,7 +88,7 @@ def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
 
 @each_loop
 def test_a_thousand_requests_at_once(run: Run) -> None:
-    """A hundred requests, and never more, are in flight before the server answers the first one."""
+    """The server answers only when a hundred requests are in flight; there are never more than that."""
     together = threading.Barrier(100)
 
     def script(request: Request) -> Reply:

@@ -1,4 +1,4 @@
-"""Runs the tests of test_pager.py with AsyncClient; Pager and AsyncPager give equal results for equal answers."""
+"""Runs the tests of test_pager.py with AsyncClient, and checks that AsyncPager gives the same results as Pager."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def test_a_thousand_cancellations(run: Run, warnings: Callable[[], list[str]]) -
     assert {attempt.status or attempt.error for attempt in hooks.ends} == {200, "CancelledError"}
 
 
-# Hooks that misbehave at the end.
+# Hooks that misbehave at the end of a call.
 
 
 @each_loop

@@ -42,7 +42,7 @@ logging.lastResort = Keep()
 
 
 def interrupted(call: str, number: int = signal.SIGINT, act: str = "pass", prepare: str = "") -> dict[str, Any]:
-    """Returns what a program knows of a call that a signal ends before the answer arrives."""
+    """Returns what a program knows about a call that a signal ends before the answer arrives."""
     caller = Interrupter(INTERRUPTED.replace("CALL", call).replace("ACT", act).replace("PREPARE", prepare))
 
     def script(request: Request) -> Reply:
@@ -92,7 +92,8 @@ def test_what_a_hook_raises_at_the_end_of_an_interrupted_call(act: str, names: l
 
 
 def test_an_answer_that_a_blocking_caller_does_not_get_is_logged() -> None:
-    """The exception of a signal handler discards the result, so the client logs what the answer said."""
+    """An exception from a signal handler discards the result, so the client logs the outcome that the answer
+    reported."""
     for _ in range(10):
         (line,) = interrupt(
             LOG.replace("log.", "lines.")
@@ -138,7 +139,8 @@ print(ends)
 
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "SystemExit", "ValueError"])
 def test_what_a_hook_raises_when_pages_are_dropped(error: str) -> None:
-    """A hook that raises outside any call: a KeyboardInterrupt becomes a signal again, and the next call succeeds."""
+    """If a hook raises KeyboardInterrupt outside any call, the client turns it back into a signal. The next call
+    succeeds."""
 
     def script(request: Request) -> Reply:
         if request.target.endswith("/order/o"):
@@ -193,7 +195,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("where", ["request", "response"])
 def test_a_fork_within_a_hook(scene: Scene, where: str) -> None:
-    """The child does not send its parent's request, and its client still works."""
+    """The child does not send its parent's request, and the child's client still works."""
     scene.run(
         """
 ends = []

@@ -1,4 +1,4 @@
-"""Which certificates are trusted by default. tests/conformance/test_tls.py has the other tests of TLS."""
+"""Tests which certificates the client trusts by default. tests/conformance/test_tls.py has the other tests of TLS."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25
 
 
 class Sloppy(datetime):
-    """A datetime whose utcoffset() returns any `offset`."""
+    """A datetime whose utcoffset() returns `offset` without checking it."""
 
     offset: Any = None
 
@@ -33,7 +33,7 @@ class Sloppy(datetime):
 
 
 class Zone(tzinfo):
-    """A tzinfo whose utcoffset() returns any `offset`; datetime checks the result and raises its own errors."""
+    """A tzinfo whose utcoffset() returns `offset` unchecked; datetime checks the result and raises its own errors."""
 
     def __init__(self, offset: Any) -> None:
         self.offset = offset

@@ -75,7 +75,8 @@ def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
 
 
 def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
-    """Returns a server that resets charges and answers reads by `reads`, its client, and a charge's error."""
+    """Returns a server that resets the connection of each charge and answers reads with `reads`, a client, and a
+    charge's error."""
     server, client = serve(lambda request: RESET if request.method == "POST" else reads(request))
     return server, client, unknown_charge(client)
 
@@ -103,7 +104,7 @@ def test_the_charge_is_found(sandbox: Sandbox, kind: FaultKind) -> None:
         assert new(client.subscriptions.find_charges(error, skew=skew)) == made
         # After a crash the program has no error, only the time that it recorded before the charge.
         assert new(client.subscriptions.find_charges(subscription.id, since=now)) == made
-        # The error can be pickled and used with another client, as in another process.
+        # The error can be pickled and used with another client, for example in another process.
         with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as other:
             again = pickle.loads(pickle.dumps(error))
             assert new(other.subscriptions.find_charges(again, skew=skew)) == made
@@ -182,7 +183,7 @@ def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_an_order_that_moves_is_found(serve: Serve, awaited: bool) -> None:
-    """An order of page 1 is deleted before page 2 is read, so the first order of page 2 moves to page 1."""
+    """An order on page 1 is deleted before page 2 is read, so the first order of page 2 moves to page 1."""
     lists = itertools.chain([["o5", "o4", "o3"]], itertools.repeat(["o5", "o3"]))
 
     def answer(request: Request) -> Reply:

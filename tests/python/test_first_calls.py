@@ -1,4 +1,4 @@
-"""Threads make the first calls of a process concurrently: lazy look-ups must not deadlock."""
+"""Threads make the first calls of a process concurrently; the library's lazy initialisation must not deadlock."""
 
 from __future__ import annotations
 

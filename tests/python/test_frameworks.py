@@ -1,4 +1,4 @@
-"""Resources as fields of pydantic and as results of FastAPI."""
+"""Resources as fields of pydantic models and as results of FastAPI endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A verifier with a freshness limit refuses a signed event that is too old, or from the future, by its clock."""
+"""A verifier with a freshness limit refuses a signed event that the verifier's clock finds too old or in the
+future."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from billcore import webhooks
 from .support import SECRET, event, sign
 
 BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25T10:00:00Z", "data": null}'
-CREATED = datetime(2025, 4, 25, 10, tzinfo=UTC)  # time of BODY
+CREATED = datetime(2025, 4, 25, 10, tzinfo=UTC)  # created_at of BODY
 
 
 @pytest.mark.parametrize("freshness", [300, 300.0, timedelta(minutes=5)])

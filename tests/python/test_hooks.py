@@ -325,7 +325,8 @@ asyncio.run(main())
 )
 def test_a_call_that_is_given_up_within_its_own_hook(hook: str, ending: str) -> None:
     def script(request: Request) -> Reply:
-        # A retry without a pause (Retry-After: 0) was once sent before the engine could cancel it.
+        # With Retry-After: 0 a retry would follow at once; after the hook has dropped the call, the client must not
+        # retry.
         failing = Reply(status=503, headers={"Retry-After": "0"})
         return failing if request.target.endswith("/bad") else data(SUBSCRIPTION)
 

@@ -1,4 +1,4 @@
-"""billcore.same_id: webhooks send ids as int, the REST interface as str."""
+"""billcore.same_id() compares ids of both kinds: webhooks send ids as int, the REST interface sends them as str."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def test_the_version_is_one() -> None:
 
 
 def test_another_build_of_the_other_module_is_refused() -> None:
-    """The modules exchange objects of the same layout, so `_client` checks the build id first."""
+    """`_client` and `_webhook` exchange C++ objects, so `_client` first checks that both have the same build id."""
     code = """
 import ctypes, sys, types
 import billcore._webhook as real

@@ -57,7 +57,7 @@ def ctrl_c(
     retries: int = 0,
     environment: dict[str, str] | None = None,
 ) -> list[str]:
-    """The output of a program that makes the call `code`, is interrupted while it waits, and must end at once."""
+    """Returns the output of a program whose waiting call `code` is interrupted; the program must end at once."""
     process = subprocess.Popen(
         [sys.executable, "-c", CALLER, url + ACCOUNT, API_KEY, str(retries), code],
         stdout=subprocess.PIPE,
@@ -116,7 +116,7 @@ try:
 except billcore.RateLimitError:
     pass
 """
-    # Nothing was sent, so nothing can have happened.
+    # The interrupted call has not sent a request, so its error has no note about a write.
     assert ctrl_c(server.url, limited + code, asked, retries=5) == ["KeyboardInterrupt"]
     assert len(server.requests) == 1
 

@@ -81,7 +81,7 @@ def read_three_pages(code: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", LISTS)
 def test_no_item_is_lost(kind: str) -> None:
     line = read_three_pages(READ % LISTS[kind])
-    # Python runs the handler once for several signals that arrive before it runs.
+    # If several signals arrive before the handler runs, Python runs the handler only once.
     assert 1 <= line["interrupts"] <= 3 and line["verdict"] == "complete"
 
 

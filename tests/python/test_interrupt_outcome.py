@@ -1,4 +1,4 @@
-"""A signal that arrives while a call is in flight, and whose handler has not run when the answer arrives.
+"""Signals that arrive while a call is in flight, and whose handlers have not run when the answer arrives.
 
 Python runs signal handlers between two bytecodes. If the call did not check for signals itself, the exception of a
 handler would discard the call's result: a charge would be made, and the caller would not know.
@@ -20,7 +20,8 @@ from .interrupt_support import CHARGE, Interrupter, interrupt
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page
 
 # Times of the signal and of the answer, in milliseconds after the request arrives. No signal follows right after the
-# answer: it could arrive after the call returns and before Python binds the result, where the client cannot check.
+# answer: such a signal could arrive after the call returns and before Python binds the result, where the client
+# cannot check.
 OFFSETS = [(at, 30) for at in (1, 5, 10, 15, 20, 25, 28, 29, 30, 130, 200)] + [(0, 0), (0, 1), (10, 200), (199, 200)]
 
 
@@ -100,7 +101,7 @@ def test_the_note_says_what_the_answer_means() -> None:
 
 
 def says_what_is_meant(row: tuple[str, Reply, str, str | None], line: dict[str, Any]) -> bool:
-    """False if the client saw the signal before the answer."""
+    """Returns False if the client saw the signal before the answer."""
     code, _, text, error = row
     if sent_only(line) and not any(text in note for note in line["notes"]):
         return False
@@ -128,7 +129,7 @@ def test_what_other_handlers_raise_has_the_note_too() -> None:
 
 
 def interrupted_after_the_answer(*signals: int) -> dict[str, Any]:
-    """Returns what a program knows of a charge whose answer the client received before it saw the signals."""
+    """Returns what a program knows about a charge whose answer the client received before it saw the signals."""
     for _ in range(10):
         (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], *signals)
         assert len(line["notes"]) == 1, line

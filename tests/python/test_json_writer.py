@@ -59,7 +59,7 @@ class Text(str):
 
 
 class Index:
-    """A number with __index__, as in NumPy."""
+    """An object that converts to an int through __index__(), like NumPy's integers."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -133,7 +133,7 @@ REFUSED: list[Callable[[], Any]] = [
 class Maker:
     """Makes random objects, each with the content expected in the body, in the form that read() returns.
 
-    faults: the errors that the made objects may cause; if there are any, nothing may be sent.
+    faults: the errors that the made objects may cause; if it is not empty, the client must not send a request.
     strange: the json module does not accept the object, or may write it differently.
     unsteady: the object changes while it is written, so that its JSON is not checked.
     """
@@ -275,7 +275,7 @@ def _deep_comparisons() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_deep_comparisons")
 def test_random_objects_as_bodies(serve: Serve) -> None:
-    """BILLCORE_SEED repeats one seed."""
+    """BILLCORE_SEED=N repeats the run with the seed N."""
     seed = int(os.environ.get("BILLCORE_SEED") or random.SystemRandom().randrange(1 << 30))
     source = random.Random(seed)
     bodies: list[bytes] = []

@@ -57,7 +57,8 @@ print(json.dumps(said | {"peak": peak() - before}))
 """
 
 
-# The client refuses an answer by its Content-Length, or once it has received more than max_response, by default 64 MiB.
+# The client refuses an answer over max_response (64 MiB by default): at once if Content-Length shows the size,
+# otherwise when it has received more.
 @pytest.mark.parametrize("promised", [True, False])
 def test_a_refused_answer_takes_its_own_size(promised: bool) -> None:
     size = 64 << 20
@@ -88,8 +89,8 @@ def test_the_peak_goes_by_the_size_of_the_answer(body: str, status: int, kind: s
         said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
     assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
-    # Without that limit the peak memory was 8 to 18 times the size of the answer. AddressSanitizer copies growing
-    # blocks and keeps old ones.
+    # Without the limit on the number of values (problem_of_extent()), the peak was 8 to 18 times the size of the
+    # answer. AddressSanitizer copies growing blocks and keeps old ones.
     times = 10 if SANITIZED else 3
     assert said["peak"] < times * SIZE, said
     assert said.get("longest", 0.0) < LATE, said

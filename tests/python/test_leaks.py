@@ -16,9 +16,9 @@ from conformance.server import Reply, Request, ScriptedServer, json_reply
 
 from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, SUBSCRIPTION, data, measured_environment, page
 
-AT_ONCE = 8  # pages in flight, and so connections
+AT_ONCE = 8  # pages in flight, and therefore connections
 MANY = 1_000 if SANITIZED else 10_000  # calls
-MOST = 2 << 20  # bytes that 10,000 calls may leave: leaking one small answer per call would be far more
+MOST = 2 << 20  # bytes by which memory may grow; a leak of one small answer per call would be far more
 GENEROUS = 300.0  # seconds
 
 PREAMBLE = """
@@ -241,7 +241,7 @@ print(json.dumps([before, run(int(sys.argv[4]))]))
 def answer(request: Request) -> Reply:
     name = request.target.split("/subscription/")[1].split("?")[0]
     if name.startswith("late"):
-        return Reply(raw=b"", ending="hang")  # an answer might arrive before a busy client checks its clock
+        return Reply(raw=b"", ending="hang")  # an answer could arrive before a busy client checks its deadline
     if name == "s/order":
         return json_reply({"error": {"code": "card_declined", "message": "No."}}, 402)
     if name == "s/orders":
@@ -294,7 +294,7 @@ def check(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert after["connections"] <= AT_ONCE
     assert after["threads"] == before["threads"] == 1
     assert after["memory"] <= before["memory"] + MOST
-    assert after["objects"] <= before["objects"] + 1000  # up to 510 objects are temporary, for any number of calls
+    assert after["objects"] <= before["objects"] + 1000  # up to 510 objects are temporary, however many calls run
 
 
 def test_ten_thousand_calls() -> None:

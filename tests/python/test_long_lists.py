@@ -14,7 +14,7 @@ import pytest
 
 from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, measured_environment, run_python
 
-MOST = 20 << 20  # bytes above the start
+MOST = 20 << 20  # bytes of memory above the level at the start
 
 READ = """
 import asyncio, json, sys, time

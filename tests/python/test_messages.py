@@ -1,4 +1,4 @@
-"""Errors that tell a beginner what to do: one line each."""
+"""Tests that each error tells a beginner what to do, in one line."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ call()
     ("level", "lines"), [("debug", 3), ("INFO", 1), ("warning", 0), ("loud", 1), ("", 0), (None, 0)]
 )
 def test_a_log_by_environment(monkeypatch: pytest.MonkeyPatch, level: str | None, lines: int) -> None:
-    """A program that sets up logging itself gets each line once, in its own form."""
+    """A program that sets up logging itself gets each line once, in the program's own format."""
     if level is None:
         monkeypatch.delenv("BILLCORE_LOG", raising=False)
     else:

@@ -1,4 +1,4 @@
-"""Lists: laziness, order, pages, verdicts, errors midway."""
+"""Lists: laziness, order, pages, verdicts, errors in the middle."""
 
 from __future__ import annotations
 

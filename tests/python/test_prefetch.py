@@ -20,7 +20,8 @@ PER_PAGE = 3
 
 
 class Book:
-    """A list of `pages` pages that records the requests, delays answers, and replaces pages by those in `instead`."""
+    """A list of `pages` pages that records the requests, delays answers, and replaces pages with those in
+    `instead`."""
 
     def __init__(self, pages: int, *, delay: float = 0.0) -> None:
         self.pages = pages
@@ -120,7 +121,7 @@ def test_what_died_while_nobody_looked_is_fetched_again() -> None:
     with reading(book, concurrency=3) as (_, client):
         items = iter(client.subscriptions.orders("s"))
         seen = [next(items).id, next(items).id]
-        time.sleep(0.8)  # a consumer that is busy elsewhere
+        time.sleep(0.8)  # the consumer is busy with something else
         assert seen + [order.id for order in items] == list(range(6 * PER_PAGE))
 
 
@@ -167,7 +168,7 @@ def test_the_state_goes_on_in_another_client() -> None:
                 if len(seen) % 7 == 0:
                     break
             resume = pager.state
-            assert len(resume) < 700  # the ids of 18 pages at most
+            assert len(resume) < 700  # a state has the ids of at most 18 pages
         assert seen == list(range(10 * PER_PAGE)) and resume is not None
         assert ids(client.subscriptions.orders("s", resume=resume)) == []
         for wrong in ("", "x", resume[:-3], resume + "AAAA", "p1.AAAA"):

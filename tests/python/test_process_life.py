@@ -20,7 +20,7 @@ from support.children import child_environment
 
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_together
 
-GENEROUS = 150  # seconds; only a broken run needs them
+GENEROUS = 150  # seconds; only a failing run takes this long
 
 # A module that each spawned child imports. The fork server imports the module, so its children inherit a used client.
 WORKERS = """
@@ -213,9 +213,10 @@ class Ledger:
 
 
 def test_ctrl_c_at_any_moment_of_any_operation() -> None:
-    """No crash, no double charge, and no unreported charge, unless Ctrl-C hits between return and assignment.
+    """The program never crashes or charges twice, and reports each charge unless Ctrl-C hits between return and
+    assignment.
 
-    BILLCORE_SEED repeats one seed.
+    BILLCORE_SEED=N repeats the run with the seed N.
     """
     seed = int(os.environ.get("BILLCORE_SEED") or random.SystemRandom().randrange(1 << 30))
     count = 600

@@ -1,4 +1,5 @@
-"""The proxy of the environment is used for remote hosts, never for this machine. See also tests/conformance."""
+"""The client uses the proxy from the environment for remote hosts, but never for this machine. See also
+tests/conformance."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def test_each_variable(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: s
 
 @pytest.mark.parametrize("name, heard", [("http_proxy", True), ("ALL_PROXY", True), ("HTTPS_PROXY", False)])
 def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, heard: bool) -> None:
-    """HTTP_PROXY in capitals is ignored: the caller of a CGI program can set it with a header."""
+    """HTTP_PROXY in capitals is ignored, because a remote client of a CGI program can set it with a header."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv(name, f"http://127.0.0.1:{refusing.port}")
     with pytest.raises(billcore.ApiError if heard else billcore.ConnectionError, match="403" if heard else "not found"):
@@ -87,7 +88,7 @@ def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch
     [
         ("billing.invalid", True),
         ("BILLING.INVALID", True),
-        (".invalid", True),  # names with this suffix
+        (".invalid", True),  # matches names with this suffix
         ("invalid", True),
         ("ing.invalid", False),
         ("*", True),

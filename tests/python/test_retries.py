@@ -58,7 +58,7 @@ def test_a_list_goes_on_behind_a_broken_page(serve: Serve) -> None:
 
 
 def test_a_kept_connection_that_broke_is_replaced_at_once(serve: Serve) -> None:
-    """A broken kept connection does not mean that the service is down, so the first retry does not wait."""
+    """A broken keep-alive connection does not mean that the service is down, so the first retry does not wait."""
 
     class Waits(billcore.Hooks):
         def __init__(self) -> None:

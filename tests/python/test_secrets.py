@@ -28,7 +28,7 @@ from .support import ACCOUNT, API_KEY, SANITIZED, SECRET, SUBSCRIPTION, data, re
 
 PACKAGE = Path(billcore.__file__).resolve().parent
 PLAIN = "live_9fA2xQ7mZ0pL4vTb8Kc"
-# Every character that an encoder may write differently.
+# A key with every character that an encoder may write differently.
 AWKWARD = "live/9f+A2\"x\\Q7'm<Z>0p&L=4%2Fv~T:b8{K}c"
 
 
@@ -114,7 +114,7 @@ SHAPES: dict[str, Shape] = {
     "Location elsewhere": lambda status, key, _: answer(
         status, b"", {"Location": f"https://a:{quote(key, '')}@b.example/"}
     ),
-    # libcurl accepts no trailer line over 4 KiB.
+    # libcurl does not accept a trailer line longer than 4 KiB.
     "trailer": lambda status, key, echo: answer(status, key.encode(), trailer=echo[:3000]),
 }
 STATUSES = (300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 408, 409, 418, 422, 429, 500, 502, 503, 504, 599)
@@ -255,7 +255,7 @@ def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: st
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
-    # With sanitizers all statuses take minutes; the other builds test them all.
+    # With sanitizers, a run with all statuses takes minutes; the other builds test all of them.
     statuses = STATUSES[::7] if SANITIZED else STATUSES
     assert play(SHAPES, name, statuses, AWKWARD, heard) == len(OPERATIONS) * len(statuses)
     assert capfd.readouterr() == ("", "")
@@ -285,7 +285,7 @@ AWAITED: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ["body of the interface", "header", "request id"])
 def test_awaited_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
-    """AsyncClient shares the core, but creates exceptions, notes and log records in other code."""
+    """AsyncClient shares the core with Client, but separate code creates its exceptions, notes and log records."""
     texts: list[str] = []
     status = 0
 

@@ -1,4 +1,4 @@
-"""How resources, events, pages, pagers and clients are shown: repr(), notebooks, rich; and amounts."""
+"""How repr(), notebooks and rich show resources, events, pages, pagers and clients; and how amounts are formatted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SECRET, data, event, page
         (1, "BHD", "0.001 BHD"),
         (12345, "CLF", "1.2345 CLF"),
         (1875, "XYZ", "1875 XYZ"),
-        (1875, "KKA", "1875 KKA"),  # letters of two neighbours in a table of codes
+        (1875, "KKA", "1875 KKA"),  # not a code: the text spans two adjacent codes of a table
         (1875, "dkk", "1875 dkk"),
         (2**63 - 1, "ISK", f"{2**63 - 1} ISK"),
     ],

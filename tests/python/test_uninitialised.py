@@ -1,7 +1,7 @@
 """Python objects without a C++ object: after __new__ alone, an __init__ that failed or never ran, or a forged pickle.
 
 The types are found by inspecting the extension modules, so new types are covered automatically. The programs run in
-child processes, because such objects used to crash.
+child processes, because a defect would crash the process.
 """
 
 from __future__ import annotations

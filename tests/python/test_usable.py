@@ -1,4 +1,4 @@
-"""Until when a subscription is usable."""
+"""Tests until when a subscription is usable."""
 
 from __future__ import annotations
 

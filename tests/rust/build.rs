@@ -13,7 +13,7 @@ struct Made {
     checks: String,
     constants: Vec<String>,
     functions: Vec<String>,
-    /// Sizes, alignments and offsets, each as an expression of C and of Rust.
+    /// Sizes, alignments and offsets, each as a C expression and a Rust expression.
     sizes: Vec<(String, String)>,
 }
 
@@ -94,7 +94,7 @@ fn read(item: Item, made: &mut Made) {
     }
 }
 
-/// The type as C spells it; empty for a type that no checked signature has, such as a pointer to a function.
+/// The type in C syntax; empty for a type that does not occur in a checked signature, such as a function pointer.
 fn c_type(from: &Type, qualifier: &str) -> String {
     match from {
         Type::Ptr(pointer) => {

@@ -46,7 +46,7 @@ step declarations
 bindgen_version=0.72.1
 bindgen="$bc_cache/bindgen-$bindgen_version"
 bc_once "$bindgen" bc_quietly "bindgen $bindgen_version" "$bindgen.log" cargo install --quiet --locked "bindgen-cli@$bindgen_version" \
-  --debug --no-default-features --features runtime --root "$bindgen" --target-dir "$work/bindgen" # fastest to build
+  --debug --no-default-features --features runtime --root "$bindgen" --target-dir "$work/bindgen" # builds fastest
 "$root/capi/rust/billcore-sys/generate.sh" "$bindgen/bin/bindgen" --check
 # Unsafe code is allowed only in the module ffi.
 if grep -rnE '\bunsafe\b' capi/rust/billcore/src --include '*.rs' |

@@ -1,4 +1,4 @@
-"""Sandboxes that deliver webhooks, shared by the tests; each test starts in the seeded state."""
+"""Fixtures: sandboxes that deliver webhooks. All tests share them; each test starts with the seeded data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from billcore.testing import Sandbox
 
 from .support import OTHER, SECRET
 
-# Hypothesis sets no deadline for one example: a busy machine may run it slowly.
+# Hypothesis examples have no deadline, because a busy machine may run an example slowly.
 settings.register_profile("billcore", deadline=None)
 settings.load_profile("billcore")
 

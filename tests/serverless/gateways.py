@@ -1,4 +1,4 @@
-"""Makes the event of each AWS gateway for a request, with the fields that the gateway sends."""
+"""Makes the Lambda event that each AWS gateway sends for a request."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ BODY = json.dumps(
     ensure_ascii=False,
 ).encode()
 SIGNATURE = webhooks.sign(BODY, SECRET)
-# Bodies of test.hook, in which only the name is reliable: everything else may be absent, null, or anything.
+# Bodies of test.hook, in which only the name is reliable: everything else may be absent, null, or of any type.
 TEST_HOOKS = (
     b'{"name":"test.hook"}',
     b'{"name":"test.hook","data":null}',
@@ -79,7 +79,7 @@ def signature_refused(reason: str, text: str = "") -> Iterator[None]:
 def post(
     port: int, body: bytes | Iterator[bytes], headers: Sequence[tuple[str, str]] = (), path: str = "/webhooks"
 ) -> Answer:
-    """Sends one request; an iterator of pieces is sent chunked."""
+    """Sends one request, with chunked transfer encoding if the body is an iterator of pieces."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS)
     try:
         connection.putrequest("POST", path)
@@ -175,7 +175,7 @@ def event_line(delivery: Delivery) -> tuple[str, str]:
 
 
 def load(path: Path) -> Any:
-    """Imports a file that is in no package. The environment must have WEBHOOK_SECRET."""
+    """Imports a file that does not belong to a package. The environment must have WEBHOOK_SECRET."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

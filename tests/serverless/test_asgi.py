@@ -140,7 +140,7 @@ def test_a_body_read_before_is_noticed(message: dict[str, Any]) -> None:
 def test_an_empty_body_of_undeclared_size_says_what_it_may_be() -> None:
     with signature_refused("mismatch", "empty; if it was already read.*unwrap_request"):
         Request(part(b"")).event()
-    with signature_refused("mismatch", r"\(0 bytes\)"):  # declared as empty
+    with signature_refused("mismatch", r"\(0 bytes\)"):  # Content-Length is 0
         Request(part(b""), length=0).event()
     with signature_refused("missing"):
         Request(part(b""), headers=()).event()

@@ -1,4 +1,4 @@
-"""The Lambda handler: deliveries of the sandbox through every kind of gateway, and the modules it loads."""
+"""The example Lambda handler: deliveries of the sandbox through every kind of gateway, and the modules it loads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @dataclass
 class Gateway:
-    """Calls the handler with the event of each gateway in turn; answers with their status if all are equal."""
+    """Passes each gateway's event to the handler in turn; answers with the handler's status if all are equal."""
 
     handler: Any
     port: int = 0
@@ -55,7 +55,7 @@ class Gateway:
 
     def pass_on(self, headers: list[tuple[str, str]], body: bytes) -> int:
         events = [gateway_event(shape, headers, body, encoded=encoded) for shape, encoded in VARIANTS]
-        # A gateway sends JSON and receives JSON.
+        # Converts event and answer to JSON and back, because a gateway exchanges JSON with the handler.
         answers = [json.loads(json.dumps(self.handler(json.loads(json.dumps(event)), None))) for event in events]
         self.answers.append(answers)
         statuses = {answer["statusCode"] for answer in answers}

@@ -183,11 +183,11 @@ def test_a_size_in_base64_is_judged_as_by_the_verifier(body: bytes, max_body: in
 
 
 def test_a_large_body_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "binascii", None)  # decoding would now fail
+    monkeypatch.setitem(sys.modules, "binascii", None)  # base64 decoding fails from here on
     event = event_of(body="A" * (4 << 20), isBase64Encoded=True)
     with signature_refused("body_too_large", f"has {3 << 20} bytes"):
         webhooks.from_lambda(event, VERIFIER)
-    with signature_refused("body_too_large"):  # although the body is not base64
+    with signature_refused("body_too_large"):  # the size is checked before the base64
         webhooks.from_lambda({**event, "body": "!" * (4 << 20)}, VERIFIER)
     with pytest.raises(ImportError):
         webhooks.from_lambda(gateway_event("alb", SIGNED, BODY, encoded=True), VERIFIER)

@@ -1,4 +1,4 @@
-"""A body that something else read first is detected on every server, and the error says what to do."""
+"""If other code has already read the body, every server detects it, and the error says what to do."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def expect_events(port: int) -> None:
 
 
 def half_body(port: int, path: str) -> socket.socket:
-    """A request that ends within its body; the server's answer can still be read."""
+    """Sends a request that ends in the middle of its body; the answer can be read from the returned connection."""
     connection = socket.create_connection(("127.0.0.1", port), GENEROUS)
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\nContent-Length: {len(BODY)}\r\n\r\n"
     connection.sendall(head.encode() + BODY[:11])
@@ -101,7 +101,7 @@ def test_flask_on_its_development_server(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_django_on_its_development_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
-    monkeypatch.syspath_prepend(APPS)  # Django finds the URLs by the module's name
+    monkeypatch.syspath_prepend(APPS)  # Django imports the URLs by the module's name
     server = WSGIServer(("127.0.0.1", 0), WSGIRequestHandler)
     server.set_app(importlib.import_module("read_before_django").application)
     with running(server) as port:

@@ -95,7 +95,8 @@ def test_large_bodies(server: ServerProcess) -> None:
 
 
 def test_a_signed_body_that_is_no_event(server: ServerProcess) -> None:
-    """The server answers 500, so that the service sends the event again: no status means "do not send this again"."""
+    """The server answers 500, and the service sends the event again: there is no status for "do not send this
+    again"."""
     assert post(server.port, b"[1]", [(HEADER, webhooks.sign(b"[1]", SECRET))]).status == 500
     until(lambda: "DecodeError" in server.output())
 

@@ -68,7 +68,7 @@ def test_nothing_is_read_after_the_body() -> None:
     assert webhooks.from_wsgi(environ(stream), VERIFIER).raw == BODY
     assert stream.left == b"the next request"
     stream = Input(BODY)
-    with signature_refused("mismatch", r"\(0 bytes\)|empty"):  # PEP 3333: without size and end there is no body
+    with signature_refused("mismatch", r"\(0 bytes\)|empty"):  # PEP 3333: without a length, the body is empty
         webhooks.from_wsgi(environ(stream, ""), VERIFIER)
     assert stream.asked == 0
 

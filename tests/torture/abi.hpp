@@ -145,20 +145,20 @@ void refused(billcore_status expected, billcore_status (*function)(P...), const 
   throw Wrong("it should have been refused");
 }
 
-/// Calls `function` and returns its first output, a handle that the result owns.
+/// Calls `function` and returns its first output, a handle, in an Owned that frees it.
 template <typename... P, typename... In>
 auto make(billcore_status (*function)(P...), const In&... in) {
   return Owned(std::get<0>(outputs_of(function, in...)));
 }
 
-/// The arguments with which the functions are called. Each scenario makes them in prepare(), before any allocation
+/// The arguments for the functions under test. Each scenario makes its arguments in prepare(), before any allocation
 /// fails.
 struct Given {
   Owned<billcore_event> event;
   Owned<billcore_resource> resource;
   Owned<billcore_value> value;  // a JSON object
   Owned<billcore_value_iterator> iterator;
-  Owned<billcore_error> missing;  // the error of a missing member
+  Owned<billcore_error> missing;  // an error about a missing member
   Owned<billcore_verifier_options> verifier_options;
   Owned<billcore_verifier> verifier;
   Owned<billcore_headers> headers;

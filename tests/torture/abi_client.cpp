@@ -28,7 +28,8 @@ void prepare_client(Given& g, const std::string& base_url) {
   set("base_url", base_url);
   set("api_key", "a_key_that_does_not_fit_into_a_small_string");
   call(&billcore_options_set_int64, g.options, text("max_retries"), std::int64_t{0});
-  // The time-out is longer than hang_seconds in main.cpp.
+  // The time-out is longer than hang_seconds in main.cpp, so a call that would end only by its time-out counts as
+  // hung.
   call(&billcore_options_set_int64, g.options, text("timeout_ms"), std::int64_t{300'000});
   g.changes = make(&billcore_options_new, BILLCORE_OPTIONS_OF_PRODUCT);
   call(&billcore_options_set_text, g.changes, text("name"), text("a name that is not a short one"));

@@ -33,8 +33,8 @@ class AsyncScenario : public Scenario {
   }
 
  protected:
-  /// Runs the loop until the operation has ended; throws the operation's error. If process() throws, no further call is
-  /// made to fail, and the loop goes on until the operation has ended.
+  /// Runs the loop until the operation has ended; throws the operation's error. If process() throws, ends the torture
+  /// run, so that no later call fails, and continues the loop.
   void call(Operation operation, const char* id) {
     bool ended = false;
     std::exception_ptr failure;

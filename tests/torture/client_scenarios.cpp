@@ -119,7 +119,7 @@ class RetriedCharge : public Scenario {
   detail::SessionPtr session_;
 };
 
-// Reads a list of several pages. After a failure the test goes on with the same pager, which must yield each order
+// Reads a list of several pages. After a failure the test continues with the same pager, which must yield each order
 // exactly once.
 class List : public ClientScenario {
  public:

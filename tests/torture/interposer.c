@@ -1,4 +1,5 @@
-/* Implements interposer.h: the functions that fail in a torture run. Linked first, or loaded with LD_PRELOAD. */
+/* Implements interposer.h: the functions that fail in a torture run. The library is linked first, or loaded with
+ * LD_PRELOAD. */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE
 #include "interposer.h"
@@ -44,7 +45,7 @@ __attribute__((constructor)) static void prepare(void) {
   (void)backtrace(&frame, 1);
 }
 
-/* Whether the library named in run->only is among the callers, at any depth of the stack. */
+/* Whether a library whose name contains run->only is among the callers, at any depth of the stack. */
 static int is_of_interest(torture_run* run) {
   if (run->only[0] == '\0') return 1;
   void* frames[TORTURE_FRAMES];
@@ -119,7 +120,8 @@ EXPORT int posix_memalign(void** block, size_t alignment, size_t size) {
   return 0;
 }
 
-/* Replacements of system calls. again: EINTR or EAGAIN; 0 for a call that is never interrupted and always ready. */
+/* Replacements of system calls. error: errno of a failed call. again: EINTR or EAGAIN; 0 for a call that is never
+ * interrupted and always ready. */
 static int refused(const char* name, int error, int again) {
   if (fails(TORTURE_CALLS, name)) {
     errno = error;
@@ -183,7 +185,8 @@ WRAP_AS(ssize_t, "read", __read_chk, (int fd, void* data, size_t size, size_t ro
 WRAP_AS(int, "poll", __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
         (fds, count, timeout, room), ENOMEM, EINTR)
 
-/* Functions with an optional argument, which is passed on even when the caller gave none: this does no harm. */
+/* Functions with an optional argument, which the wrapper always passes on. If the caller gave no argument, the value
+ * is arbitrary, and the function ignores it. */
 #define WRAP_OPEN(name)                                                               \
   EXPORT int name(const char* path, int flags, ...) {                                 \
     static int (*_Atomic real)(const char*, int, ...);                                \
@@ -223,7 +226,7 @@ WRAP_OPENAT(openat64)
 WRAP_FCNTL(fcntl)
 WRAP_FCNTL(fcntl64)
 
-/* The C library's fopen() does not call the exported open(). */
+/* fopen() has its own wrapper, because the C library's fopen() does not call the exported open(). */
 #define WRAP_FOPEN(name)                                                                     \
   EXPORT FILE* name(const char* path, const char* mode) {                                    \
     static FILE* (*_Atomic real)(const char*, const char*);                                  \

@@ -48,8 +48,8 @@ bool tells_of_memory(const Outcome& outcome) {
          (is(outcome.code, ErrorCode::outcome_unknown) && is(outcome.cause, ErrorCode::out_of_memory));
 }
 
-// Whether libcurl reports a lack of memory with one of these texts, as it does in two places before it sends anything:
-// when it copies a numeric address, and when it copies a parsed URL.
+// Whether the text is one of two other errors that libcurl gives when memory runs out, both before it sends anything:
+// one when it copies a numeric address, the other when it copies a parsed URL.
 bool is_word_of_libcurl(const std::string& text) {
   return text.find("(Could not resolve host: 127.0.0.1)") != std::string::npos ||
          text.find("(No URL set)") != std::string::npos;
@@ -128,7 +128,7 @@ bool is_of_others(const Entry& entry, const Point& point, const Report& report, 
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
   // OpenSSL initialises itself once. After a failure OpenSSL permanently lacks parts, such as the lock of its context,
-  // and uses them anyway. A process that ran out of memory in the initialisation cannot use OpenSSL.
+  // and uses them anyway. A process that ran out of memory during this initialisation cannot use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }

@@ -17,20 +17,20 @@ enum class End : int { none, completed, no_memory, error, other };
 struct Outcome {
   End end;
   int code;      // code of the error that run() threw
-  int cause;     // cause of the error, if its outcome is unknown
+  int cause;     // cause of the error, if the outcome is unknown
   bool unknown;  // whether the error says that the write may have happened
   bool after;    // whether after() succeeded
   std::array<char, 300> text;
 };
 
 /// Each run is repeated, because the library keeps some memory permanently: only the first repetition allocates that
-/// memory, so what the second does not free is a leak.
+/// memory, so blocks that the second repetition does not free are leaks.
 constexpr int repetitions = 2;
 
 struct Report {
   torture_run run;
   std::array<Outcome, repetitions> outcomes;
-  int finished;  // number of repetitions
+  int finished;  // number of finished repetitions
   long leaked;   // number of leaked blocks
   std::array<char, 300> wrong;
   int depth;  // number of `frames`; set only if a signal ends the run

@@ -1,5 +1,6 @@
-// Torture: each allocation and each system call of a scenario fails in turn, each in its own process. The Nth call is
-// called point N. For each point with a wrong result, the program prints the command that runs the point alone.
+// Torture: each allocation and each system call of a scenario fails in turn, each failure in its own process. The Nth
+// call is called point N. For each point with a wrong result, the program prints the command that runs the point
+// alone.
 //   torture [--kind memory|calls|again] [--from-there-on] [--start N] [--every N] [--point N] [--jobs N] [--list]
 //           [SCENARIO…]
 #include <dlfcn.h>
@@ -226,7 +227,7 @@ int main_with(int count, char** words) {
       if (kind != TORTURE_MEMORY && !entry.network) continue;
       // An event loop whose epoll_wait() always fails cannot end a call.
       if (kind == TORTURE_CALLS && options.keep_failing && entry.name.starts_with("async-")) continue;
-      if (kind == TORTURE_AGAIN && options.keep_failing) continue;  // such a call would end only by its time-out
+      if (kind == TORTURE_AGAIN && options.keep_failing) continue;  // a call would end only by its time-out
       if (begun >= options.jobs) passed = wait_for_one() && passed;
       if (begin(words[0], entry, kind, options) > 0) ++begun;
     }

@@ -1,4 +1,4 @@
-"""The tests of this folder run with a Python that has the wheel installed; $BILLCORE_WHEEL is the file."""
+"""The tests of this folder run with a Python that has the wheel installed; $BILLCORE_WHEEL is the wheel's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel uses only the system's libc: no other library, and no OpenSSL settings."""
+"""Of the system's libraries the wheel uses only libc, and it does not read the system's OpenSSL settings."""
 
 from __future__ import annotations
 

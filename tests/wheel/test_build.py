@@ -1,4 +1,4 @@
-"""What the wheel's build refuses, with one sentence that says what to do."""
+"""Tests what the wheel's build refuses; each error says in one sentence what to do."""
 
 from __future__ import annotations
 

@@ -2,12 +2,13 @@
 
 package model
 
-// Code is what kind of error it is: the same number in every language. Use it with errors.Is. Numbers never change.
+// Code is the kind of an error. Each kind has the same number in every language; numbers never change. Use a Code with
+// errors.Is.
 type Code int32
 
 // The codes. Service interface: Errors.
 const (
-	// An argument was refused before anything was sent.
+	// The library refused an argument and sent nothing.
 	ErrInvalidArgument Code = 2
 	// An option is missing or invalid (API key, base URL, length of a secret), or the client is closed.
 	ErrConfig Code = 3
@@ -21,7 +22,7 @@ const (
 	ErrDecode Code = 7
 	// A number does not fit into its type; its digits are in the raw text.
 	ErrOutOfRange Code = 8
-	// The service answered with an error status that has no more specific error.
+	// The service answered with an error status for which there is no more specific error.
 	ErrAPI Code = 9
 	// 401: the API key is missing or invalid.
 	ErrAuthentication Code = 10
@@ -33,23 +34,23 @@ const (
 	ErrValidation Code = 13
 	// 429: too many requests.
 	ErrRateLimit Code = 14
-	// 5xx: the service failed. After a write, outcome_unknown is set.
+	// 5xx: the service failed. For a write, outcome_unknown is set.
 	ErrServer Code = 15
-	// No complete answer arrived. Nothing of a write was sent (otherwise the error is outcome_unknown).
+	// No complete answer arrived, and no part of a write was sent (otherwise: outcome_unknown).
 	ErrTransport Code = 16
 	// The deadline of the call passed.
 	ErrTimeout Code = 17
-	// The host was not found, or the connection could not be made or broke off.
+	// The host was not found, the connection could not be made, or the connection broke off.
 	ErrConnection Code = 18
 	// The TLS handshake failed, for example because of a wrong host name or an untrusted certificate.
 	ErrTLS Code = 19
-	// A write was sent and no complete answer arrived: it may have happened. Check before you send it again.
+	// A write was sent, but no complete answer arrived. Check whether it was done before you send it again.
 	ErrOutcomeUnknown Code = 20
-	// A list contradicts itself: a wrong page, a page that repeats, an empty page that announces more.
+	// The service sent a wrong page of a list, the same page again, or an empty page before the last page.
 	ErrPagination Code = 21
 	// The interrupt callback, a cancel token or a signal handler ended the call.
 	ErrInterrupted Code = 22
-	// A required field is absent; a field that is null or has a wrong type gives decode.
+	// A required field is absent. (A field that is null or has a wrong type gives the error decode.)
 	ErrMissingField Code = 23
 	// 400: the service could not read the request.
 	ErrBadRequest Code = 24
@@ -57,7 +58,7 @@ const (
 	ErrPermissionDenied Code = 25
 	// 409: the request conflicts with the present state of the record.
 	ErrConflict Code = 26
-	// The list changed during a search, so the result may lack records. Search again.
+	// A search for charges cannot prove that it found every order. Search again.
 	ErrPossiblyMissed Code = 27
 )
 
@@ -120,7 +121,7 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// parent is the wider code that this one belongs to; 0 for none.
+// parent returns the more general code that includes c; 0 when there is none.
 func (c Code) parent() Code {
 	switch c {
 	case ErrOutOfRange, ErrMissingField:
@@ -133,7 +134,7 @@ func (c Code) parent() Code {
 	return 0
 }
 
-// Why a signature check failed, in the order of the checks.
+// The reasons why a signature check fails, in the order of the checks.
 const (
 	ReasonNone         Reason = 0 // the error is not about a signature
 	ReasonBodyTooLarge Reason = 1 // answer 413
@@ -148,7 +149,7 @@ type EventType int32
 
 // The event types.
 const (
-	EventUnknown               EventType = 0  // any other name, which is ordinary
+	EventUnknown               EventType = 0  // a name that this version does not know, which is not an error
 	EventSubscriptionCreated   EventType = 1  // subscription.created: Subscription
 	EventSubscriptionUpdated   EventType = 2  // subscription.updated: Subscription
 	EventSubscriptionRenewed   EventType = 3  // subscription.renewed: Subscription
@@ -162,7 +163,7 @@ const (
 	EventTestHook              EventType = 11 // test.hook
 )
 
-// String returns the name, such as "order.paid"; "unknown" for those that this version does not know.
+// String returns the name of the event, such as "order.paid"; "unknown" for EventUnknown.
 func (t EventType) String() string {
 	switch t {
 	case EventSubscriptionCreated:

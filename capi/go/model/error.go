@@ -56,10 +56,10 @@ type Error struct {
 	Code    Code
 	Message string // one line that says what was wrong and what to do
 
-	HTTPStatus int    // status of the service's answer, or 0; for ErrSignature the status that you should answer
-	APICode    string // `code` of the service's error body
-	APIMessage string // `message` of the service's error body
-	Body       string // the answer's text, shortened and with secrets removed
+	HTTPStatus int    // HTTP status of the answer, or 0; for ErrSignature the status for your receiver's answer
+	APICode    string // member `code` of the service's error body
+	APIMessage string // member `message` of the service's error body
+	Body       string // beginning of the answer's body, with secrets removed
 	RequestID  string // request id from the answer
 	Method     string // method of the request
 	Path       string // percent-encoded path of the request, relative to the base URL
@@ -127,8 +127,8 @@ func (e *Error) Timeout() bool {
 // Error returns the name of the code. With this method a Code is an error, as errors.Is requires of its target.
 func (c Code) Error() string { return "billcore: " + c.String() }
 
-// Reason is why a signature check failed; the values follow the order of the checks. String returns "none" for an
-// unknown value.
+// Reason is the reason why a signature check failed; the values are in the order of the checks. String returns "none"
+// for an unknown value.
 type Reason int32
 
 // String returns the name, such as "mismatch".

@@ -39,9 +39,9 @@ func newEvent(from handle.Event) *Event {
 	return out
 }
 
-// ParseUnverified parses the bytes of Raw of an event that was verified earlier and then stored, for example in a job
-// queue. ParseUnverified checks no signature and no age, so use it only for storage that the receiver alone can write
-// to.
+// ParseUnverified parses the bytes that Raw returned for an event that was verified earlier and then stored, for
+// example in a job queue. ParseUnverified checks no signature and no age, so use it only for storage that the
+// receiver alone can write to.
 func ParseUnverified(raw []byte) (*Event, error) {
 	if loadError != nil {
 		return nil, loadError
@@ -56,7 +56,7 @@ func ParseUnverified(raw []byte) (*Event, error) {
 	}), nil
 }
 
-// UnmarshalJSON always fails: an event is made by a verifier or by ParseUnverified.
+// UnmarshalJSON always fails: only a verifier or ParseUnverified makes an event.
 func (e *Event) UnmarshalJSON([]byte) error {
 	return newError(ErrInvalidArgument, "an event comes from a verifier: for one that was verified and stored call ParseUnverified")
 }
@@ -100,8 +100,8 @@ func (e *Event) Name() (string, error) {
 	return out, err
 }
 
-// Type is the event's name as a number. For a name that this version does not know, Type returns EventUnknown, which is
-// not an error.
+// Type is the type of the event, which its name determines. For a name that this version does not know, Type returns
+// EventUnknown, which is not an error.
 func (e *Event) Type() EventType {
 	if e == nil {
 		return EventUnknown
@@ -121,7 +121,7 @@ func (e *Event) CreatedAt() (time.Time, error) {
 	return out, err
 }
 
-// Raw returns a copy of the body as received. Pass it to ParseUnverified to read the event again later.
+// Raw returns a copy of the body as received. Pass the copy to ParseUnverified to read the event again later.
 func (e *Event) Raw() ([]byte, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_raw(from) })
 	return out, err
@@ -133,7 +133,7 @@ func (e *Event) RawData() (json.RawMessage, error) {
 	return out, err
 }
 
-// of returns the event's data when the data has the given kind; otherwise it returns the library's error.
+// of returns the event's data when the data has the given kind; otherwise it returns the C library's error.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {

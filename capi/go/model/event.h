@@ -31,7 +31,7 @@ static bg_field bg_event_resource(uintptr_t event, billcore_data_kind kind) {
   f.made = data;
   return f;
 }
-/* The event's data as a resource, whatever its kind. */
+/* The event's data as a resource of the kind that the data has. */
 static bg_field bg_data(uintptr_t event) {
   billcore_data_kind kind = BILLCORE_DATA_NONE;
   bg_field f = {.present = true};

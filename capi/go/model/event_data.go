@@ -7,8 +7,9 @@ package model
 */
 import "C"
 
-// Data returns what the event is about: Subscription, Order, Product, ProductGroup; a Resource, the object of another
-// event; json.RawMessage, any other JSON; nil for null or absent.
+// Data returns the event's data. The result has one of the types Subscription, Order, Product, ProductGroup; Resource
+// when the data is another JSON object; json.RawMessage when it is other JSON. The result is nil when the data is
+// null or absent.
 func (e *Event) Data() (any, error) {
 	if e == nil {
 		return nil, noRecord()
@@ -30,25 +31,25 @@ func (e *Event) Data() (any, error) {
 	return e.RawData()
 }
 
-// Subscription returns the data of a subscription event; ErrDecode when it is anything else.
+// Subscription returns the data of a subscription event; it fails with ErrDecode when the data is of another kind.
 func (e *Event) Subscription() (Subscription, error) {
 	data, err := e.of(C.BILLCORE_DATA_SUBSCRIPTION)
 	return Subscription{data}, err
 }
 
-// Order returns the data of an order event; ErrDecode when it is anything else.
+// Order returns the data of an order event; it fails with ErrDecode when the data is of another kind.
 func (e *Event) Order() (Order, error) {
 	data, err := e.of(C.BILLCORE_DATA_ORDER)
 	return Order{data}, err
 }
 
-// Product returns the data of a product event; ErrDecode when it is anything else.
+// Product returns the data of a product event; it fails with ErrDecode when the data is of another kind.
 func (e *Event) Product() (Product, error) {
 	data, err := e.of(C.BILLCORE_DATA_PRODUCT)
 	return Product{data}, err
 }
 
-// ProductGroup returns the data of a product group event; ErrDecode when it is anything else.
+// ProductGroup returns the data of a product group event; it fails with ErrDecode when the data is of another kind.
 func (e *Event) ProductGroup() (ProductGroup, error) {
 	data, err := e.of(C.BILLCORE_DATA_PRODUCT_GROUP)
 	return ProductGroup{data}, err

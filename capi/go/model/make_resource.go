@@ -2,7 +2,7 @@
 
 package model
 
-// What package billcore makes of the answers of calls: a resource, and the items of a page of a list.
+// These functions give records the types that package billcore returns: a resource, or the items of a page.
 
 func resourceLike(like any, made record) any {
 	switch like.(type) {

@@ -48,7 +48,7 @@ const (
 	kindInteger
 	kindBoolean
 	kindTime
-	kindOther // any other kind; always read item by item, never as a column of a page
+	kindOther // any other kind; read item by item, never as a column of a page
 )
 
 func newDocument(from handle.Pointer, bytes int64) *document {
@@ -127,7 +127,7 @@ func (r record) text(f *field) (string, bool, error) {
 	return r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
 }
 
-// slowText reads a text from the library. slowText copies the text while the resource is in use.
+// slowText reads a text from the C library, and copies it before the resource may be freed.
 func (r record) slowText(f *field, read func(C.uintptr_t, *C.char, C.size_t) C.bg_field) (string, bool, error) {
 	var out string
 	key, n := chars(r.path(f))
@@ -194,7 +194,7 @@ func (r record) instant(f *field) (time.Time, bool, error) {
 	return time.UnixMicro(int64(got.number)).UTC(), true, nil
 }
 
-// raw reads the text of a JSON value.
+// raw returns the JSON text of the value that the function read returns.
 func (r record) raw(read func(from C.uintptr_t) C.bg_field) (json.RawMessage, bool, error) {
 	var out json.RawMessage
 	got, err := r.ask(func(from C.uintptr_t) C.bg_field {

@@ -18,17 +18,17 @@ import (
 // ID is an opaque id. Equal ids name the same record, whether they were received as a JSON string or as an integer.
 type ID string
 
-// Resource is an object whose kind this version does not know: the data of an event type that is newer than this
-// version.
+// Resource is a JSON object whose kind is not known: the data of a test.hook event, or of an event type that this
+// version does not know.
 type Resource struct{ record }
 
 // String returns the kind, without customer text.
 func (r Resource) String() string { return r.describe("Resource") }
 
-// LogValue returns the text of String, which slog shows instead of the customer's data, also in its JSON output.
+// LogValue returns the text of String, which slog logs instead of the customer's data, even as JSON.
 func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// own returns r itself, or for the data of an event a separate resource.
+// own returns r itself; when r is the data of an event, own returns that data as a separate resource.
 func (r record) own() (record, error) {
 	if r.prefix == "" {
 		return r, nil
@@ -63,8 +63,8 @@ func (r record) Raw() (json.RawMessage, error) {
 // MarshalJSON returns the JSON text as received.
 func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
-// UnmarshalJSON ignores null and refuses any other JSON: only a client, a list or an event makes records. Read JSON
-// into a type of your own.
+// UnmarshalJSON ignores null and refuses any other JSON: only a client, a list or an event makes records. To decode
+// JSON, use a type of your own.
 func (r *record) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -83,7 +83,7 @@ func (r record) Field(name string) (json.RawMessage, bool, error) {
 	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_field_of(from, member, m) })
 }
 
-// same reports whether both records are the same JSON value.
+// same reports whether both records are equal as JSON.
 func (r record) same(other record) (bool, error) {
 	r, err := r.own()
 	if err == nil {
@@ -104,8 +104,8 @@ func (r record) same(other record) (bool, error) {
 	return err == nil && got.number != 0, err
 }
 
-// copied returns a copy that keeps only its own text in memory, whereas an item of a list keeps its whole page in
-// memory.
+// copied returns a copy that keeps only its own JSON text in memory, whereas an item of a list keeps its whole page
+// in memory.
 func (r record) copied() (record, error) {
 	r, err := r.own()
 	if err != nil {
@@ -118,11 +118,12 @@ func (r record) copied() (record, error) {
 	return record{doc: newDocument(handle.Pointer{C: got.made}, 0)}, nil
 }
 
-// UsableAt reports whether the subscription is still paid for at an instant. UsableAt is false for the statuses
-// pending, future_start, unpaid and expired. In any other status the subscription is usable until EndsAt. A null EndsAt
-// means that the subscription never ends, except that a cancelled subscription is then not usable. UsableAt fails with
-// ErrMissingField when EndsAt is needed but absent, as in a reduced payload: get the subscription by its id. UsableAt
-// fails with ErrDecode for a status that this version does not know. Service interface: States and transitions.
+// UsableAt reports whether the customer may use the subscription at an instant. UsableAt is false for the statuses
+// pending, future_start, unpaid and expired. In any other status the subscription is usable until EndsAt. A null
+// EndsAt means that the subscription never ends, except that a cancelled subscription is then not usable. UsableAt
+// fails with ErrMissingField when EndsAt is needed but absent, as in a reduced payload: get the subscription by its
+// id. UsableAt fails with ErrDecode for a status that this version does not know. Service interface: States and
+// transitions.
 func (s Subscription) UsableAt(at time.Time) (bool, error) {
 	r, err := s.own()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// mostFields is how many columns a page can have.
+// mostFields is the number of fields of the resource that has the most.
 const mostFields = 16
 
 // Subscription: A subscription. Safe for concurrent use. Service interface: Subscription.
@@ -63,60 +63,65 @@ func (r Subscription) CreatedAt() (time.Time, error) {
 	return out, err
 }
 
-// RenewsAt: An instant, in UTC. False when it is null or absent. Service interface: Subscription.
+// RenewsAt: An instant, in UTC. The second result is false when the field is null or absent. Service interface:
+// Subscription.
 func (r Subscription) RenewsAt() (time.Time, bool, error) {
 	return r.instant(&subscriptionRenewsAt)
 }
 
-// EndsAt: End of the current paid period once cancelled. In UTC. False when it is null or absent. Service interface:
-// Subscription.
+// EndsAt: End of the paid period of a cancelled subscription. In UTC. The second result is false when the field is
+// null or absent. Service interface: Subscription.
 func (r Subscription) EndsAt() (time.Time, bool, error) {
 	return r.instant(&subscriptionEndsAt)
 }
 
-// TrialEndsAt: An instant, in UTC. False when it is null or absent. Service interface: Subscription.
+// TrialEndsAt: An instant, in UTC. The second result is false when the field is null or absent. Service interface:
+// Subscription.
 func (r Subscription) TrialEndsAt() (time.Time, bool, error) {
 	return r.instant(&subscriptionTrialEndsAt)
 }
 
-// ReferenceID: Your own correlation value. False when it is null or absent. Service interface: Subscription.
+// ReferenceID: Your own reference for this record. The second result is false when the field is null or absent.
+// Service interface: Subscription.
 func (r Subscription) ReferenceID() (string, bool, error) {
 	return r.text(&subscriptionReferenceID)
 }
 
-// ReferenceName: A text. False when it is null or absent. Service interface: Subscription.
+// ReferenceName: A text. The second result is false when the field is null or absent. Service interface:
+// Subscription.
 func (r Subscription) ReferenceName() (string, bool, error) {
 	return r.text(&subscriptionReferenceName)
 }
 
-// Status: One of the SubscriptionStatus constants, or a value added since. Service interface: Subscription.
+// Status: One of the SubscriptionStatus constants, or a value that the service added later. Service interface:
+// Subscription.
 func (r Subscription) Status() (SubscriptionStatus, error) {
 	out, _, err := r.text(&subscriptionStatus)
 	return SubscriptionStatus(out), err
 }
 
-// UpdateCardURL: Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface:
-// Subscription.
+// UpdateCardURL: Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+// Service interface: Subscription.
 func (r Subscription) UpdateCardURL() (string, error) {
 	out, _, err := r.text(&subscriptionUpdateCardURL)
 	return out, err
 }
 
-// InvoicesURL: Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface:
-// Subscription.
+// InvoicesURL: Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+// Service interface: Subscription.
 func (r Subscription) InvoicesURL() (string, error) {
 	out, _, err := r.text(&subscriptionInvoicesURL)
 	return out, err
 }
 
-// CancelURL: Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface:
-// Subscription.
+// CancelURL: Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+// Service interface: Subscription.
 func (r Subscription) CancelURL() (string, error) {
 	out, _, err := r.text(&subscriptionCancelURL)
 	return out, err
 }
 
-// CustomFields: Its custom fields. Service interface: Subscription.
+// CustomFields: The custom fields. Service interface: Subscription.
 func (r Subscription) CustomFields() ([]CustomFieldValue, error) {
 	return wrapped(r.record, &subscriptionCustomFields, func(one record) CustomFieldValue { return CustomFieldValue{one} })
 }
@@ -127,21 +132,21 @@ func (r Subscription) Metadata() (json.RawMessage, error) {
 	return out, err
 }
 
-// Equal reports whether both are the same JSON.
+// Equal reports whether the two resources are equal as JSON.
 func (r Subscription) Equal(other Subscription) (bool, error) { return r.same(other.record) }
 
-// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns a copy that keeps only its own JSON text in memory. An item of a list keeps its whole page in memory.
 func (r Subscription) Copy() (Subscription, error) {
 	out, err := r.copied()
 	return Subscription{out}, err
 }
 
-// String shows the kind and the fields that name it; no text of a customer.
+// String returns the type's name and the fields that identify the resource, without customer data.
 func (r Subscription) String() string {
 	return r.describe("Subscription", &subscriptionID, &subscriptionStatus)
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r Subscription) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // Order: An order. Safe for concurrent use. Service interface: Order.
@@ -192,35 +197,37 @@ func (r Order) Currency() (string, error) {
 	return out, err
 }
 
-// ReferenceID: Your own correlation value. False when it is null or absent. Service interface: Order.
+// ReferenceID: Your own reference for this record. The second result is false when the field is null or absent.
+// Service interface: Order.
 func (r Order) ReferenceID() (string, bool, error) {
 	return r.text(&orderReferenceID)
 }
 
-// ReferenceName: A text. False when it is null or absent. Service interface: Order.
+// ReferenceName: A text. The second result is false when the field is null or absent. Service interface: Order.
 func (r Order) ReferenceName() (string, bool, error) {
 	return r.text(&orderReferenceName)
 }
 
-// State: One of the OrderState constants, or a value added since. Service interface: Order.
+// State: One of the OrderState constants, or a value that the service added later. Service interface: Order.
 func (r Order) State() (OrderState, error) {
 	out, _, err := r.text(&orderState)
 	return OrderState(out), err
 }
 
-// RemoteID: The billing method's identifier of the payment. False when it is null or absent. Service interface:
-// Order.
+// RemoteID: Identifier that the billing method gave the payment. The second result is false when the field is null or
+// absent. Service interface: Order.
 func (r Order) RemoteID() (string, bool, error) {
 	return r.text(&orderRemoteID)
 }
 
-// Delivery: What is delivered with the order. False when it is null or absent. Service interface: Order.
+// Delivery: The order's delivery: an object with a link. The second result is false when the field is null or absent.
+// Service interface: Order.
 func (r Order) Delivery() (Delivery, bool, error) {
 	out, present, err := r.part(&orderDelivery)
 	return Delivery{out}, present, err
 }
 
-// CustomFields: Its custom fields. Service interface: Order.
+// CustomFields: The custom fields. Service interface: Order.
 func (r Order) CustomFields() ([]CustomFieldValue, error) {
 	return wrapped(r.record, &orderCustomFields, func(one record) CustomFieldValue { return CustomFieldValue{one} })
 }
@@ -231,21 +238,21 @@ func (r Order) Metadata() (json.RawMessage, error) {
 	return out, err
 }
 
-// Equal reports whether both are the same JSON.
+// Equal reports whether the two resources are equal as JSON.
 func (r Order) Equal(other Order) (bool, error) { return r.same(other.record) }
 
-// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns a copy that keeps only its own JSON text in memory. An item of a list keeps its whole page in memory.
 func (r Order) Copy() (Order, error) {
 	out, err := r.copied()
 	return Order{out}, err
 }
 
-// String shows the kind and the fields that name it; no text of a customer.
+// String returns the type's name and the fields that identify the resource, without customer data.
 func (r Order) String() string {
 	return r.describe("Order", &orderID, &orderState)
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r Order) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // Product: A product. Safe for concurrent use. Service interface: Product.
@@ -282,7 +289,7 @@ func (r Product) Name() (string, error) {
 	return out, err
 }
 
-// Description: A text. False when it is null or absent. Service interface: Product.
+// Description: A text. The second result is false when the field is null or absent. Service interface: Product.
 func (r Product) Description() (string, bool, error) {
 	return r.text(&productDescription)
 }
@@ -317,23 +324,23 @@ func (r Product) Currency() (string, error) {
 	return out, err
 }
 
-// VATRate: Percent, in the digits received, such as "25" or "12.5". Service interface: Product.
+// VATRate: Percent, with the digits as received, such as "25" or "12.5". Service interface: Product.
 func (r Product) VATRate() (json.Number, error) {
 	out, _, err := r.number(&productVATRate)
 	return out, err
 }
 
-// Interval: A text. False when it is null or absent. Service interface: Product.
+// Interval: A text. The second result is false when the field is null or absent. Service interface: Product.
 func (r Product) Interval() (string, bool, error) {
 	return r.text(&productInterval)
 }
 
-// Image: URL. False when it is null or absent. Service interface: Product.
+// Image: URL. The second result is false when the field is null or absent. Service interface: Product.
 func (r Product) Image() (string, bool, error) {
 	return r.text(&productImage)
 }
 
-// Images: Its images. Service interface: Product.
+// Images: The images. Service interface: Product.
 func (r Product) Images() ([]ProductImage, error) {
 	return wrapped(r.record, &productImages, func(one record) ProductImage { return ProductImage{one} })
 }
@@ -356,27 +363,27 @@ func (r Product) OutOfStock() (bool, error) {
 	return out, err
 }
 
-// Strings: Texts for display. Service interface: Product.
+// Strings: The product's display texts. Service interface: Product.
 func (r Product) Strings() (ProductStrings, error) {
 	out, _, err := r.part(&productStrings)
 	return ProductStrings{out}, err
 }
 
-// Equal reports whether both are the same JSON.
+// Equal reports whether the two resources are equal as JSON.
 func (r Product) Equal(other Product) (bool, error) { return r.same(other.record) }
 
-// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns a copy that keeps only its own JSON text in memory. An item of a list keeps its whole page in memory.
 func (r Product) Copy() (Product, error) {
 	out, err := r.copied()
 	return Product{out}, err
 }
 
-// String shows the kind and the fields that name it; no text of a customer.
+// String returns the type's name and the fields that identify the resource, without customer data.
 func (r Product) String() string {
 	return r.describe("Product", &productID, &productName)
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r Product) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ProductGroup: A product group. The service sends it only in events. Safe for concurrent use. Service interface:
@@ -404,21 +411,21 @@ func (r ProductGroup) Name() (string, error) {
 // Products: Product ids. Service interface: Product group.
 func (r ProductGroup) Products() ([]int64, error) { return r.integers(&productGroupProducts) }
 
-// Equal reports whether both are the same JSON.
+// Equal reports whether the two resources are equal as JSON.
 func (r ProductGroup) Equal(other ProductGroup) (bool, error) { return r.same(other.record) }
 
-// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns a copy that keeps only its own JSON text in memory. An item of a list keeps its whole page in memory.
 func (r ProductGroup) Copy() (ProductGroup, error) {
 	out, err := r.copied()
 	return ProductGroup{out}, err
 }
 
-// String shows the kind and the fields that name it; no text of a customer.
+// String returns the type's name and the fields that identify the resource, without customer data.
 func (r ProductGroup) String() string {
 	return r.describe("ProductGroup", &productGroupID, &productGroupName)
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r ProductGroup) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // CustomFieldValue: A custom field. Safe for concurrent use. Service interface: CustomFieldValue.
@@ -455,15 +462,15 @@ func (r CustomFieldValue) Value() (json.RawMessage, error) {
 	return out, err
 }
 
-// String shows the kind and the fields that name it; no text of a customer.
+// String returns the type's name and the fields that identify the resource, without customer data.
 func (r CustomFieldValue) String() string {
 	return r.describe("CustomFieldValue", &customFieldID, &customFieldType)
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r CustomFieldValue) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// Delivery: What is delivered with an order. Safe for concurrent use. Service interface: Order.
+// Delivery: The delivery of an order. Safe for concurrent use. Service interface: Order.
 type Delivery struct{ record }
 
 var (
@@ -476,12 +483,12 @@ func (r Delivery) Link() (string, error) {
 	return out, err
 }
 
-// String shows the kind; no text of a customer.
+// String returns the type's name, without customer data.
 func (r Delivery) String() string {
 	return r.describe("Delivery")
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r Delivery) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ProductImage: An image of a product. Safe for concurrent use. Service interface: Product.
@@ -492,24 +499,24 @@ var (
 	imageSquare   = field{"square", "square", "/data/square", kindOther, 1}
 )
 
-// Portrait: Its portrait. Service interface: Product.
+// Portrait: The portrait. Service interface: Product.
 func (r ProductImage) Portrait() (ImageSource, error) {
 	out, _, err := r.part(&imagePortrait)
 	return ImageSource{out}, err
 }
 
-// Square: Its square. Service interface: Product.
+// Square: The square. Service interface: Product.
 func (r ProductImage) Square() (ImageSource, error) {
 	out, _, err := r.part(&imageSquare)
 	return ImageSource{out}, err
 }
 
-// String shows the kind; no text of a customer.
+// String returns the type's name, without customer data.
 func (r ProductImage) String() string {
 	return r.describe("ProductImage")
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r ProductImage) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ImageSource: One rendition of a product image. Safe for concurrent use. Service interface: Product.
@@ -525,15 +532,15 @@ func (r ImageSource) Src() (string, error) {
 	return out, err
 }
 
-// String shows the kind; no text of a customer.
+// String returns the type's name, without customer data.
 func (r ImageSource) String() string {
 	return r.describe("ImageSource")
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r ImageSource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// ProductStrings: Texts of a product, for display. Safe for concurrent use. Service interface: Product.
+// ProductStrings: Display texts of a product. Safe for concurrent use. Service interface: Product.
 type ProductStrings struct{ record }
 
 var (
@@ -556,30 +563,31 @@ func (r ProductStrings) Type() (string, error) {
 	return out, err
 }
 
-// Price: A text. False when it is null or absent. Service interface: Product.
+// Price: A text. The second result is false when the field is null or absent. Service interface: Product.
 func (r ProductStrings) Price() (string, bool, error) {
 	return r.text(&productStringsPrice)
 }
 
-// PriceWithVAT: A text. False when it is null or absent. Service interface: Product.
+// PriceWithVAT: A text. The second result is false when the field is null or absent. Service interface: Product.
 func (r ProductStrings) PriceWithVAT() (string, bool, error) {
 	return r.text(&productStringsPriceWithVAT)
 }
 
-// PriceWithoutVAT: A text. False when it is null or absent. Service interface: Product.
+// PriceWithoutVAT: A text. The second result is false when the field is null or absent. Service interface: Product.
 func (r ProductStrings) PriceWithoutVAT() (string, bool, error) {
 	return r.text(&productStringsPriceWithoutVAT)
 }
 
-// String shows the kind; no text of a customer.
+// String returns the type's name, without customer data.
 func (r ProductStrings) String() string {
 	return r.describe("ProductStrings")
 }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue makes slog log the result of String, also in JSON.
 func (r ProductStrings) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// SubscriptionStatus is a text that may also be a value added since. Service interface: Subscription status.
+// SubscriptionStatus is one of the constants below, or a value that the service added later. Service interface:
+// Subscription status.
 type SubscriptionStatus string
 
 // Values of SubscriptionStatus.
@@ -594,7 +602,7 @@ const (
 	SubscriptionStatusExpired     SubscriptionStatus = "expired"
 )
 
-// OrderState is a text that may also be a value added since. Service interface: Order state.
+// OrderState is one of the constants below, or a value that the service added later. Service interface: Order state.
 type OrderState string
 
 // Values of OrderState.

@@ -18,8 +18,8 @@ type receiver struct {
 	refused func(r *http.Request, err error)
 }
 
-// WithOnRefused sets a function for logs and counters. Handler and Middleware call the function for each refused
-// request, before they write the answer.
+// WithOnRefused sets a function that can log or count refused requests. Handler and Middleware call the function for
+// each refused request, before they write the answer.
 func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }
@@ -77,7 +77,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 	}
 }
 
-// receive returns the event, or the HTTP status to answer with and the error.
+// receive returns the event; or, for a refused request, the HTTP status of the answer and the error.
 func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int, error) {
 	if r.Method != http.MethodPost {
 		return nil, http.StatusMethodNotAllowed, bridge.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
@@ -86,10 +86,10 @@ func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int,
 		_, err := v.use()
 		return nil, http.StatusInternalServerError, err
 	}
-	if r.Body == nil { // the request was not received by a server, as in a test
+	if r.Body == nil { // the request does not come from an HTTP server, for example in a test
 		r.Body = http.NoBody
 	}
-	// Read one byte more than the limit, so that the verifier itself refuses the body with its reason.
+	// Read one byte more than the limit, so that the verifier refuses a larger body, with ReasonBodyTooLarge.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
 	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
 		return nil, http.StatusBadRequest, err // the body was cut short

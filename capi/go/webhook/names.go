@@ -4,7 +4,7 @@ package webhook
 
 import "billcore/model"
 
-// Types of package model, which has their documentation.
+// Aliases of the types of package model, which documents them.
 type (
 	Subscription       = model.Subscription
 	Order              = model.Order
@@ -25,7 +25,7 @@ type (
 	Reason             = model.Reason
 )
 
-// The codes of package model.
+// The error codes of package model, under the same names.
 const (
 	ErrInvalidArgument  = model.ErrInvalidArgument
 	ErrConfig           = model.ErrConfig
@@ -95,7 +95,7 @@ const (
 	EventTestHook              = model.EventTestHook
 )
 
-// Why a signature check failed, in the order of the checks.
+// The reasons why a signature check fails, in the order of the checks.
 const (
 	ReasonNone         = model.ReasonNone
 	ReasonBodyTooLarge = model.ReasonBodyTooLarge

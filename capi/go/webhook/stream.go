@@ -24,8 +24,8 @@ type Stream struct {
 	handle handle.Handle
 }
 
-// Stream begins the check of one body. Stream fails with ErrConfig for a verifier with WithFreshness: checking the age
-// needs the whole body.
+// Stream begins the check of one body. Stream fails with ErrConfig when the verifier has the option WithFreshness:
+// checking the age needs the whole body.
 func (v *Verifier) Stream() (*Stream, error) {
 	native, err := v.use()
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Stream) Finish(signature string) (int, error) {
 	return int(made.index), nil
 }
 
-// Close frees the stream, with or without a call of Finish before. Closing again does nothing.
+// Close frees the stream, whether or not Finish was called. Closing again does nothing.
 func (s *Stream) Close() {
 	if s != nil {
 		s.handle.Close()

@@ -1,5 +1,5 @@
 // Package webhook verifies and reads the webhooks of the billing service. The package links only libbillcore-webhook,
-// the half of the C library without an HTTP client.
+// a C library that contains no HTTP client.
 //
 // Pass the body exactly as it was received: verify first, then parse.
 //
@@ -29,7 +29,7 @@ import (
 // DefaultHeader is the name of the header with the signature. Service interface: Events, Request headers.
 const DefaultHeader = "Service-Signature"
 
-// DefaultMaxBody is the largest body that a verifier accepts (bytes), unless WithMaxBody says otherwise.
+// DefaultMaxBody is the size (bytes) of the largest body that a verifier without the option WithMaxBody accepts.
 const DefaultMaxBody = 1 << 20
 
 // Verifier checks signatures. A Verifier is safe for concurrent use. Close frees the keys of a Verifier; so does the
@@ -69,8 +69,8 @@ func WithMaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = by
 
 // WithFreshness makes the verifier refuse (with ReasonStale) an event whose signed created_at cannot be read, or is
 // more than limit before or after the present time. The check is off by default, because old events are legitimate:
-// failed deliveries are retried, and invoices are paid weeks later. WithFreshness does not protect against replays:
-// drop duplicates by account and id. An event test.hook is never refused as stale.
+// the service may retry a failed delivery much later. WithFreshness does not protect against replays: drop duplicates
+// by account and id. A test.hook event is never refused as stale.
 func WithFreshness(limit time.Duration) Option {
 	return func(s *settings) { s.freshness, s.fresh = limit, true }
 }
@@ -78,8 +78,9 @@ func WithFreshness(limit time.Duration) Option {
 // WithClock sets the clock from which WithFreshness takes the present time; the default is the system's clock.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
 
-// WithAnyKeyLength accepts secrets of any length but zero. Use WithAnyKeyLength only for test vectors and keys of other
-// services: the service's secrets have 32 bytes, and another length means a copying mistake.
+// WithAnyKeyLength makes the verifier accept secrets of any length except zero. Use WithAnyKeyLength only for test
+// vectors and keys of other services: the service's secrets have 32 bytes, so another length usually means that the
+// secret was copied wrongly.
 func WithAnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
 
 // NewVerifier makes a verifier with the endpoint's secret, 32 bytes; another length fails with ErrConfig. When secret
@@ -212,7 +213,8 @@ func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	return event(C.bw_unwrap(number(native), data, n, text, m))
 }
 
-// number converts a pointer to a number for frequent calls, because cgo searches each pointer argument for Go pointers.
+// number converts a pointer to a number. Frequent calls pass numbers, because cgo searches each pointer argument for
+// Go pointers.
 func number(native *C.billcore_verifier) C.uintptr_t {
 	return C.uintptr_t(uintptr(unsafe.Pointer(native)))
 }
@@ -254,7 +256,7 @@ func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event
 	return event(C.bw_unwrap_request(number(native), data, n, (*C.billcore_headers)(headers.out)))
 }
 
-// Secrets returns the number of secrets of the verifier; 0 when it is closed.
+// Secrets returns the number of secrets of the verifier; 0 when the verifier is closed.
 func (v *Verifier) Secrets() int {
 	native, err := v.use()
 	if err != nil {
@@ -264,8 +266,8 @@ func (v *Verifier) Secrets() int {
 	return int(C.billcore_verifier_secret_count(native))
 }
 
-// Matches returns how many signatures the secret with this index has matched. A secret that never matches can be
-// retired.
+// Matches returns how many signatures the secret with this index has matched. A secret that no longer matches any
+// signature can be removed.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {
@@ -293,11 +295,11 @@ func Sign(body, secret []byte) (string, error) {
 	return owned(C.bw_sign(data, n, key, m))
 }
 
-// Explain returns a text, for a person, that says why a signature is refused. Explain tries the usual mistakes (the
-// body serialised again, still in base64, with another line end; the signature in upper case or with a prefix; a secret
-// with white space or in another encoding; another one of several secrets) and names the one that would give this
-// signature. Explain never accepts a signature, and shows neither a secret nor the right signature. Explain is slow: do
-// not call it in a request path.
+// Explain returns a text for a person to read, which says why a signature is refused. Explain tries the usual
+// mistakes (the body serialised again, still in base64, with another line end; the signature in upper case or with a
+// prefix; a secret with white space or in another encoding; another one of several secrets) and names the mistake
+// that explains this signature. Explain never accepts a signature, and shows neither a secret nor the right
+// signature. Explain is slow: do not call it in a request path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}
 	native, _, err := given.native()
@@ -328,8 +330,8 @@ func bytes(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
-// chars returns a string as C pointer and length. For "" the pointer is nil, which C treats as absent: http.Header.Get
-// returns "" for a missing signature.
+// chars returns a string as a C pointer and a length. For "" the pointer is nil, which the C library treats as a
+// missing text: http.Header.Get also returns "" when the signature is missing.
 func chars(s string) (*C.char, C.size_t) {
 	if s == "" {
 		return nil, 0

@@ -4,9 +4,10 @@
  * The functions are in the library billcore-arrow, which needs billcore. billcore.h does not include this header.
  * Conventions: billcore.h.
  *
- * Each call returns the rows of one page. Columns are the fields of the resource: int64 for integers (money in cents),
- * bool, utf8 for texts and ids (an integer id as its digits), timestamp[us, UTC] for times, decimal128(38, 18) for
- * vat_rate, and JSON as received for nested values. A field that is absent or null becomes null. */
+ * Each call returns the rows of one page. There is one column for each field of the resource. The types of the columns
+ * are int64 for integers (money in cents), bool, utf8 for texts and ids (an integer id as its digits),
+ * timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field
+ * that is absent or null becomes null. */
 #ifndef BILLCORE_ARROW_H
 #define BILLCORE_ARROW_H
 
@@ -53,7 +54,8 @@ struct ArrowArray {
 
 #endif /* ARROW_C_DATA_INTERFACE */
 
-/* Not used, but declared because headers that find the guard ARROW_C_DATA_INTERFACE skip this struct as well. */
+/* The library does not use this struct. It is declared here because other headers skip it when they find that
+ * ARROW_C_DATA_INTERFACE is defined. */
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 
@@ -68,16 +70,17 @@ struct ArrowArrayStream {
 #endif /* ARROW_C_STREAM_INTERFACE */
 /** @endcond */
 
-/** The next page of a list of any kind, or the rest of a partly read page, as one struct array with a child for each
- * column. BILLCORE_DONE after the last page. array: filled; call its release. schema (may be NULL): filled with the
- * schema of the array, the same for each page; call its release. A value that does not fit its column gives
- * BILLCORE_ERROR_DECODE or BILLCORE_ERROR_OUT_OF_RANGE with its path; the list then does not advance, and
- * billcore_list_next can read the items one by one. The previous content of the structs is overwritten. They may
- * outlive the list, and other threads may read them.  @since 0.1 */
+/** Reads the next page of a list of any kind, or the rest of a partly read page, into one struct array with a child for
+ * each column. BILLCORE_DONE after the last page. The function fills *array; the caller calls its release. The function
+ * also fills *schema (schema may be NULL) with the schema of the array, which is the same for each page; the caller
+ * calls its release. A value that does not fit its column gives BILLCORE_ERROR_DECODE or BILLCORE_ERROR_OUT_OF_RANGE
+ * with its path; the list then does not advance, and billcore_list_next can read the items one by one. The function
+ * overwrites the previous content of the structs. The structs may outlive the list, and other threads may read them.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_arrow(billcore_list* list, struct ArrowArray* array,
                                                       struct ArrowSchema* schema, billcore_error** err);
 
-/** The next subscriptions: see billcore_list_next_arrow.  @since 0.1 */
+/** Reads the next page of subscriptions: see billcore_list_next_arrow.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_next_arrow(billcore_subscription_list* given,
                                                                       struct ArrowArray* array,
                                                                       struct ArrowSchema* schema,
@@ -85,13 +88,13 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_next_arrow(billcore_s
   return billcore_list_next_arrow(BILLCORE_CAST(billcore_list*, given), array, schema, err);
 }
 
-/** The next orders: see billcore_list_next_arrow.  @since 0.1 */
+/** Reads the next page of orders: see billcore_list_next_arrow.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_next_arrow(billcore_order_list* given, struct ArrowArray* array,
                                                                struct ArrowSchema* schema, billcore_error** err) {
   return billcore_list_next_arrow(BILLCORE_CAST(billcore_list*, given), array, schema, err);
 }
 
-/** The next products: see billcore_list_next_arrow.  @since 0.1 */
+/** Reads the next page of products: see billcore_list_next_arrow.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_next_arrow(billcore_product_list* given, struct ArrowArray* array,
                                                                  struct ArrowSchema* schema, billcore_error** err) {
   return billcore_list_next_arrow(BILLCORE_CAST(billcore_list*, given), array, schema, err);

@@ -24,10 +24,10 @@ extern "C" {
 #endif
 
 /** Options of a single call, which replace the client's options. Freed with billcore_call_options_free. Threads: one
- * thread at a time while they are filled, then immutable. */
+ * thread at a time while values are set, then immutable. */
 typedef struct billcore_call_options billcore_call_options;
 
-/** New options of a call, with nothing set; free them.  @since 0.1 */
+/** Makes the options of a call with nothing set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_new(billcore_call_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, out == NULL ? NULL : &made, err);
@@ -49,23 +49,24 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_ca
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Ends the call when the token is triggered. For a list, ends the request of whichever page is in flight. The token
- * may be freed before the options. NULL removes the token from the options.  @since 0.1 */
+/** Ends the call when the token is triggered. For a list, the token applies to the request of every page. The caller
+ * may free the token before the options. NULL removes the token from the options.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_options* options,
                                                                  const billcore_cancel* cancel, billcore_error** err) {
   return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);
 }
 
-/** Hook of the call, which replaces the client's hook. The hook gets `context`, which `release` (may be NULL) releases.
- * With NULL as `hook`, the call uses the client's hook.  @since 0.1 */
+/** Hook of the call, which replaces the client's hook. The library passes `context` to the hook, and later to
+ * `release` (may be NULL), which frees it. With NULL as `hook`, the call uses the client's hook.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_hook(billcore_call_options* options, billcore_hook hook,
                                                                void* context, billcore_release release,
                                                                billcore_error** err) {
   return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 
-/** Interrupt of the call (see billcore_interrupt), which replaces the client's. The callback gets `context`, which
- * `release` (may be NULL) releases. With NULL as `callback`, the call uses the client's interrupt.  @since 0.1 */
+/** Interrupt callback of the call (see billcore_interrupt), which replaces the client's callback. The library passes
+ * `context` to the callback, and later to `release` (may be NULL), which frees it. With NULL as `callback`, the call
+ * uses the client's callback.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_interrupt(billcore_call_options* options,
                                                                     billcore_interrupt callback, void* context,
                                                                     billcore_release release, billcore_error** err) {

@@ -2,12 +2,13 @@
  * The REST client. The operations of a client are in billcore/operations.h and in this header. The client may repeat a
  * read; it sends a write at most once. Conventions: billcore.h.
  *
- * Every operation may return: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent), BILLCORE_ERROR_CONFIG (the client is
- * closed), an error status of the service (BILLCORE_ERROR_API to BILLCORE_ERROR_SERVER; billcore_error_outcome_unknown
- * is true for a write that may have happened), BILLCORE_ERROR_DECODE (the service reported success, but its answer does
- * not have the promised form), BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (no complete answer arrived; no part of a
- * write was sent), BILLCORE_ERROR_OUTCOME_UNKNOWN (a write was sent, and no complete answer arrived),
- * BILLCORE_ERROR_INTERRUPTED. The argument `call` of an operation may be NULL: then the client's options apply.
+ * Every operation may return these errors: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent), BILLCORE_ERROR_CONFIG
+ * (the client is closed), an error status of the service (BILLCORE_ERROR_API to BILLCORE_ERROR_SERVER;
+ * billcore_error_outcome_unknown is true for a write that may have happened), BILLCORE_ERROR_DECODE (the service
+ * reported success, but its answer does not have the promised form), BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS
+ * (no complete answer arrived; no part of a write was sent), BILLCORE_ERROR_OUTCOME_UNKNOWN (a write was sent, and no
+ * complete answer arrived), BILLCORE_ERROR_INTERRUPTED. The argument `call` of an operation may be NULL: then the
+ * client's options apply.
  *
  * @code{.c}
  * billcore_client* client = NULL;
@@ -36,14 +37,14 @@
 extern "C" {
 #endif
 
-/** A new client, which connects with its first call; free it. options may be NULL, and may be freed afterwards.
- * BILLCORE_ERROR_CONFIG when an option is invalid. @since 0.1 */
+/** Makes a client, which connects with its first call; the caller frees *out. options may be NULL; the caller may
+ * free them afterwards. BILLCORE_ERROR_CONFIG when an option is invalid. @since 0.1 */
 BILLCORE_API billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
                                                  billcore_error** err);
 
-/** A new client that differs from `client` in the given options only and shares its connections; free the two clients
- * in any order. changes may be NULL. BILLCORE_ERROR_CONFIG when an option is invalid, or `client` is closed.
- * @since 0.1 */
+/** Makes a second client, which differs from `client` in the given options only and shares its connections. The
+ * caller frees *out; the two clients may be freed in any order. changes may be NULL. BILLCORE_ERROR_CONFIG when an
+ * option is invalid, or `client` is closed. @since 0.1 */
 BILLCORE_API billcore_status billcore_client_with_options(const billcore_client* client,
                                                           const billcore_client_changes* changes, billcore_client** out,
                                                           billcore_error** err);
@@ -59,12 +60,13 @@ BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
 /** Finds the orders that a charge of unknown outcome may have created: the subscription's orders since the charge was
  * sent, latest first. `charge` is the error of that charge (its billcore_error_outcome_unknown is true); the function
- * neither changes nor frees it. search may be NULL. The charge's order has a total of amount times quantity (cents
- * without VAT). If no such order is found, the charge was not made, or the service is still processing it: search again
- * after the time that the service may need, and charge again only when the later search finds no such order either.
- * BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see billcore_subscription_found_charges.
- * BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is any other error. The time-out of `call` applies to the whole search.
- * *out is new, without billcore_page_numbers; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+ * neither changes nor frees it. search may be NULL. The total of the charge's order is amount times quantity (cents
+ * without VAT). If no such order is found, either the charge was not made or the service is still processing it. In
+ * this case wait for as long as the service may need, search again, and charge again only when that search does not
+ * find the order either. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see
+ * billcore_subscription_found_charges. BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is any other error. The time-out
+ * of `call` applies to the whole search. The caller frees *out, for which billcore_page_numbers fails. Service
+ * interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
                                                                 const billcore_error* charge,
                                                                 const billcore_charge_search* search,
@@ -73,8 +75,8 @@ BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_c
 
 /** Finds the orders of a charge whose error was lost, for example in a crash: the subscription's orders created at or
  * after `unix_micros` by the service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second).
- * search may be NULL, and must not set a skew. *out is new, without billcore_page_numbers; free it. Service interface:
- * Endpoints, Subscriptions.  @since 0.1 */
+ * search may be NULL, and must not set a skew. The caller frees *out, for which billcore_page_numbers fails. Service
+ * interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
                                                                       int64_t unix_micros,
                                                                       const billcore_charge_search* search,
@@ -82,13 +84,13 @@ BILLCORE_API billcore_status billcore_subscription_find_charges_since(const bill
                                                                       billcore_order_page** out, billcore_error** err);
 
 /** The orders that a search had found when it ended with BILLCORE_ERROR_POSSIBLY_MISSED, latest first.
- * BILLCORE_ERROR_INVALID_ARGUMENT for any other error. *out is new, without billcore_page_numbers; free it.
+ * BILLCORE_ERROR_INVALID_ARGUMENT for any other error. The caller frees *out, for which billcore_page_numbers fails.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_error* search_error,
                                                                  billcore_order_page** out, billcore_error** err);
 
-/** Changes only the fields that are set in `changes`; BILLCORE_ERROR_INVALID_ARGUMENT when no field is set. The request
- * is sent at most once. *out is the product after the change, a new handle; free it. Service interface: Endpoints,
+/** Changes only the fields that are set in `changes`; BILLCORE_ERROR_INVALID_ARGUMENT when no field is set. The
+ * request is sent at most once. *out is the changed product; the caller frees it. Service interface: Endpoints,
  * Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
                                                      const billcore_product_changes* changes,
@@ -97,7 +99,7 @@ BILLCORE_API billcore_status billcore_product_update(const billcore_client* clie
 
 /** Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE; a request with a method other than GET
  * counts as a write. `path` is relative to the base URL, begins with a slash, is already encoded, and has no query.
- * options may be NULL. New; free it.  @since 0.1 */
+ * options may be NULL. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_request(const billcore_client* client, billcore_str method,
                                                      billcore_str path, const billcore_request_options* options,
                                                      const billcore_call_options* call, billcore_response** out,
@@ -107,27 +109,29 @@ BILLCORE_API billcore_status billcore_client_request(const billcore_client* clie
 BILLCORE_API billcore_status billcore_response_status(const billcore_response* response, int32_t* out,
                                                       billcore_error** err);
 
-/** The body, after transfer decoding; a body may be any bytes.  @since 0.1 */
+/** The body of the answer, after transfer decoding; it may contain any bytes.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_body(const billcore_response* response, billcore_str* out,
                                                     billcore_error** err);
 
-/** The body, parsed as JSON; BILLCORE_ERROR_DECODE when the body is not JSON. New; free it.  @since 0.1 */
+/** The body of the answer, parsed as JSON; BILLCORE_ERROR_DECODE when the body is not JSON. The caller frees *out.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_response_json(const billcore_response* response, billcore_value** out,
                                                     billcore_error** err);
 
-/** Status, header fields, attempts and request id (billcore/resource.h). New; free it.  @since 0.1 */
+/** Status, header fields, attempts and request id of the answer (see billcore/resource.h). The caller frees *out.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_response_get_info(const billcore_response* response, billcore_response_info** out,
                                                         billcore_error** err);
 
-/** Value of the first header field with this name; case does not matter.  @since 0.1 */
+/** Value of the answer's first header field with this name; upper and lower case do not matter.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_header(const billcore_response* response, billcore_str name,
                                                       billcore_str* out, bool* present, billcore_error** err);
 
-/** Number of header fields.  @since 0.1 */
+/** Number of the answer's header fields.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_header_count(const billcore_response* response, size_t* count,
                                                             billcore_error** err);
 
-/** Header field `index`, from 0, in the order received; names are in lower case.  @since 0.1 */
+/** The answer's header field number `index`, from 0, in the order received; the name is in lower case.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_header_at(const billcore_response* response, size_t index,
                                                          billcore_str* name, billcore_str* value, billcore_error** err);
 

@@ -29,7 +29,7 @@ extern "C" {
  * thread at a time. */
 typedef struct billcore_client_options billcore_client_options;
 
-/** New options of a client, with nothing set; free them.  @since 0.1 */
+/** Makes the options of a client with nothing set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_new(billcore_client_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CLIENT, out == NULL ? NULL : &made, err);
@@ -37,14 +37,14 @@ BILLCORE_INLINE billcore_status billcore_client_options_new(billcore_client_opti
   return status;
 }
 
-/** Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL. The scheme is https, or
+/** URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme is https, or
  * http for loopback; a slash at the end makes no difference.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_base_url(billcore_client_options* options, billcore_str url,
                                                                      billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("base_url"), url, err);
 }
 
-/** API key. Default: BILLCORE_API_KEY. The library shows the key in no text.  @since 0.1 */
+/** API key. Default: BILLCORE_API_KEY. The library never shows the key in errors or other texts.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_api_key(billcore_client_options* options, billcore_str key,
                                                                     billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("api_key"), key, err);
@@ -58,28 +58,29 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_timeout_ms(billcore_
                                     err);
 }
 
-/** No deadline.  @since 0.1 */
+/** Calls have no deadline.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_no_timeout(billcore_client_options* options,
                                                                        billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no connection was
- * made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was sent. Default: 2.
- * @since 0.1 */
+/** Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries a
+ * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write only if
+ * no part of the write was sent. Default: 2.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
                                                                         int32_t max_retries, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("max_retries"), max_retries,
                                     err);
 }
 
-/** Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default: 8.  @since 0.1 */
+/** How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once. Default: 8.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_concurrency(billcore_client_options* options, int32_t pages,
                                                                         billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("concurrency"), pages, err);
 }
 
-/** URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the environment. An example is
+/** URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An example is
  * http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and NO_PROXY; they
  * never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the connection and cannot
  * read the API key and the requests.  @since 0.1 */
@@ -88,20 +89,20 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_proxy(billcore_clien
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("proxy"), url, err);
 }
 
-/** No proxy, whatever the environment says.  @since 0.1 */
+/** Uses no proxy, even if the environment variables name a proxy.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_no_proxy(billcore_client_options* options,
                                                                      billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_proxy"), true, err);
 }
 
-/** File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.  @since 0.1 */
+/** PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options,
                                                                       billcore_str file, billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("ca_bundle"), file, err);
 }
 
-/** PEM file with a certificate and its key, for a service that asks for one. The file contains the certificate, its
- * chain, and the key without a password.  @since 0.1 */
+/** PEM file with a client certificate and its key, for a service that requires a certificate. The file contains the
+ * certificate, its chain, and a key that has no password.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_client_certificate(billcore_client_options* options,
                                                                                billcore_str file,
                                                                                billcore_error** err) {
@@ -109,21 +110,21 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_client_certificate(b
                                    err);
 }
 
-/** A header sent with every request besides the client's own. A User-Agent is appended to the client's.  @since 0.1
- */
+/** Adds a header that the client sends with every request, in addition to its own headers. A User-Agent given here is
+ * appended to the client's own.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_add_header(billcore_client_options* options, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("headers"), name, value, err);
 }
 
-/** Offer HTTP/2, whatever the libcurl in use. Default: only in builds that withstand floods and detect cut-off
+/** Offer HTTP/2 with any version of libcurl. Default: only in builds that withstand frame floods and detect truncated
  * answers.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_enable_http2(billcore_client_options* options,
                                                                      billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("http2"), true, err);
 }
 
-/** HTTP/1.1 only.  @since 0.1 */
+/** Use HTTP/1.1 only.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_disable_http2(billcore_client_options* options,
                                                                       billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("http2"), false, err);
@@ -136,7 +137,8 @@ BILLCORE_INLINE billcore_status billcore_client_options_allow_insecure_http(bill
                                    err);
 }
 
-/** Answer header whose value errors and response_info show as the request id. Default: X-Request-Id.  @since 0.1 */
+/** Answer header that contains the request id, which errors and response_info show. Default: X-Request-Id.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_client_options_set_request_id_header(billcore_client_options* options,
                                                                               billcore_str header,
                                                                               billcore_error** err) {
@@ -144,7 +146,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_request_id_header(bi
                                    err);
 }
 
-/** Largest answer that is accepted (bytes). Default: 67108864.  @since 0.1 */
+/** Size of the largest answer that the client accepts (bytes). Default: 67108864.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcore_client_options* options, size_t bytes,
                                                                          billcore_error** err) {
   const uint64_t wide = bytes; /* a comparison of a 32-bit size_t with INT64_MAX would cause a warning */
@@ -152,16 +154,16 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcor
                                     wide > INT64_MAX ? INT64_MAX : BILLCORE_INT64(wide), err);
 }
 
-/** Sets the hook that is called for every attempt of every call. The hook gets `context`, which `release` (may be NULL)
- * releases. NULL removes the hook.  @since 0.1 */
+/** Sets the hook that is called for every attempt of every call. The library passes `context` to the hook, and later to
+ * `release` (may be NULL), which frees it. NULL removes the hook.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_hook(billcore_client_options* options, billcore_hook hook,
                                                                  void* context, billcore_release release,
                                                                  billcore_error** err) {
   return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 
-/** Sets the callback that can interrupt a waiting call; see billcore_interrupt. The callback gets `context`, which
- * `release` (may be NULL) releases. NULL removes the callback.  @since 0.1 */
+/** Sets the callback that can interrupt a waiting call; see billcore_interrupt. The library passes `context` to the
+ * callback, and later to `release` (may be NULL), which frees it. NULL removes the callback.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_interrupt(billcore_client_options* options,
                                                                       billcore_interrupt callback, void* context,
                                                                       billcore_release release, billcore_error** err) {
@@ -174,10 +176,10 @@ BILLCORE_INLINE_VOID void billcore_client_options_free(billcore_client_options* 
 }
 
 /** The options that billcore_client_with_options changes; all others stay the same. Freed with
- * billcore_client_changes_free. Threads: one thread at a time while it is filled, then immutable. */
+ * billcore_client_changes_free. Threads: one thread at a time while values are set, then immutable. */
 typedef struct billcore_client_changes billcore_client_changes;
 
-/** New changes, with nothing set; free them.  @since 0.1 */
+/** Makes an empty set of changes. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_new(billcore_client_changes** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CHANGES, out == NULL ? NULL : &made, err);
@@ -193,35 +195,36 @@ BILLCORE_INLINE billcore_status billcore_client_changes_set_timeout_ms(billcore_
                                     err);
 }
 
-/** No deadline.  @since 0.1 */
+/** Calls have no deadline.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_no_timeout(billcore_client_changes* changes,
                                                                        billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no connection was
- * made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was sent. Default: 2.
- * @since 0.1 */
+/** Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries a
+ * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write only if
+ * no part of the write was sent. Default: 2.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes,
                                                                         int32_t max_retries, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("max_retries"), max_retries,
                                     err);
 }
 
-/** Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default: 8.  @since 0.1 */
+/** How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once. Default: 8.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_concurrency(billcore_client_changes* changes, int32_t pages,
                                                                         billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("concurrency"), pages, err);
 }
 
-/** A header; the headers of the changes replace all those of the original client.  @since 0.1 */
+/** Adds a header. The headers of the changes replace all headers of the original client.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("headers"), name, value, err);
 }
 
-/** Sets a hook instead of the original client's. The hook gets `context`, which `release` (may be NULL) releases. With
- * NULL the new client has no hook.  @since 0.1 */
+/** Sets a hook, which replaces the hook of the original client. The library passes `context` to the hook, and later to
+ * `release` (may be NULL), which frees it. With NULL the new client has no hook.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_hook(billcore_client_changes* changes, billcore_hook hook,
                                                                  void* context, billcore_release release,
                                                                  billcore_error** err) {

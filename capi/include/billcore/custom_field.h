@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** A custom field. Freed with billcore_custom_field_free. Texts are valid as long as the handle. Threads: immutable.
- * Service interface: CustomFieldValue. */
+/** A custom field. Freed with billcore_custom_field_free. A text read from a handle is valid as long as the handle.
+ * Threads: immutable. Service interface: CustomFieldValue. */
 typedef struct billcore_custom_field billcore_custom_field;
 
 /** Frees a custom field; accepts NULL.  @since 0.1 */
@@ -40,14 +40,14 @@ BILLCORE_INLINE billcore_status billcore_custom_field_type(const billcore_custom
                                 err);
 }
 
-/** Any JSON value, null included. New; free it. Service interface: CustomFieldValue.  @since 0.1 */
+/** Any JSON value, null included. The caller frees *out. Service interface: CustomFieldValue.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_custom_field_value(const billcore_custom_field* custom_field,
                                                             billcore_value** out, billcore_error** err) {
   return billcore_resource_any(BILLCORE_CAST(const billcore_resource*, custom_field), BILLCORE_STR("value"), out, NULL,
                                err);
 }
 
-/** The resource's JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, without a NUL after it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_custom_field_raw(const billcore_custom_field* custom_field, billcore_str* out,
                                                           billcore_error** err) {
   return billcore_resource_raw(BILLCORE_CAST(const billcore_resource*, custom_field), out, err);

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/** An error of a call. Freed with billcore_error_free. Its texts are valid as long as the handle. A getter returns an
+/** An error of a call. Freed with billcore_error_free. Its texts are valid until it is freed. A getter returns an
  * empty text, 0 or false when the error has no such value, and when `error` is NULL. Threads: immutable. */
 typedef struct billcore_error billcore_error;
 
@@ -38,30 +38,31 @@ BILLCORE_API billcore_status billcore_error_status(const billcore_error* error);
 /** One line that says what was wrong and what to do. The message never shows secrets or API keys.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_message(const billcore_error* error);
 
-/** HTTP status of the service's answer, or 0; for BILLCORE_ERROR_SIGNATURE the status (413, 401 or 400) that the
- * receiver should answer.  @since 0.1 */
+/** HTTP status of the service's answer, or 0; for BILLCORE_ERROR_SIGNATURE the status (413, 401 or 400) of the
+ * receiver's answer to the webhook.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_http_status(const billcore_error* error);
 
-/** `code` of the service's error body. Service interface: Errors.  @since 0.1 */
+/** Member `code` of the service's error body. Service interface: Errors.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_api_code(const billcore_error* error);
 
-/** `message` of the service's error body. Service interface: Errors.  @since 0.1 */
+/** Member `message` of the service's error body. Service interface: Errors.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_api_message(const billcore_error* error);
 
-/** The start of the answer's body, at most some thousand bytes, with secrets redacted.  @since 0.1 */
+/** The beginning of the answer's body (at most a few thousand bytes), with secrets redacted.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_body(const billcore_error* error);
 
 /** Value of the answer's request id header (billcore_client_options_set_request_id_header).  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_request_id(const billcore_error* error);
 
-/** True when the answer says how many seconds to wait. *seconds (may be NULL) is that number, or else 0.  @since 0.1 */
+/** True when the answer says how long to wait before a retry. *seconds (may be NULL) is that time, or else 0.
+ * @since 0.1 */
 BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double* seconds);
 
 /** Number of attempts of the request; 0 when the error is not about a request.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
 
-/** True when a write may or may not have happened: check whether the write happened before you send it again.
- * @since 0.1 */
+/** True for a write that may or may not have happened: check whether it happened before you send it again. @since 0.1
+ */
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
 /** The reasons why a signature check fails, in the order of the checks. Append-only. */
@@ -79,8 +80,8 @@ enum {
 /** The reason of a BILLCORE_ERROR_SIGNATURE: one of BILLCORE_REASON_*.  @since 0.1 */
 BILLCORE_API billcore_reason billcore_error_reason(const billcore_error* error);
 
-/** Name of a reason, such as "mismatch" for BILLCORE_REASON_MISMATCH; "none" for an unknown number. Static text.
- * @since 0.1 */
+/** Name of a reason, such as "mismatch" for BILLCORE_REASON_MISMATCH; "none" for an unknown number. The text is
+ * static. @since 0.1 */
 BILLCORE_API const char* billcore_reason_name(billcore_reason reason);
 
 /** Method of the failed request, such as "POST".  @since 0.1 */
@@ -93,8 +94,8 @@ BILLCORE_API billcore_str billcore_error_path(const billcore_error* error);
  * about, such as "data.price"; empty when the error is about a whole answer.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_field_path(const billcore_error* error);
 
-/** True when a write was sent and its outcome is unknown. *unix_micros (may be NULL) is the time of sending, or else 0.
- * @since 0.1 */
+/** True when a write was sent and its outcome is unknown. *unix_micros (may be NULL) is the time when it was sent, or
+ * else 0. @since 0.1 */
 BILLCORE_API bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros);
 
 /** The transport failure that led to a BILLCORE_ERROR_OUTCOME_UNKNOWN, such as BILLCORE_ERROR_TIMEOUT; else

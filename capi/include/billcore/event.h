@@ -29,13 +29,13 @@
 extern "C" {
 #endif
 
-/** An event from a body whose signature was verified (billcore/webhook.h; only billcore_webhook_parse_unverified does
- * not verify it). Freed with billcore_event_free, never as a resource. Texts are valid as long as the handle. Threads:
- * immutable. Service interface: Events, Envelope. */
+/** A webhook event. The functions of billcore/webhook.h that make an event first verify the signature of its body; only
+ * billcore_webhook_parse_unverified does not. Freed with billcore_event_free, never with billcore_resource_free. Its
+ * texts are valid until it is freed. Threads: immutable. Service interface: Events, Envelope. */
 typedef struct billcore_event billcore_event;
 
-/** The event names; UNKNOWN is any other name, which is not an error. Append-only. Service interface: Events, Catalog.
- * */
+/** The type of an event; UNKNOWN stands for a name that this library does not know, which is not an error. Append-only.
+ * Service interface: Events, Catalog. */
 typedef int32_t billcore_event_kind;
 /** Values of a billcore_event_kind. */
 enum {
@@ -66,8 +66,8 @@ enum {
   BILLCORE_DATA_VALUE = 6     /**< any other JSON */
 };
 
-/** Delivery id, the key for dropping duplicates (except for test.hook, whose id is 0); opaque: compare it with
- * billcore_same_id. is_integer (may be NULL): whether the id was received as a JSON integer.  @since 0.1 */
+/** Id of the delivery. Use the id to drop duplicates, except for test.hook, whose id is 0. The id is opaque: compare it
+ * with billcore_same_id. *is_integer (may be NULL): whether the id was received as a JSON integer.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_id(const billcore_event* event, billcore_str* text, bool* is_integer,
                                                   billcore_error** err) {
   return billcore_resource_id(BILLCORE_CAST(const billcore_resource*, event), BILLCORE_STR("id"), text, is_integer,
@@ -84,7 +84,8 @@ BILLCORE_INLINE billcore_status billcore_event_name(const billcore_event* event,
 BILLCORE_API billcore_status billcore_event_type(const billcore_event* event, billcore_event_kind* out,
                                                  billcore_error** err);
 
-/** Integer id of the account. Never compare it with the UUID in the base URL, which is another id.  @since 0.1 */
+/** Integer id of the account. Do not compare it with the UUID in the base URL, which is another id of the account.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_account(const billcore_event* event, int64_t* out,
                                                        billcore_error** err) {
   return billcore_resource_int64(BILLCORE_CAST(const billcore_resource*, event), BILLCORE_STR("account"), out, NULL,
@@ -102,17 +103,18 @@ BILLCORE_INLINE billcore_status billcore_event_created_at(const billcore_event* 
 BILLCORE_API billcore_status billcore_event_data_kind(const billcore_event* event, billcore_data_kind* out,
                                                       billcore_error** err);
 
-/** The event's data of any kind as a JSON value; not present when null or absent. New; free it.  @since 0.1 */
+/** The event's data of any kind as a JSON value; *present is false when the data is null or absent. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_data(const billcore_event* event, billcore_value** out, bool* present,
                                                  billcore_error** err);
 
-/** The event's data as a resource of this kind, which must not be BILLCORE_DATA_NONE or _VALUE; BILLCORE_ERROR_DECODE
- * when the data has another kind. New; free it.  @since 0.1 */
+/** The event's data as a resource. `kind` must not be BILLCORE_DATA_NONE or _VALUE; BILLCORE_ERROR_DECODE when the data
+ * is of another kind. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_resource(const billcore_event* event, billcore_data_kind kind,
                                                      billcore_resource** out, billcore_error** err);
 
-/** The data of a subscription event; BILLCORE_ERROR_DECODE when the data has another kind. New; free it.  @since 0.1
- */
+/** The data of a subscription event; BILLCORE_ERROR_DECODE when the data is of another kind. The caller frees *out.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_subscription(const billcore_event* event, billcore_subscription** out,
                                                             billcore_error** err) {
   billcore_resource* made = NULL;
@@ -122,7 +124,8 @@ BILLCORE_INLINE billcore_status billcore_event_subscription(const billcore_event
   return status;
 }
 
-/** The data of an order event; BILLCORE_ERROR_DECODE when the data has another kind. New; free it.  @since 0.1 */
+/** The data of an order event; BILLCORE_ERROR_DECODE when the data is of another kind. The caller frees *out.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_order(const billcore_event* event, billcore_order** out,
                                                      billcore_error** err) {
   billcore_resource* made = NULL;
@@ -131,7 +134,8 @@ BILLCORE_INLINE billcore_status billcore_event_order(const billcore_event* event
   return status;
 }
 
-/** The data of a product event; BILLCORE_ERROR_DECODE when the data has another kind. New; free it.  @since 0.1 */
+/** The data of a product event; BILLCORE_ERROR_DECODE when the data is of another kind. The caller frees *out.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_product(const billcore_event* event, billcore_product** out,
                                                        billcore_error** err) {
   billcore_resource* made = NULL;
@@ -140,8 +144,8 @@ BILLCORE_INLINE billcore_status billcore_event_product(const billcore_event* eve
   return status;
 }
 
-/** The data of a product group event; BILLCORE_ERROR_DECODE when the data has another kind. New; free it.  @since 0.1
- */
+/** The data of a product group event; BILLCORE_ERROR_DECODE when the data is of another kind. The caller frees *out.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_event* event, billcore_product_group** out,
                                                              billcore_error** err) {
   billcore_resource* made = NULL;
@@ -154,7 +158,7 @@ BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_even
 /** The body of the event as received.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err);
 
-/** The whole envelope of the event as a JSON value. New; free it.  @since 0.1 */
+/** The whole envelope of the event as a JSON value. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_value(const billcore_event* event, billcore_value** out,
                                                      billcore_error** err) {
   return billcore_resource_value(BILLCORE_CAST(const billcore_resource*, event), out, err);

@@ -25,9 +25,9 @@
 extern "C" {
 #endif
 
-/** A JSON value of any kind: a view into its document, which the value keeps alive. Freed with billcore_value_free.
- * A getter for a kind that the value does not have gives BILLCORE_ERROR_DECODE with the value's path. Threads:
- * immutable. */
+/** A JSON value of any kind. It is a view into a JSON document, and keeps the document alive. Freed with
+ * billcore_value_free. A getter for a kind that the value does not have gives BILLCORE_ERROR_DECODE with the value's
+ * path. Threads: immutable. */
 typedef struct billcore_value billcore_value;
 
 /** Kinds of JSON values. A number with a fraction or an exponent is REAL. Append-only. */
@@ -59,24 +59,28 @@ BILLCORE_API billcore_status billcore_value_integer(const billcore_value* value,
 /** The value of any number, rounded to a double.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_real(const billcore_value* value, double* out, billcore_error** err);
 
-/** The text of a string, unescaped, as UTF-8; the text may contain NULs. Borrowed from the value.  @since 0.1 */
+/** The text of a string, unescaped, as UTF-8; it may contain NULs. The text is borrowed from the value.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_text(const billcore_value* value, billcore_str* out, billcore_error** err);
 
-/** The value's JSON text exactly as received, without a NUL after it. Borrowed from the value.  @since 0.1 */
+/** The value's JSON text exactly as received, without a NUL after it. The text is borrowed from the value.  @since 0.1
+ */
 BILLCORE_API billcore_status billcore_value_raw(const billcore_value* value, billcore_str* out, billcore_error** err);
 
-/** Path of the value in its document, such as `data.images[0]`; empty for the whole document. Free *out.  @since 0.1 */
+/** Path of the value in its document, such as `data.images[0]`; empty for the whole document. The caller frees *out.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_value_path(const billcore_value* value, billcore_buf* out, billcore_error** err);
 
 /** Number of items of an array or members of an object; 0 for other kinds.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_count(const billcore_value* value, size_t* out, billcore_error** err);
 
-/** Item `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. New; free it.  @since 0.1 */
+/** Item number `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,
                                                billcore_error** err);
 
-/** The last member of an object with this name. *present is true even when the member is null. *out is NULL when the
- * object has no such member, and when the value is not an object. New; free it.  @since 0.1 */
+/** The object's member with this name; the last one if several have the name. *present is true even when the member
+ * is null. *out is NULL when the object has no such member, and when the value is not an object. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, billcore_str name, billcore_value** out,
                                                  bool* present, billcore_error** err);
 
@@ -85,7 +89,7 @@ BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, bi
 BILLCORE_API billcore_status billcore_value_equal(const billcore_value* value, const billcore_value* other, bool* out,
                                                   billcore_error** err);
 
-/** A second handle of the same value, made without copying the JSON. New; free it.  @since 0.1 */
+/** A second handle to the same value, made without copying the JSON. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_copy(const billcore_value* value, billcore_value** out,
                                                  billcore_error** err);
 
@@ -93,13 +97,13 @@ BILLCORE_API billcore_status billcore_value_copy(const billcore_value* value, bi
  *  billcore_value_iterator_free. Threads: one thread at a time. */
 typedef struct billcore_value_iterator billcore_value_iterator;
 
-/** Begins an iteration over an array or object; a value of another kind has no items. The value may be freed before the
- * iterator. New; free it.  @since 0.1 */
+/** Begins an iteration over an array or object; a value of another kind has no items. The caller may free the value
+ * before the iterator, and frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_iterator_new(const billcore_value* value, billcore_value_iterator** out,
                                                          billcore_error** err);
 
-/** The next item or member; BILLCORE_DONE after the last. *name (name may be NULL) is the member's name, borrowed from
- * the iterator, or empty for an item of an array. *out is new; free it.  @since 0.1 */
+/** The next item or member; BILLCORE_DONE after the last. *name (name may be NULL) is the member's name, borrowed
+ * from the iterator, or empty for an item of an array. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_iterator_next(billcore_value_iterator* iterator, billcore_str* name,
                                                           billcore_value** out, billcore_error** err);
 

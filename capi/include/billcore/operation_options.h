@@ -25,10 +25,10 @@ extern "C" {
 #endif
 
 /** Optional parameters of billcore_subscription_charge; a parameter that is not set is not sent. Freed with
- * billcore_charge_options_free. Threads: one thread at a time while it is filled, then immutable. */
+ * billcore_charge_options_free. Threads: one thread at a time while values are set, then immutable. */
 typedef struct billcore_charge_options billcore_charge_options;
 
-/** Options with nothing set. New; free it.  @since 0.1 */
+/** Makes options with nothing set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_options_new(billcore_charge_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CHARGE, out == NULL ? NULL : &made, err);
@@ -36,19 +36,19 @@ BILLCORE_INLINE billcore_status billcore_charge_options_new(billcore_charge_opti
   return status;
 }
 
-/** Number of pieces.  @since 0.1 */
+/** Number of pieces; the total is amount times quantity.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_options_set_quantity(billcore_charge_options* given, int64_t quantity,
                                                                      billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("quantity"), quantity, err);
 }
 
-/** VAT in basis points (2500 = 25 %). The service uses 2500 when left out.  @since 0.1 */
+/** VAT in basis points (2500 = 25 %). If not given, the service uses 2500.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_options_set_vat(billcore_charge_options* given, int64_t vat,
                                                                 billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("vat"), vat, err);
 }
 
-/** Text of the order.  @since 0.1 */
+/** Description of the order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_options_set_description(billcore_charge_options* given,
                                                                         billcore_str description,
                                                                         billcore_error** err) {
@@ -61,11 +61,12 @@ BILLCORE_INLINE_VOID void billcore_charge_options_free(billcore_charge_options* 
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
-/** The fields of a product to change, sent in the order in which they were first set. Service interface: ProductWrite.
- * Freed with billcore_product_changes_free. Threads: one thread at a time while it is filled, then immutable. */
+/** The product fields to change. The client sends them in the order in which they were first set. Service interface:
+ * ProductWrite. Freed with billcore_product_changes_free. Threads: one thread at a time while values are set, then
+ * immutable. */
 typedef struct billcore_product_changes billcore_product_changes;
 
-/** Changes with nothing set. New; free it.  @since 0.1 */
+/** Makes an empty set of changes. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_new(billcore_product_changes** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_PRODUCT, out == NULL ? NULL : &made, err);
@@ -73,13 +74,13 @@ BILLCORE_INLINE billcore_status billcore_product_changes_new(billcore_product_ch
   return status;
 }
 
-/** Name. UTF-8, else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+/** Name. A text that is not UTF-8 gives BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_name(billcore_product_changes* given, billcore_str name,
                                                                   billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("name"), name, err);
 }
 
-/** Description. UTF-8, else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+/** Description. A text that is not UTF-8 gives BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_description(billcore_product_changes* given,
                                                                          billcore_str description,
                                                                          billcore_error** err) {
@@ -93,19 +94,20 @@ BILLCORE_INLINE billcore_status billcore_product_changes_set_price(billcore_prod
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("price"), price, err);
 }
 
-/** Currency code. UTF-8, else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+/** Currency code. A text that is not UTF-8 gives BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_currency(billcore_product_changes* given,
                                                                       billcore_str currency, billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("currency"), currency, err);
 }
 
-/** Percent. The text of a JSON number, such as "25" or "12.50", else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+/** Percent. Pass the text of a JSON number, such as "25" or "12.50", or "null"; any other text gives
+ * BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_vat_rate(billcore_product_changes* given,
                                                                       billcore_str vat_rate, billcore_error** err) {
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("vat_rate"), vat_rate, err);
 }
 
-/** Interval. UTF-8, else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+/** Interval. A text that is not UTF-8 gives BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_interval(billcore_product_changes* given,
                                                                       billcore_str interval, billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("interval"), interval, err);
@@ -117,8 +119,8 @@ BILLCORE_INLINE billcore_status billcore_product_changes_set_null(billcore_produ
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, given), field, BILLCORE_STR("null"), err);
 }
 
-/** Sets any field to any JSON, whose numbers keep their digits; BILLCORE_ERROR_INVALID_ARGUMENT when `json` is not
- * JSON.  @since 0.1 */
+/** Sets any field to any JSON value. Numbers are sent with the digits given. BILLCORE_ERROR_INVALID_ARGUMENT when
+ * `json` is not JSON.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_json(billcore_product_changes* given, billcore_str field,
                                                                   billcore_str json, billcore_error** err) {
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, given), field, json, err);

@@ -17,36 +17,37 @@ extern "C" {
 
 /* ---- subscriptions ---- */
 
-/** Lists all subscriptions, lazily, page by page. query may be NULL. Sends nothing yet. *out: new; free it. Service
- * interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Lists all subscriptions, lazily, page by page. query may be NULL. This function sends no request; reading the list
+ * does. The caller frees *out. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_list_new(const billcore_client* client,
                                                             const billcore_subscription_query* query,
                                                             const billcore_call_options* call,
                                                             billcore_subscription_list** out, billcore_error** err);
 
 /** Returns the subscription with this id. id: the subscription's id. BILLCORE_ERROR_NOT_FOUND: no subscription has
- * this id. *out: new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+ * this id. The caller frees *out. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
                                                        const billcore_call_options* call, billcore_subscription** out,
                                                        billcore_error** err);
 
-/** Ends billing at once; the subscription may stay active until ends_at. Sent at most once. id: the subscription's id.
- * *out: new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Ends billing at once; the subscription may stay active until ends_at. The request is sent at most once. id: the
+ * subscription's id. The caller frees *out. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
                                                           const billcore_call_options* call,
                                                           billcore_subscription** out, billcore_error** err);
 
-/** Replaces the subscription's product by another product of the account. Sent at most once. id: the subscription's
- * id. product_id: the new product. *out: new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Replaces the subscription's product with another product of the account. The request is sent at most once. id: the
+ * subscription's id. product_id: id of the new product. The caller frees *out. Service interface: Endpoints,
+ * Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id,
                                                                   int64_t product_id, const billcore_call_options* call,
                                                                   billcore_subscription** out, billcore_error** err);
 
-/** Bills a one-off amount through the subscription's billing method. Sent at most once. id: the subscription's id.
- * product_id: a one-time product of the account. amount: the amount in cents, without VAT. BILLCORE_ERROR_PAYMENT:
- * the service refused the charge (402). BILLCORE_ERROR_OUTCOME_UNKNOWN: the charge may have been made; see
- * billcore_subscription_find_charges. options may be NULL. *out: new; free it. Service interface: Endpoints,
- * Subscriptions.  @since 0.1 */
+/** Bills a one-off amount through the subscription's billing method. The request is sent at most once. id: the
+ * subscription's id. product_id: id of a one-time product of the account. amount: the amount in cents, without VAT.
+ * BILLCORE_ERROR_PAYMENT: the service refused the charge (402). BILLCORE_ERROR_OUTCOME_UNKNOWN: the charge may have
+ * been made; see billcore_subscription_find_charges. options may be NULL. The caller frees *out. Service interface:
+ * Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id,
                                                           int64_t product_id, int64_t amount,
                                                           const billcore_charge_options* options,
@@ -54,7 +55,8 @@ BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client*
                                                           billcore_error** err);
 
 /** Lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. query may be NULL.
- * Sends nothing yet. *out: new; free it. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
+ * This function sends no request; reading the list does. The caller frees *out. Service interface: Endpoints,
+ * Subscriptions; Limits.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
                                                               const billcore_order_query* query,
                                                               const billcore_call_options* call,
@@ -62,37 +64,37 @@ BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_cli
 
 /* ---- products ---- */
 
-/** Lists all products, lazily, page by page. query may be NULL. Sends nothing yet. *out: new; free it. Service
- * interface: Endpoints, Products.  @since 0.1 */
+/** Lists all products, lazily, page by page. query may be NULL. This function sends no request; reading the list does.
+ * The caller frees *out. Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
                                                        const billcore_product_query* query,
                                                        const billcore_call_options* call, billcore_product_list** out,
                                                        billcore_error** err);
 
-/** Returns the product with this id. id: the product's id. BILLCORE_ERROR_NOT_FOUND: no product has this id. *out:
- * new; free it. Service interface: Endpoints, Products.  @since 0.1 */
+/** Returns the product with this id. id: the product's id. BILLCORE_ERROR_NOT_FOUND: no product has this id. The
+ * caller frees *out. Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_get(const billcore_client* client, int64_t id,
                                                   const billcore_call_options* call, billcore_product** out,
                                                   billcore_error** err);
 
-/** Deletes a product (softly). Sent at most once. id: the product's id. Service interface: Endpoints, Products.
- * @since 0.1 */
+/** Deletes a product; the service only marks it as deleted. The request is sent at most once. id: the product's id.
+ * Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_delete(const billcore_client* client, int64_t id,
                                                      const billcore_call_options* call, billcore_error** err);
 
 /* ---- orders ---- */
 
-/** Returns the order with this id. id: the order's id. BILLCORE_ERROR_NOT_FOUND: no order has this id. *out: new; free
- * it. Service interface: Endpoints, Orders.  @since 0.1 */
+/** Returns the order with this id. id: the order's id. BILLCORE_ERROR_NOT_FOUND: no order has this id. The caller
+ * frees *out. Service interface: Endpoints, Orders.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_get(const billcore_client* client, billcore_str id,
                                                 const billcore_call_options* call, billcore_order** out,
                                                 billcore_error** err);
 
 /* ---- webhook endpoints ---- */
 
-/** Registers a URL that receives signed events. Sent at most once. The answer does not contain the signing secret:
- * read it in the admin UI. url: the receiver's address. BILLCORE_ERROR_VALIDATION: the URL is invalid or already
- * registered (422). *out: new; free it. Service interface: Endpoints, Webhook endpoints.  @since 0.1 */
+/** Registers a URL that receives signed events. The request is sent at most once. The answer does not contain the
+ * signing secret: read it in the admin UI. url: the receiver's URL. BILLCORE_ERROR_VALIDATION: the URL is invalid or
+ * already registered (422). The caller frees *out. Service interface: Endpoints, Webhook endpoints.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
                                                               const billcore_call_options* call,
                                                               billcore_response** out, billcore_error** err);

@@ -2,9 +2,9 @@
  * Options of clients, calls, operations and lists. Conventions: billcore.h.
  *
  * Each kind of options has a type and inline functions of its own, such as billcore_client_options_set_base_url in
- * billcore/client_options.h. The inline functions call the functions of this header, which set an option by its name;
- * bindings for other languages may call the latter directly. A name that the kind of options does not have gives
- * BILLCORE_ERROR_INVALID_ARGUMENT. */
+ * billcore/client_options.h. The inline functions call the functions of this header, which set an option by its name.
+ * Bindings for other languages may call the functions of this header directly. They return
+ * BILLCORE_ERROR_INVALID_ARGUMENT when this kind of options has no option with the given name. */
 #ifndef BILLCORE_OPTIONS_H
 #define BILLCORE_OPTIONS_H
 
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** Options of any kind. Freed with billcore_options_free. Threads: one thread at a time while they are filled, then
+/** Options of any kind. Freed with billcore_options_free. Threads: one thread at a time while options are set, then
  * immutable. */
 typedef struct billcore_options billcore_options;
 
@@ -34,64 +34,66 @@ enum {
   BILLCORE_OPTIONS_OF_CHARGE_SEARCH = 8
 };
 
-/** New options of this kind, with nothing set; free them.  @since 0.1 */
+/** Makes options of this kind with nothing set. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_new(billcore_options_kind kind, billcore_options** out,
                                                   billcore_error** err);
 
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_options_free(billcore_options* options);
 
-/** Sets a text option; the text is copied. A client has base_url, api_key, proxy, ca_bundle, client_certificate and
- * request_id_header; a charge has description; a product any field. A list has resume (the state of an earlier list of
- * the same service and query, even of another process). A list of subscriptions also has reference_id, and a list of
- * orders also has state (each call adds one order state to ask for).  @since 0.1 */
+/** Sets a text option; the text is copied. Option names for a client: base_url, api_key, proxy, ca_bundle,
+ * client_certificate, request_id_header; for a charge: description; for a product: any field; for every list: resume,
+ * whose value is the state of an earlier list of the same service and query, also of a list in another process. A
+ * list of subscriptions also has reference_id. A list of orders also has state: each call adds one order state to the
+ * filter.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_text(billcore_options* options, billcore_str name, billcore_str value,
                                                        billcore_error** err);
 
-/** Sets an integer option. A client has timeout_ms, max_retries, concurrency and max_response; changes of a client have
- * all of these but max_response; a call has timeout_ms; a charge has quantity and vat; a product any field. A list has
- * page (number of the first page to read, from 1), and a list of orders also has product_id and per_page (1 to 200). A
- * charge search has skew_ms and product_id.  @since 0.1 */
+/** Sets an integer option. Option names for a client: timeout_ms, max_retries, concurrency, max_response; for changes
+ * of a client: the same without max_response; for a call: timeout_ms; for a charge: quantity, vat; for a product: any
+ * field; for a charge search: skew_ms, product_id; for every list: page, the number of the first page to read (from
+ * 1). A list of orders also has product_id and per_page (1 to 200).  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_int64(billcore_options* options, billcore_str name, int64_t value,
                                                         billcore_error** err);
 
-/** Sets a boolean option. A client has no_timeout, no_proxy, http2 and allow_insecure_http; changes and a call have
- * no_timeout; a request has raise_on_error; a list has strict. Options whose names begin with no_ accept only true.
- * @since 0.1 */
+/** Sets a boolean option. Option names for a client: no_timeout, no_proxy, http2, allow_insecure_http; for changes of
+ * a client and for a call: no_timeout; for a request: raise_on_error; for a list: strict. Options whose names begin
+ * with no_ accept only true.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_bool(billcore_options* options, billcore_str name, bool value,
                                                        billcore_error** err);
 
-/** Sets an option to JSON text, which is copied. A product has any field; a request has json, its body. Text that is
- * not JSON gives BILLCORE_ERROR_INVALID_ARGUMENT, for a field at once, for a body only when the request is made.
- * @since 0.1 */
+/** Sets an option to JSON text, which is copied. Option names for a product: any field; for a request: json, the
+ * request's body. Text that is not JSON gives BILLCORE_ERROR_INVALID_ARGUMENT: for a product's field, from this
+ * function; for a body, from billcore_client_request.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_json(billcore_options* options, billcore_str name, billcore_str json,
                                                        billcore_error** err);
 
-/** Adds a name and a value, which are copied, to an option. A client and changes have headers; a request has query.
- * @since 0.1 */
+/** Adds the pair of `key` and `value`, which are copied, to the option `name`: headers for a client and for changes of
+ * a client, query for a request.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_add(billcore_options* options, billcore_str name, billcore_str key,
                                                   billcore_str value, billcore_error** err);
 
 /** An interrupt: a callback that the library calls at least every 50 ms while a call waits, on the thread of the call.
- * If the callback returns true, the call ends with BILLCORE_ERROR_INTERRUPTED. A call whose answer arrives first
- * returns as usual. For an interrupted write, billcore_error_http_status is the status of an answer that arrived while
- * the callback ran (or 0), billcore_error_message says what that status means, and billcore_error_outcome_unknown says
- * whether the write may have happened. */
+ * If the callback returns true, the call ends with BILLCORE_ERROR_INTERRUPTED. If the answer arrives first, the call
+ * returns as usual. After an interrupted write, billcore_error_outcome_unknown says whether the write may have
+ * happened. If an answer to the write arrived while the callback ran, billcore_error_http_status is its status, and
+ * billcore_error_message says what that status means; otherwise billcore_error_http_status is 0. */
 typedef bool (*billcore_interrupt)(void* context);
 
-/** Sets the interrupt of a client or of a call; a call's interrupt replaces the client's. The callback gets `context`,
- * which `release` (may be NULL) releases. A NULL callback removes the interrupt.  @since 0.1 */
+/** Sets the interrupt of a client or of a call; a call's interrupt replaces the client's. The library passes `context`
+ * to the callback, and calls `release` (may be NULL) when it no longer needs `context`. NULL as `callback` removes
+ * the interrupt set before.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback,
                                                             void* context, billcore_release release,
                                                             billcore_error** err);
 
-/** Sets the hook of a client, of changes or of a call. The hook gets `context`, which `release` (may be NULL) releases.
- * NULL removes the hook.  @since 0.1 */
+/** Sets the hook of a client, of changes or of a call. The library passes `context` to the hook, and calls `release`
+ * (may be NULL) when it no longer needs `context`. NULL as `hook` removes the hook set before.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_hook(billcore_options* options, billcore_hook hook, void* context,
                                                        billcore_release release, billcore_error** err);
 
-/** Sets the token that cancels a call. The token may be freed before the options. NULL removes the token from the
- * options.  @since 0.1 */
+/** Sets the token that cancels a call. The caller may free the token before the options. NULL as `cancel` removes the
+ * token set before.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_cancel(billcore_options* options, const billcore_cancel* cancel,
                                                          billcore_error** err);
 

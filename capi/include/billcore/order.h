@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** An order. Freed with billcore_order_free. Texts are valid as long as the handle. Threads: immutable. Service
- * interface: Order. */
+/** An order. Freed with billcore_order_free. A text read from a handle is valid as long as the handle. Threads:
+ * immutable. Service interface: Order. */
 typedef struct billcore_order billcore_order;
 
 /** Frees an order; accepts NULL.  @since 0.1 */
@@ -19,15 +19,15 @@ BILLCORE_INLINE_VOID void billcore_order_free(billcore_order* order) {
   billcore_resource_free(BILLCORE_CAST(billcore_resource*, order));
 }
 
-/** An opaque id: its text, and whether it came as a JSON integer (is_integer may be NULL). Service interface: Order.
- * @since 0.1 */
+/** An opaque id: its text, and whether the service sent it as a JSON integer. is_integer may be NULL. Service
+ * interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_id(const billcore_order* order, billcore_str* text, bool* is_integer,
                                                   billcore_error** err) {
   return billcore_resource_id(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("id"), text, is_integer,
                               NULL, err);
 }
 
-/** Created at. text and unix_micros may be NULL. Service interface: Order.  @since 0.1 */
+/** Created at. The pointers text and unix_micros may be NULL. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_created_at(const billcore_order* order, billcore_str* text,
                                                           int64_t* unix_micros, billcore_error** err) {
   return billcore_resource_time(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("created_at"), text,
@@ -53,7 +53,7 @@ BILLCORE_INLINE billcore_status billcore_order_currency(const billcore_order* or
                                 err);
 }
 
-/** Your own correlation value. Service interface: Order.  @since 0.1 */
+/** Your own reference for this record. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_reference_id(const billcore_order* order, billcore_str* out,
                                                             bool* present, billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("reference_id?"), out,
@@ -68,20 +68,21 @@ BILLCORE_INLINE billcore_status billcore_order_reference_name(const billcore_ord
 }
 
 /** created, confirmed, payment_pending_user, payment_pending, payment_failed, payment_cancelled, payment_refunded,
- * paid, or a value added since. Service interface: Order.  @since 0.1 */
+ * paid, or a value that the service added later. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_state(const billcore_order* order, billcore_str* out,
                                                      billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("state"), out, NULL, err);
 }
 
-/** The billing method's identifier of the payment. Service interface: Order.  @since 0.1 */
+/** Identifier that the billing method gave the payment. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_remote_id(const billcore_order* order, billcore_str* out, bool* present,
                                                          billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("remote_id?"), out,
                                 present, err);
 }
 
-/** What is delivered with the order. As plain JSON. New; free it. Service interface: Order.  @since 0.1 */
+/** The order's delivery: an object with a link. As a JSON value. The caller frees *out. Service interface: Order.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_delivery(const billcore_order* order, billcore_value** out,
                                                         bool* present, billcore_error** err) {
   return billcore_resource_object(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("delivery?"), out,
@@ -95,15 +96,15 @@ BILLCORE_INLINE billcore_status billcore_order_delivery_link(const billcore_orde
                                 present, err);
 }
 
-/** Number of its custom fields. Service interface: Order.  @since 0.1 */
+/** Number of the order's custom fields. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_custom_fields_count(const billcore_order* order, size_t* out,
                                                                    billcore_error** err) {
   return billcore_resource_list_count(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("custom_fields"),
                                       out, err);
 }
 
-/** One of its custom fields, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.
- * Service interface: Order.  @since 0.1 */
+/** Item `index`, from 0, of the order's custom fields; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The
+ * caller frees *out. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_custom_field_at(const billcore_order* order, size_t index,
                                                                billcore_custom_field** out, billcore_error** err) {
   billcore_resource* made = NULL;
@@ -114,46 +115,46 @@ BILLCORE_INLINE billcore_status billcore_order_custom_field_at(const billcore_or
   return status;
 }
 
-/** Free-form JSON object. New; free it. Service interface: Order.  @since 0.1 */
+/** Free-form JSON object. The caller frees *out. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_metadata(const billcore_order* order, billcore_value** out,
                                                         billcore_error** err) {
   return billcore_resource_object(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("metadata"), out, NULL,
                                   err);
 }
 
-/** The resource's JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, without a NUL after it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_raw(const billcore_order* order, billcore_str* out,
                                                    billcore_error** err) {
   return billcore_resource_raw(BILLCORE_CAST(const billcore_resource*, order), out, err);
 }
 
-/** The whole resource as a JSON value, to read or iterate. New; free it.  @since 0.1 */
+/** The whole resource as a JSON value, to read or iterate. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_value(const billcore_order* order, billcore_value** out,
                                                      billcore_error** err) {
   return billcore_resource_value(BILLCORE_CAST(const billcore_resource*, order), out, err);
 }
 
-/** Any field by its exact name, also one that this library does not know. *present is true also for a null field; *out
- * is NULL when there is none. New; free it.  @since 0.1 */
+/** The field with exactly this name, even one that this library does not know. *present is true even when the field is
+ * null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_field(const billcore_order* order, billcore_str name,
                                                      billcore_value** out, bool* present, billcore_error** err) {
   return billcore_resource_field(BILLCORE_CAST(const billcore_resource*, order), name, out, present, err);
 }
 
-/** Whether the resource has a field of this exact name, null or not.  @since 0.1 */
+/** Whether the resource has a field with exactly this name; the field may be null.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_contains(const billcore_order* order, billcore_str name, bool* out,
                                                         billcore_error** err) {
   return billcore_resource_contains(BILLCORE_CAST(const billcore_resource*, order), name, out, err);
 }
 
-/** Whether both resources are the same JSON.  @since 0.1 */
+/** Whether the two resources are equal as JSON.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_equal(const billcore_order* order, const billcore_order* other,
                                                      bool* out, billcore_error** err) {
   return billcore_resource_equal(BILLCORE_CAST(const billcore_resource*, order),
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A detached copy, which keeps only its own text alive. New; free it.  @since 0.1 */
+/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_copy(const billcore_order* order, billcore_order** out,
                                                     billcore_error** err) {
   billcore_resource* made = NULL;
@@ -163,7 +164,8 @@ BILLCORE_INLINE billcore_status billcore_order_copy(const billcore_order* order,
   return status;
 }
 
-/** The answer that contained the resource; not present for a part of an event. New; free it.  @since 0.1 */
+/** Information on the answer that contained the resource. *present is false for the data of an event. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_response_info(const billcore_order* order, billcore_response_info** out,
                                                              bool* present, billcore_error** err) {
   return billcore_resource_response_info(BILLCORE_CAST(const billcore_resource*, order), out, present, err);

@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Which orders to list. Freed with billcore_order_query_free. Threads: one thread at a time while it is filled, then
- * immutable. */
+/** Which orders to list. Freed with billcore_order_query_free. Threads: one thread at a time while values are set,
+ * then immutable. */
 typedef struct billcore_order_query billcore_order_query;
 
-/** A new query with nothing set, for all orders; free it.  @since 0.1 */
+/** Makes a query with nothing set, which lists all orders. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_new(billcore_order_query** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_LIST, out == NULL ? NULL : &made, err);
@@ -30,7 +30,7 @@ BILLCORE_INLINE_VOID void billcore_order_query_free(billcore_order_query* given)
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
-/** Orders per page, 1 to 200. The service decides when left out. Service interface: Endpoints, Subscriptions; Limits.
+/** Orders per page, 1 to 200. If not given, the service decides. Service interface: Endpoints, Subscriptions; Limits.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_per_page(billcore_order_query* given, int64_t per_page,
                                                                   billcore_error** err) {
@@ -44,27 +44,28 @@ BILLCORE_INLINE billcore_status billcore_order_query_set_product_id(billcore_ord
                                     err);
 }
 
-/** Only orders in this state, or in one of several states. Service interface: Endpoints, Subscriptions; Limits.
+/** Only orders in this state, or in one of these states. Service interface: Endpoints, Subscriptions; Limits.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_add_state(billcore_order_query* given, billcore_str state,
                                                                billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("state"), state, err);
 }
 
-/** The page to begin with. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
+/** Number of the first page to read, from 1. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_page(billcore_order_query* given, int64_t page,
                                                               billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("page"), page, err);
 }
 
-/** Read the list a second time, for what the first reading missed. Service interface: Endpoints, Subscriptions;
- * Limits.  @since 0.1 */
+/** Read the list a second time, to find records that the first reading missed. Service interface: Endpoints,
+ * Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_strict(billcore_order_query* given, bool strict,
                                                                 billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("strict"), strict, err);
 }
 
-/** A pager's state: continue from there. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
+/** The state of an earlier list: this list continues where that list stopped. Service interface: Endpoints,
+ * Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_resume(billcore_order_query* given, billcore_str resume,
                                                                 billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("resume"), resume, err);
@@ -76,7 +77,7 @@ typedef struct billcore_order_list billcore_order_list;
 /** One page of a list of orders. Freed with billcore_order_page_free. Threads: immutable. */
 typedef struct billcore_order_page billcore_order_page;
 
-/** The next order: see billcore_list_next. New; free it.  @since 0.1 */
+/** The next order: see billcore_list_next. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_next(billcore_order_list* given, billcore_order** out,
                                                          billcore_error** err) {
   billcore_resource* made = NULL;
@@ -86,7 +87,7 @@ BILLCORE_INLINE billcore_status billcore_order_list_next(billcore_order_list* gi
   return status;
 }
 
-/** The next page: see billcore_list_next_page. New; free it.  @since 0.1 */
+/** The next page: see billcore_list_next_page. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_next_page(billcore_order_list* given, billcore_order_page** out,
                                                               billcore_error** err) {
   billcore_page* made = NULL;
@@ -96,7 +97,7 @@ BILLCORE_INLINE billcore_status billcore_order_list_next_page(billcore_order_lis
   return status;
 }
 
-/** The next page, without advancing the list: see billcore_list_peek_page. New; free it.  @since 0.1 */
+/** The next page, without advancing the list: see billcore_list_peek_page. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_peek_page(billcore_order_list* given, billcore_order_page** out,
                                                               billcore_error** err) {
   billcore_page* made = NULL;
@@ -106,13 +107,14 @@ BILLCORE_INLINE billcore_status billcore_order_list_peek_page(billcore_order_lis
   return status;
 }
 
-/** Marks items of the page from billcore_order_list_peek_page as read: see billcore_list_skip.  @since 0.1 */
+/** Marks the first `count` items of the page from billcore_order_list_peek_page as read: see billcore_list_skip.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_skip(billcore_order_list* given, size_t count,
                                                          billcore_error** err) {
   return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
 }
 
-/** The first order, without advancing the list: see billcore_list_first. New; free it.  @since 0.1 */
+/** The first order, without advancing the list: see billcore_list_first. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_first(billcore_order_list* given, billcore_order** out,
                                                           billcore_error** err) {
   billcore_resource* made = NULL;
@@ -122,13 +124,14 @@ BILLCORE_INLINE billcore_status billcore_order_list_first(billcore_order_list* g
   return status;
 }
 
-/** Number of orders according to the service: see billcore_list_total.  @since 0.1 */
+/** Number of orders in the whole list, as the service sent it: see billcore_list_total.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_total(const billcore_order_list* given, int64_t* out, bool* present,
                                                           billcore_error** err) {
   return billcore_list_total(BILLCORE_CAST(const billcore_list*, given), out, present, err);
 }
 
-/** The position of the list, for billcore_order_query_set_resume: see billcore_list_state.  @since 0.1 */
+/** Writes the position of the list as text, which billcore_order_query_set_resume takes: see billcore_list_state.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_state(const billcore_order_list* given, billcore_buf* out,
                                                           billcore_error** err) {
   return billcore_list_state(BILLCORE_CAST(const billcore_list*, given), out, err);
@@ -146,7 +149,7 @@ BILLCORE_INLINE billcore_status billcore_order_list_verdict(const billcore_order
   return billcore_list_verdict(BILLCORE_CAST(const billcore_list*, given), complete, reason, present, err);
 }
 
-/** Cancels the prefetched pages: see billcore_list_stop.  @since 0.1 */
+/** Cancels prefetching: see billcore_list_stop.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_stop(billcore_order_list* given, billcore_error** err) {
   return billcore_list_stop(BILLCORE_CAST(billcore_list*, given), err);
 }
@@ -156,13 +159,13 @@ BILLCORE_INLINE_VOID void billcore_order_list_free(billcore_order_list* given) {
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of orders of the page that the list had not returned before.  @since 0.1 */
+/** Number of orders on the page, without those that the list had returned before.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_page_count(const billcore_order_page* given, size_t* out,
                                                           billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);
 }
 
-/** One order of the page, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.
+/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller frees *out.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_page_at(const billcore_order_page* given, size_t index,
                                                        billcore_order** out, billcore_error** err) {
@@ -179,7 +182,7 @@ BILLCORE_INLINE billcore_status billcore_order_page_column(const billcore_order_
   return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 
-/** The page's numbers, from `pagination`. New; free it.  @since 0.1 */
+/** The page's `pagination` object. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_page_pagination(const billcore_order_page* given,
                                                                billcore_pagination** out, billcore_error** err) {
   billcore_resource* made = NULL;

@@ -1,19 +1,20 @@
 /** @file
- * Lists, which the caller reads item by item or page by page, and which fetch pages as needed. Conventions: billcore.h.
+ * Lists: the caller reads items or whole pages, and the list fetches pages as needed. Conventions: billcore.h.
  *
- * The first page is fetched alone. When the second item is read, the list begins to prefetch as many pages as the
- * client's concurrency allows. There is no background thread: requests make progress only while the list is read, and a
- * pause between two items does not count towards the time-out. The message of an error names the page ("GET
- * /products?page=57: ..."); after an error the caller can continue to read.
+ * A list fetches its first page alone. When the caller reads the second item, the list begins to prefetch pages: the
+ * client's concurrency is the largest number of pages in flight. There is no background thread: requests make progress
+ * only while the caller reads the list. A pause between two items does not count towards the time-out. The message of
+ * an error names the page ("GET /products?page=57: ..."); after an error the caller can continue to read.
  *
- * Records may be added or removed while a list is read: an id that was returned within the last pages is not returned
- * again, and at the end the list's function `_verdict` says whether a record may have been missed. Items and pages may
- * outlive their list. Besides the errors of every operation (billcore/client.h), reading may return
- * BILLCORE_ERROR_PAGINATION, when the service keeps sending the same records, or a page that was not requested.
+ * Records may be added or removed while the caller reads a list. The list remembers the ids of the last pages and does
+ * not return those records again. At the end, the list's `_verdict` function says whether a record may have been
+ * missed. Items and pages may outlive their list. Besides the errors of every operation (billcore/client.h), reading
+ * may return BILLCORE_ERROR_PAGINATION, when the service keeps sending the same records, or a page that was not
+ * requested.
  *
  * Each kind of list has types and inline functions of its own, such as billcore_order_list_next in
- * billcore/order_list.h. The inline functions call the functions of this header, which work with every kind of list;
- * bindings for other languages may call the latter directly.
+ * billcore/order_list.h. The inline functions call the functions of this header, which work with every kind of list.
+ * Bindings for other languages may call the functions of this header directly.
  *
  * @code{.c}
  * billcore_order_list* orders = NULL;
@@ -60,68 +61,69 @@ typedef struct billcore_list billcore_list;
 /** One page of a list. Freed with billcore_page_free. Threads: immutable. */
 typedef struct billcore_page billcore_page;
 
-/** The next item; fetches the next page if necessary. BILLCORE_DONE after the last item. After an error the next call
- * requests the same page again. *out is new; free it.  @since 0.1 */
+/** Returns the next item, and fetches the next page if necessary. BILLCORE_DONE after the last item. After an error,
+ * the next call requests the failed page again. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** The next page; if the current page was read in part, the rest of that page. BILLCORE_DONE after the last page. *out
- * is new; free it.  @since 0.1 */
+/** Returns the next page; if the current page was read in part, the rest of that page. BILLCORE_DONE after the last
+ * page. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
-/** The page that billcore_list_next_page would return, without advancing the list: useful for a caller that may stop in
- * the middle of a page. BILLCORE_DONE after the last page. *out is new; free it.  @since 0.1 */
+/** Returns the page that billcore_list_next_page would return, but does not advance the list: useful for a caller that
+ * may stop in the middle of a page. BILLCORE_DONE after the last page. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
 /** Marks the first `count` items of the page from billcore_list_peek_page as read. BILLCORE_ERROR_INVALID_ARGUMENT when
  * the page has fewer items.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err);
 
-/** The list's first item, without advancing the list; sends at most one request. BILLCORE_DONE when the list is empty.
- * *out is new; free it.  @since 0.1 */
+/** Returns the list's first item without advancing the list; sends at most one request. BILLCORE_DONE when the list is
+ * empty. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** The number of records in the whole list, as the service sent it with the page read last; not present before the
- * first page.  @since 0.1 */
+/** The number of records in the whole list, as the service sent it with the page read last. *present is false until a
+ * page has been read.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
-/** The position of the list as text, the state. Pass it as the option resume to a later list, which then must not have
- * the option page. The later list continues after the last item that `list` returned, even if the reading ended with an
- * error. This function sends no request. The state contains no secrets, but it contains the ids of the last 18 pages
- * (or of 2 * concurrency + 2 pages if that is more), at most 4096 ids: about 4 KB with 20 records per page, 19 KB with
- * 100, 39 KB with 200. If a page has no `total`, or if more records are added before the list is resumed than the state
- * contains ids, some records may be returned twice; the verdict is then "may_repeat". *out is new; free it with
- * billcore_buf_free.  @since 0.1 */
+/** Writes the position of the list as text, called the state. Pass the state as the option resume to a later list,
+ * which must not also have the option page. The later list continues after the last item that `list` returned, even
+ * if an error ended the reading of `list`. This function sends no request. The state contains no secrets, but it
+ * contains the ids of the last 18 pages (or of 2 * concurrency + 2 pages if that is more), at most 4096 ids: about 4
+ * KB with 20 records per page, 19 KB with 100, 39 KB with 200. Some records may be returned twice if a page has no
+ * `total`, or if the list grows by more records than the state has ids before it is resumed; the verdict is then
+ * "may_repeat". The caller frees *out with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 
 /** Number of pages fetched so far.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* list, int64_t* out, billcore_error** err);
 
-/** Whether the list returned every record that existed from start to end. Not present until the last item was read or
- * the list was stopped. *reason (reason may be NULL) says why a record may have been missed ("total_changed",
- * "overlap", "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total", "may_repeat");
- * static text. "no_total" means that a page had no readable `total`, so the list may have changed while it was read;
- * the option strict then reads the list a second time and compares. "may_repeat" replaces any other reason: the list
- * has grown by more records than its state contains ids, so records may have been missed and others returned twice;
- * drop duplicates by id.  @since 0.1 */
+/** Writes to *complete whether the list returned every record that existed during the whole reading. *present is false
+ * until the last item has been read or the list has been stopped. *reason (reason may be NULL) says why a record may
+ * have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped", "total_differs",
+ * "undecodable_item", "no_total" or "may_repeat"; static text. "no_total" means that a page had no readable `total`,
+ * so the list may have changed while it was read; with the option strict, the list reads everything a second time and
+ * compares. "may_repeat" replaces any other reason: the list has grown by more records than its state has ids.
+ * Records may then have been missed and others returned twice; drop duplicates by id.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 
-/** Cancels the prefetched pages and sets the verdict to "stopped"; does nothing at the end of the list. The list can
- * still be read afterwards.  @since 0.1 */
+/** Cancels prefetching and sets the verdict to "stopped"; does nothing at the end of the list. The caller can still
+ * read the list afterwards.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_stop(billcore_list* list, billcore_error** err);
 
 /** Frees a list; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_list_free(billcore_list* list);
 
-/** Number of items of the page that the list had not returned before.  @since 0.1 */
+/** Number of items on the page, without those that the list had returned before.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_count(const billcore_page* page, size_t* out, billcore_error** err);
 
-/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. New; free it.  @since 0.1 */
+/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller frees *out.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_page_at(const billcore_page* page, size_t index, billcore_resource** out,
                                               billcore_error** err);
 
-/** The kind of value in a field of an item. Append-only. */
+/** The kind of value that a cell holds. Append-only. */
 typedef int32_t billcore_cell_kind;
 /** Values of a billcore_cell_kind. */
 enum {
@@ -133,7 +135,7 @@ enum {
   BILLCORE_CELL_OTHER = 5    /**< any other JSON value: read it with the functions of a resource */
 };
 
-/** A field of one item. This struct never changes. */
+/** The value of one field of an item. This struct never changes. */
 typedef struct billcore_cell {
   billcore_str text;       /**< borrowed from the page; valid as long as the page */
   int64_t number;          /**< value of a boolean, or of an integer that fits */
@@ -141,15 +143,16 @@ typedef struct billcore_cell {
 } billcore_cell;
 
 /** Reads one field of all items of the page at once, for languages in which a call into C costs more than reading a
- * field. `name` is a field's exact name, such as "total", without `?` and slashes. `cells` is an array that receives
- * the field's values in the order of the items; `room` is the array's length, at least billcore_page_count. The type of
- * the field is not checked: each cell has the kind of the value received.  @since 0.1 */
+ * field. `name` is a field's exact name, such as "total", without `?` or slashes. `cells` is an array that receives
+ * the field's values in the order of the items; `room` is the array's length, at least billcore_page_count. The
+ * function does not check the type of the field: each cell has the kind of the value received.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_column(const billcore_page* page, billcore_str name, billcore_cell* cells,
                                                   size_t room, billcore_error** err);
 
-/** The page's numbers, as a resource: "total", "count", "per_page", "current_page", "total_pages", "/links/next?",
- * "/links/previous?" (links that the library does not use). BILLCORE_ERROR_INVALID_ARGUMENT for the result of a search
- * for charges, which has no page numbers. New; free it. Service interface: Pagination.  @since 0.1 */
+/** The page's `pagination` object, as a resource with the fields "total", "count", "per_page", "current_page",
+ * "total_pages", "/links/next?" and "/links/previous?" (links that the library does not use).
+ * BILLCORE_ERROR_INVALID_ARGUMENT when `page` is the result of a search for charges, which has no `pagination`. The
+ * caller frees *out. Service interface: Pagination.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_numbers(const billcore_page* page, billcore_resource** out,
                                                    billcore_error** err);
 

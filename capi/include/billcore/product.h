@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** An image of a product. Freed with billcore_image_free. Texts are valid as long as the handle. Threads: immutable.
- * Service interface: Product. */
+/** An image of a product. Freed with billcore_image_free. A text read from a handle is valid as long as the handle.
+ * Threads: immutable. Service interface: Product. */
 typedef struct billcore_image billcore_image;
 
 /** Frees an image; accepts NULL.  @since 0.1 */
@@ -19,7 +19,7 @@ BILLCORE_INLINE_VOID void billcore_image_free(billcore_image* image) {
   billcore_resource_free(BILLCORE_CAST(billcore_resource*, image));
 }
 
-/** Portrait. As plain JSON. New; free it. Service interface: Product.  @since 0.1 */
+/** Portrait. As a JSON value. The caller frees *out. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_image_portrait(const billcore_image* image, billcore_value** out,
                                                         billcore_error** err) {
   return billcore_resource_object(BILLCORE_CAST(const billcore_resource*, image), BILLCORE_STR("portrait"), out, NULL,
@@ -33,7 +33,7 @@ BILLCORE_INLINE billcore_status billcore_image_portrait_src(const billcore_image
                                 NULL, err);
 }
 
-/** Square. As plain JSON. New; free it. Service interface: Product.  @since 0.1 */
+/** Square. As a JSON value. The caller frees *out. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_image_square(const billcore_image* image, billcore_value** out,
                                                       billcore_error** err) {
   return billcore_resource_object(BILLCORE_CAST(const billcore_resource*, image), BILLCORE_STR("square"), out, NULL,
@@ -47,14 +47,14 @@ BILLCORE_INLINE billcore_status billcore_image_square_src(const billcore_image* 
                                 err);
 }
 
-/** The resource's JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, without a NUL after it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_image_raw(const billcore_image* image, billcore_str* out,
                                                    billcore_error** err) {
   return billcore_resource_raw(BILLCORE_CAST(const billcore_resource*, image), out, err);
 }
 
-/** A product. Freed with billcore_product_free. Texts are valid as long as the handle. Threads: immutable. Service
- * interface: Product. */
+/** A product. Freed with billcore_product_free. A text read from a handle is valid as long as the handle. Threads:
+ * immutable. Service interface: Product. */
 typedef struct billcore_product billcore_product;
 
 /** Frees a product; accepts NULL.  @since 0.1 */
@@ -115,7 +115,7 @@ BILLCORE_INLINE billcore_status billcore_product_currency(const billcore_product
                                 err);
 }
 
-/** Percent, in the digits received, such as "25" or "12.5". Service interface: Product.  @since 0.1 */
+/** Percent, with the digits as received, such as "25" or "12.5". Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_vat_rate(const billcore_product* product, billcore_str* out,
                                                           billcore_error** err) {
   return billcore_resource_number(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("vat_rate"), out, NULL,
@@ -136,15 +136,15 @@ BILLCORE_INLINE billcore_status billcore_product_image(const billcore_product* p
                                 err);
 }
 
-/** Number of its images. Service interface: Product.  @since 0.1 */
+/** Number of the product's images. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_images_count(const billcore_product* product, size_t* out,
                                                               billcore_error** err) {
   return billcore_resource_list_count(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("images"), out,
                                       err);
 }
 
-/** One of its images, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it. Service
- * interface: Product.  @since 0.1 */
+/** Item `index`, from 0, of the product's images; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller
+ * frees *out. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_image_at(const billcore_product* product, size_t index,
                                                           billcore_image** out, billcore_error** err) {
   billcore_resource* made = NULL;
@@ -175,7 +175,7 @@ BILLCORE_INLINE billcore_status billcore_product_out_of_stock(const billcore_pro
                                 NULL, err);
 }
 
-/** Texts for display. As plain JSON. New; free it. Service interface: Product.  @since 0.1 */
+/** The product's display texts. As a JSON value. The caller frees *out. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_strings(const billcore_product* product, billcore_value** out,
                                                          billcore_error** err) {
   return billcore_resource_object(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("strings"), out, NULL,
@@ -219,39 +219,39 @@ BILLCORE_INLINE billcore_status billcore_product_strings_price_without_vat(const
                                 BILLCORE_STR("/strings/price_without_vat?"), out, present, err);
 }
 
-/** The resource's JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, without a NUL after it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_raw(const billcore_product* product, billcore_str* out,
                                                      billcore_error** err) {
   return billcore_resource_raw(BILLCORE_CAST(const billcore_resource*, product), out, err);
 }
 
-/** The whole resource as a JSON value, to read or iterate. New; free it.  @since 0.1 */
+/** The whole resource as a JSON value, to read or iterate. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_value(const billcore_product* product, billcore_value** out,
                                                        billcore_error** err) {
   return billcore_resource_value(BILLCORE_CAST(const billcore_resource*, product), out, err);
 }
 
-/** Any field by its exact name, also one that this library does not know. *present is true also for a null field; *out
- * is NULL when there is none. New; free it.  @since 0.1 */
+/** The field with exactly this name, even one that this library does not know. *present is true even when the field is
+ * null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_field(const billcore_product* product, billcore_str name,
                                                        billcore_value** out, bool* present, billcore_error** err) {
   return billcore_resource_field(BILLCORE_CAST(const billcore_resource*, product), name, out, present, err);
 }
 
-/** Whether the resource has a field of this exact name, null or not.  @since 0.1 */
+/** Whether the resource has a field with exactly this name; the field may be null.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_contains(const billcore_product* product, billcore_str name, bool* out,
                                                           billcore_error** err) {
   return billcore_resource_contains(BILLCORE_CAST(const billcore_resource*, product), name, out, err);
 }
 
-/** Whether both resources are the same JSON.  @since 0.1 */
+/** Whether the two resources are equal as JSON.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_equal(const billcore_product* product, const billcore_product* other,
                                                        bool* out, billcore_error** err) {
   return billcore_resource_equal(BILLCORE_CAST(const billcore_resource*, product),
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A detached copy, which keeps only its own text alive. New; free it.  @since 0.1 */
+/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_copy(const billcore_product* product, billcore_product** out,
                                                       billcore_error** err) {
   billcore_resource* made = NULL;
@@ -261,7 +261,8 @@ BILLCORE_INLINE billcore_status billcore_product_copy(const billcore_product* pr
   return status;
 }
 
-/** The answer that contained the resource; not present for a part of an event. New; free it.  @since 0.1 */
+/** Information on the answer that contained the resource. *present is false for the data of an event. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_response_info(const billcore_product* product,
                                                                billcore_response_info** out, bool* present,
                                                                billcore_error** err) {

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** A product group. The service sends it only in events. Freed with billcore_product_group_free. Texts are valid as
- * long as the handle. Threads: immutable. Service interface: Product group. */
+/** A product group. The service sends it only in events. Freed with billcore_product_group_free. A text read from a
+ * handle is valid as long as the handle. Threads: immutable. Service interface: Product group. */
 typedef struct billcore_product_group billcore_product_group;
 
 /** Frees a product group; accepts NULL.  @since 0.1 */
@@ -33,48 +33,48 @@ BILLCORE_INLINE billcore_status billcore_product_group_name(const billcore_produ
                                 err);
 }
 
-/** Number of its products. Service interface: Product group.  @since 0.1 */
+/** Number of the product group's products. Service interface: Product group.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_products_count(const billcore_product_group* product_group,
                                                                       size_t* out, billcore_error** err) {
   return billcore_resource_integers_count(BILLCORE_CAST(const billcore_resource*, product_group),
                                           BILLCORE_STR("products"), out, err);
 }
 
-/** One of its products, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. Service interface:
- * Product group.  @since 0.1 */
+/** Item `index`, from 0, of the product group's products; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item.
+ * Service interface: Product group.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_product_at(const billcore_product_group* product_group,
                                                                   size_t index, int64_t* out, billcore_error** err) {
   return billcore_resource_integer_at(BILLCORE_CAST(const billcore_resource*, product_group), BILLCORE_STR("products"),
                                       index, out, err);
 }
 
-/** The resource's JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, without a NUL after it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_raw(const billcore_product_group* product_group,
                                                            billcore_str* out, billcore_error** err) {
   return billcore_resource_raw(BILLCORE_CAST(const billcore_resource*, product_group), out, err);
 }
 
-/** The whole resource as a JSON value, to read or iterate. New; free it.  @since 0.1 */
+/** The whole resource as a JSON value, to read or iterate. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_value(const billcore_product_group* product_group,
                                                              billcore_value** out, billcore_error** err) {
   return billcore_resource_value(BILLCORE_CAST(const billcore_resource*, product_group), out, err);
 }
 
-/** Any field by its exact name, also one that this library does not know. *present is true also for a null field; *out
- * is NULL when there is none. New; free it.  @since 0.1 */
+/** The field with exactly this name, even one that this library does not know. *present is true even when the field is
+ * null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_field(const billcore_product_group* product_group,
                                                              billcore_str name, billcore_value** out, bool* present,
                                                              billcore_error** err) {
   return billcore_resource_field(BILLCORE_CAST(const billcore_resource*, product_group), name, out, present, err);
 }
 
-/** Whether the resource has a field of this exact name, null or not.  @since 0.1 */
+/** Whether the resource has a field with exactly this name; the field may be null.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_contains(const billcore_product_group* product_group,
                                                                 billcore_str name, bool* out, billcore_error** err) {
   return billcore_resource_contains(BILLCORE_CAST(const billcore_resource*, product_group), name, out, err);
 }
 
-/** Whether both resources are the same JSON.  @since 0.1 */
+/** Whether the two resources are equal as JSON.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_equal(const billcore_product_group* product_group,
                                                              const billcore_product_group* other, bool* out,
                                                              billcore_error** err) {
@@ -82,7 +82,7 @@ BILLCORE_INLINE billcore_status billcore_product_group_equal(const billcore_prod
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A detached copy, which keeps only its own text alive. New; free it.  @since 0.1 */
+/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_copy(const billcore_product_group* product_group,
                                                             billcore_product_group** out, billcore_error** err) {
   billcore_resource* made = NULL;
@@ -92,7 +92,8 @@ BILLCORE_INLINE billcore_status billcore_product_group_copy(const billcore_produ
   return status;
 }
 
-/** The answer that contained the resource; not present for a part of an event. New; free it.  @since 0.1 */
+/** Information on the answer that contained the resource. *present is false for the data of an event. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_response_info(const billcore_product_group* product_group,
                                                                      billcore_response_info** out, bool* present,
                                                                      billcore_error** err) {

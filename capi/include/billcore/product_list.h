@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Which products to list. Freed with billcore_product_query_free. Threads: one thread at a time while it is filled,
+/** Which products to list. Freed with billcore_product_query_free. Threads: one thread at a time while values are set,
  * then immutable. */
 typedef struct billcore_product_query billcore_product_query;
 
-/** A new query with nothing set, for all products; free it.  @since 0.1 */
+/** Makes a query with nothing set, which lists all products. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_query_new(billcore_product_query** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_LIST, out == NULL ? NULL : &made, err);
@@ -30,20 +30,21 @@ BILLCORE_INLINE_VOID void billcore_product_query_free(billcore_product_query* gi
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
-/** The page to begin with. Service interface: Endpoints, Products.  @since 0.1 */
+/** Number of the first page to read, from 1. Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_query_set_page(billcore_product_query* given, int64_t page,
                                                                 billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("page"), page, err);
 }
 
-/** Read the list a second time, for what the first reading missed. Service interface: Endpoints, Products.  @since 0.1
- */
+/** Read the list a second time, to find records that the first reading missed. Service interface: Endpoints, Products.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_query_set_strict(billcore_product_query* given, bool strict,
                                                                   billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("strict"), strict, err);
 }
 
-/** A pager's state: continue from there. Service interface: Endpoints, Products.  @since 0.1 */
+/** The state of an earlier list: this list continues where that list stopped. Service interface: Endpoints, Products.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_query_set_resume(billcore_product_query* given, billcore_str resume,
                                                                   billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("resume"), resume, err);
@@ -55,7 +56,7 @@ typedef struct billcore_product_list billcore_product_list;
 /** One page of a list of products. Freed with billcore_product_page_free. Threads: immutable. */
 typedef struct billcore_product_page billcore_product_page;
 
-/** The next product: see billcore_list_next. New; free it.  @since 0.1 */
+/** The next product: see billcore_list_next. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_next(billcore_product_list* given, billcore_product** out,
                                                            billcore_error** err) {
   billcore_resource* made = NULL;
@@ -65,7 +66,7 @@ BILLCORE_INLINE billcore_status billcore_product_list_next(billcore_product_list
   return status;
 }
 
-/** The next page: see billcore_list_next_page. New; free it.  @since 0.1 */
+/** The next page: see billcore_list_next_page. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_next_page(billcore_product_list* given,
                                                                 billcore_product_page** out, billcore_error** err) {
   billcore_page* made = NULL;
@@ -75,7 +76,7 @@ BILLCORE_INLINE billcore_status billcore_product_list_next_page(billcore_product
   return status;
 }
 
-/** The next page, without advancing the list: see billcore_list_peek_page. New; free it.  @since 0.1 */
+/** The next page, without advancing the list: see billcore_list_peek_page. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_peek_page(billcore_product_list* given,
                                                                 billcore_product_page** out, billcore_error** err) {
   billcore_page* made = NULL;
@@ -85,13 +86,14 @@ BILLCORE_INLINE billcore_status billcore_product_list_peek_page(billcore_product
   return status;
 }
 
-/** Marks items of the page from billcore_product_list_peek_page as read: see billcore_list_skip.  @since 0.1 */
+/** Marks the first `count` items of the page from billcore_product_list_peek_page as read: see billcore_list_skip.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_skip(billcore_product_list* given, size_t count,
                                                            billcore_error** err) {
   return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
 }
 
-/** The first product, without advancing the list: see billcore_list_first. New; free it.  @since 0.1 */
+/** The first product, without advancing the list: see billcore_list_first. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_first(billcore_product_list* given, billcore_product** out,
                                                             billcore_error** err) {
   billcore_resource* made = NULL;
@@ -101,13 +103,14 @@ BILLCORE_INLINE billcore_status billcore_product_list_first(billcore_product_lis
   return status;
 }
 
-/** Number of products according to the service: see billcore_list_total.  @since 0.1 */
+/** Number of products in the whole list, as the service sent it: see billcore_list_total.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_total(const billcore_product_list* given, int64_t* out,
                                                             bool* present, billcore_error** err) {
   return billcore_list_total(BILLCORE_CAST(const billcore_list*, given), out, present, err);
 }
 
-/** The position of the list, for billcore_product_query_set_resume: see billcore_list_state.  @since 0.1 */
+/** Writes the position of the list as text, which billcore_product_query_set_resume takes: see billcore_list_state.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_state(const billcore_product_list* given, billcore_buf* out,
                                                             billcore_error** err) {
   return billcore_list_state(BILLCORE_CAST(const billcore_list*, given), out, err);
@@ -126,7 +129,7 @@ BILLCORE_INLINE billcore_status billcore_product_list_verdict(const billcore_pro
   return billcore_list_verdict(BILLCORE_CAST(const billcore_list*, given), complete, reason, present, err);
 }
 
-/** Cancels the prefetched pages: see billcore_list_stop.  @since 0.1 */
+/** Cancels prefetching: see billcore_list_stop.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_stop(billcore_product_list* given, billcore_error** err) {
   return billcore_list_stop(BILLCORE_CAST(billcore_list*, given), err);
 }
@@ -136,13 +139,13 @@ BILLCORE_INLINE_VOID void billcore_product_list_free(billcore_product_list* give
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of products of the page that the list had not returned before.  @since 0.1 */
+/** Number of products on the page, without those that the list had returned before.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_page_count(const billcore_product_page* given, size_t* out,
                                                             billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);
 }
 
-/** One product of the page, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.
+/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller frees *out.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_page_at(const billcore_product_page* given, size_t index,
                                                          billcore_product** out, billcore_error** err) {
@@ -159,7 +162,7 @@ BILLCORE_INLINE billcore_status billcore_product_page_column(const billcore_prod
   return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 
-/** The page's numbers, from `pagination`. New; free it.  @since 0.1 */
+/** The page's `pagination` object. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_page_pagination(const billcore_product_page* given,
                                                                  billcore_pagination** out, billcore_error** err) {
   billcore_resource* made = NULL;

@@ -26,10 +26,10 @@ extern "C" {
 #endif
 
 /** Options of a search for the orders of a charge. Freed with billcore_charge_search_free. Threads: one thread at a
- * time while it is filled, then immutable. */
+ * time while options are set, then immutable. */
 typedef struct billcore_charge_search billcore_charge_search;
 
-/** New options of a search, with nothing set; free them.  @since 0.1 */
+/** Makes the options of a search with nothing set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_search** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status =
@@ -38,9 +38,9 @@ BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_searc
   return status;
 }
 
-/** How long before the charge an order may have been created and still be found (milliseconds, at most ten years). The
- * time of the charge is the earlier of the local clock's and the service's time. Default: five minutes. Only for
- * billcore_subscription_find_charges.  @since 0.1 */
+/** Also finds orders that were created up to this long before the charge (milliseconds, at most ten years). The search
+ * compares the time of the charge on the local clock and on the service's clock, and uses the earlier one. Default:
+ * five minutes. billcore_subscription_find_charges_since refuses this option.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_set_skew_ms(billcore_charge_search* search, int64_t skew_ms,
                                                                    billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("skew_ms"), skew_ms, err);
@@ -59,10 +59,10 @@ BILLCORE_INLINE_VOID void billcore_charge_search_free(billcore_charge_search* se
 }
 
 /** Query, body and other options of billcore_client_request. Freed with billcore_request_options_free. Threads: one
- * thread at a time while they are filled, then immutable. */
+ * thread at a time while options are set, then immutable. */
 typedef struct billcore_request_options billcore_request_options;
 
-/** New options of a request, with nothing set; free them.  @since 0.1 */
+/** Makes the options of a request with nothing set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_new(billcore_request_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_REQUEST, out == NULL ? NULL : &made, err);
@@ -70,20 +70,22 @@ BILLCORE_INLINE billcore_status billcore_request_options_new(billcore_request_op
   return status;
 }
 
-/** Adds a query parameter, which the client encodes. Parameters are sent in the order in which they were added.
- * @since 0.1 */
+/** Adds a query parameter, which the client encodes. The client sends the parameters in the order in which they were
+ * added.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_add_query(billcore_request_options* options, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("query"), name, value, err);
 }
 
-/** Sets the body, which must be JSON: billcore_client_request checks that before it sends the request.  @since 0.1 */
+/** Sets the body, which must be JSON: billcore_client_request checks the body before it sends the request.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_request_options_set_json(billcore_request_options* options, billcore_str json,
                                                                   billcore_error** err) {
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("json"), json, err);
 }
 
-/** Makes billcore_client_request return every complete answer: a status 4xx or 5xx is then not an error.  @since 0.1 */
+/** Makes billcore_client_request return every complete answer, so that a status 4xx or 5xx is not an error.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_request_options_accept_all_statuses(billcore_request_options* options,
                                                                              billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("raise_on_error"), false,

@@ -6,13 +6,13 @@
 
 #include <stdint.h>
 
-/** Result of every function that can fail. Append-only: a number is never changed or used again. */
+/** Result of every function that can fail. Append-only: a number is never changed or reused. */
 typedef int32_t billcore_status;
 /** Values of a billcore_status. */
 enum {
   BILLCORE_OK = 0,   /**< the call succeeded */
   BILLCORE_DONE = 1, /**< the end of an iteration; not an error */
-  /** An argument was refused before anything was sent */
+  /** The library refused an argument and sent nothing */
   BILLCORE_ERROR_INVALID_ARGUMENT = 2,
   /** An option is missing or invalid (API key, base URL, length of a secret), or the client is closed */
   BILLCORE_ERROR_CONFIG = 3,
@@ -26,7 +26,7 @@ enum {
   BILLCORE_ERROR_DECODE = 7,
   /** A number does not fit into its type; its digits are in the raw text */
   BILLCORE_ERROR_OUT_OF_RANGE = 8,
-  /** The service answered with an error status that has no more specific error */
+  /** The service answered with an error status for which there is no more specific error */
   BILLCORE_ERROR_API = 9,
   /** 401: the API key is missing or invalid */
   BILLCORE_ERROR_AUTHENTICATION = 10,
@@ -38,23 +38,23 @@ enum {
   BILLCORE_ERROR_VALIDATION = 13,
   /** 429: too many requests */
   BILLCORE_ERROR_RATE_LIMIT = 14,
-  /** 5xx: the service failed. After a write, outcome_unknown is set */
+  /** 5xx: the service failed. For a write, outcome_unknown is set */
   BILLCORE_ERROR_SERVER = 15,
-  /** No complete answer arrived. Nothing of a write was sent (otherwise the error is outcome_unknown) */
+  /** No complete answer arrived, and no part of a write was sent (otherwise: outcome_unknown) */
   BILLCORE_ERROR_TRANSPORT = 16,
   /** The deadline of the call passed */
   BILLCORE_ERROR_TIMEOUT = 17,
-  /** The host was not found, or the connection could not be made or broke off */
+  /** The host was not found, the connection could not be made, or the connection broke off */
   BILLCORE_ERROR_CONNECTION = 18,
   /** The TLS handshake failed, for example because of a wrong host name or an untrusted certificate */
   BILLCORE_ERROR_TLS = 19,
-  /** A write was sent and no complete answer arrived: it may have happened. Check before you send it again */
+  /** A write was sent, but no complete answer arrived. Check whether it was done before you send it again */
   BILLCORE_ERROR_OUTCOME_UNKNOWN = 20,
-  /** A list contradicts itself: a wrong page, a page that repeats, an empty page that announces more */
+  /** The service sent a wrong page of a list, the same page again, or an empty page before the last page */
   BILLCORE_ERROR_PAGINATION = 21,
   /** The interrupt callback, a cancel token or a signal handler ended the call */
   BILLCORE_ERROR_INTERRUPTED = 22,
-  /** A required field is absent; a field that is null or has a wrong type gives decode */
+  /** A required field is absent. (A field that is null or has a wrong type gives the error decode.) */
   BILLCORE_ERROR_MISSING_FIELD = 23,
   /** 400: the service could not read the request */
   BILLCORE_ERROR_BAD_REQUEST = 24,
@@ -62,7 +62,7 @@ enum {
   BILLCORE_ERROR_PERMISSION_DENIED = 25,
   /** 409: the request conflicts with the present state of the record */
   BILLCORE_ERROR_CONFLICT = 26,
-  /** The list changed during a search, so the result may lack records. Search again */
+  /** A search for charges cannot prove that it found every order. Search again */
   BILLCORE_ERROR_POSSIBLY_MISSED = 27,
   BILLCORE_STATUS_IS_INT32 = -2147483647 - 1 /**< never returned: makes binding generators use a signed 32-bit type */
 };

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** A subscription. Freed with billcore_subscription_free. Texts are valid as long as the handle. Threads: immutable.
- * Service interface: Subscription. */
+/** A subscription. Freed with billcore_subscription_free. A text read from a handle is valid as long as the handle.
+ * Threads: immutable. Service interface: Subscription. */
 typedef struct billcore_subscription billcore_subscription;
 
 /** Frees a subscription; accepts NULL.  @since 0.1 */
@@ -19,8 +19,8 @@ BILLCORE_INLINE_VOID void billcore_subscription_free(billcore_subscription* subs
   billcore_resource_free(BILLCORE_CAST(billcore_resource*, subscription));
 }
 
-/** An opaque id: its text, and whether it came as a JSON integer (is_integer may be NULL). Service interface:
- * Subscription.  @since 0.1 */
+/** An opaque id: its text, and whether the service sent it as a JSON integer. is_integer may be NULL. Service
+ * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_id(const billcore_subscription* subscription, billcore_str* text,
                                                          bool* is_integer, billcore_error** err) {
   return billcore_resource_id(BILLCORE_CAST(const billcore_resource*, subscription), BILLCORE_STR("id"), text,
@@ -48,7 +48,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_currency(const billcore_su
                                 NULL, err);
 }
 
-/** Created at. text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1 */
+/** Created at. The pointers text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_created_at(const billcore_subscription* subscription,
                                                                  billcore_str* text, int64_t* unix_micros,
                                                                  billcore_error** err) {
@@ -56,7 +56,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_created_at(const billcore_
                                 unix_micros, NULL, err);
 }
 
-/** Renews at. text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1 */
+/** Renews at. The pointers text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_renews_at(const billcore_subscription* subscription,
                                                                 billcore_str* text, int64_t* unix_micros, bool* present,
                                                                 billcore_error** err) {
@@ -64,8 +64,8 @@ BILLCORE_INLINE billcore_status billcore_subscription_renews_at(const billcore_s
                                 unix_micros, present, err);
 }
 
-/** End of the current paid period once cancelled. text and unix_micros may be NULL. Service interface: Subscription.
- * @since 0.1 */
+/** End of the paid period of a cancelled subscription. The pointers text and unix_micros may be NULL. Service
+ * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_ends_at(const billcore_subscription* subscription,
                                                               billcore_str* text, int64_t* unix_micros, bool* present,
                                                               billcore_error** err) {
@@ -73,7 +73,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_ends_at(const billcore_sub
                                 unix_micros, present, err);
 }
 
-/** Trial ends at. text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1 */
+/** Trial ends at. The pointers text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_trial_ends_at(const billcore_subscription* subscription,
                                                                     billcore_str* text, int64_t* unix_micros,
                                                                     bool* present, billcore_error** err) {
@@ -81,7 +81,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_trial_ends_at(const billco
                                 text, unix_micros, present, err);
 }
 
-/** Your own correlation value. Service interface: Subscription.  @since 0.1 */
+/** Your own reference for this record. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_reference_id(const billcore_subscription* subscription,
                                                                    billcore_str* out, bool* present,
                                                                    billcore_error** err) {
@@ -97,47 +97,47 @@ BILLCORE_INLINE billcore_status billcore_subscription_reference_name(const billc
                                 out, present, err);
 }
 
-/** pending, future_start, trialing, active, delayed, unpaid, cancelled, expired, or a value added since. Service
- * interface: Subscription.  @since 0.1 */
+/** pending, future_start, trialing, active, delayed, unpaid, cancelled, expired, or a value that the service added
+ * later. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_status(const billcore_subscription* subscription,
                                                              billcore_str* out, billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, subscription), BILLCORE_STR("status"), out,
                                 NULL, err);
 }
 
-/** Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface: Subscription.
- * @since 0.1 */
+/** Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+ * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_update_card_url(const billcore_subscription* subscription,
                                                                       billcore_str* out, billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, subscription), BILLCORE_STR("update_card_url"),
                                 out, NULL, err);
 }
 
-/** Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface: Subscription.
- * @since 0.1 */
+/** Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+ * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_invoices_url(const billcore_subscription* subscription,
                                                                    billcore_str* out, billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, subscription), BILLCORE_STR("invoices_url"),
                                 out, NULL, err);
 }
 
-/** Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface: Subscription.
- * @since 0.1 */
+/** Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+ * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_cancel_url(const billcore_subscription* subscription,
                                                                  billcore_str* out, billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, subscription), BILLCORE_STR("cancel_url"), out,
                                 NULL, err);
 }
 
-/** Number of its custom fields. Service interface: Subscription.  @since 0.1 */
+/** Number of the subscription's custom fields. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_custom_fields_count(const billcore_subscription* subscription,
                                                                           size_t* out, billcore_error** err) {
   return billcore_resource_list_count(BILLCORE_CAST(const billcore_resource*, subscription),
                                       BILLCORE_STR("custom_fields"), out, err);
 }
 
-/** One of its custom fields, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.
- * Service interface: Subscription.  @since 0.1 */
+/** Item `index`, from 0, of the subscription's custom fields; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item.
+ * The caller frees *out. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_custom_field_at(const billcore_subscription* subscription,
                                                                       size_t index, billcore_custom_field** out,
                                                                       billcore_error** err) {
@@ -149,48 +149,49 @@ BILLCORE_INLINE billcore_status billcore_subscription_custom_field_at(const bill
   return status;
 }
 
-/** Free-form JSON object. New; free it. Service interface: Subscription.  @since 0.1 */
+/** Free-form JSON object. The caller frees *out. Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_metadata(const billcore_subscription* subscription,
                                                                billcore_value** out, billcore_error** err) {
   return billcore_resource_object(BILLCORE_CAST(const billcore_resource*, subscription), BILLCORE_STR("metadata"), out,
                                   NULL, err);
 }
 
-/** Whether the subscription is still paid for at this instant (UTC microseconds). False for the statuses pending,
- * future_start, unpaid and expired. All others are usable until ends_at; if ends_at is null, a cancelled subscription
- * is not usable, any other is. BILLCORE_ERROR_MISSING_FIELD if ends_at is needed but absent, as in a reduced payload:
- * get the subscription by its id. BILLCORE_ERROR_DECODE for a status that this library does not know. Service
- * interface: States and transitions.  @since 0.1 */
+/** Whether the customer may use the subscription at this instant (microseconds since 1970 in UTC). False for the
+ * statuses pending, future_start, unpaid and expired. With any other status, the subscription is usable until ends_at.
+ * If ends_at is null, the result is false for a cancelled subscription and true for all others.
+ * BILLCORE_ERROR_MISSING_FIELD if ends_at is needed but absent, as in a reduced payload: get the subscription by its
+ * id. BILLCORE_ERROR_DECODE for a status that this library does not know. Service interface: States and transitions.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_usable_at(const billcore_subscription* subscription,
                                                              int64_t unix_micros, bool* out, billcore_error** err);
 
-/** The resource's JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, without a NUL after it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_raw(const billcore_subscription* subscription, billcore_str* out,
                                                           billcore_error** err) {
   return billcore_resource_raw(BILLCORE_CAST(const billcore_resource*, subscription), out, err);
 }
 
-/** The whole resource as a JSON value, to read or iterate. New; free it.  @since 0.1 */
+/** The whole resource as a JSON value, to read or iterate. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_value(const billcore_subscription* subscription,
                                                             billcore_value** out, billcore_error** err) {
   return billcore_resource_value(BILLCORE_CAST(const billcore_resource*, subscription), out, err);
 }
 
-/** Any field by its exact name, also one that this library does not know. *present is true also for a null field; *out
- * is NULL when there is none. New; free it.  @since 0.1 */
+/** The field with exactly this name, even one that this library does not know. *present is true even when the field is
+ * null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_field(const billcore_subscription* subscription,
                                                             billcore_str name, billcore_value** out, bool* present,
                                                             billcore_error** err) {
   return billcore_resource_field(BILLCORE_CAST(const billcore_resource*, subscription), name, out, present, err);
 }
 
-/** Whether the resource has a field of this exact name, null or not.  @since 0.1 */
+/** Whether the resource has a field with exactly this name; the field may be null.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_contains(const billcore_subscription* subscription,
                                                                billcore_str name, bool* out, billcore_error** err) {
   return billcore_resource_contains(BILLCORE_CAST(const billcore_resource*, subscription), name, out, err);
 }
 
-/** Whether both resources are the same JSON.  @since 0.1 */
+/** Whether the two resources are equal as JSON.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_equal(const billcore_subscription* subscription,
                                                             const billcore_subscription* other, bool* out,
                                                             billcore_error** err) {
@@ -198,7 +199,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_equal(const billcore_subsc
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A detached copy, which keeps only its own text alive. New; free it.  @since 0.1 */
+/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_copy(const billcore_subscription* subscription,
                                                            billcore_subscription** out, billcore_error** err) {
   billcore_resource* made = NULL;
@@ -208,7 +209,8 @@ BILLCORE_INLINE billcore_status billcore_subscription_copy(const billcore_subscr
   return status;
 }
 
-/** The answer that contained the resource; not present for a part of an event. New; free it.  @since 0.1 */
+/** Information on the answer that contained the resource. *present is false for the data of an event. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_response_info(const billcore_subscription* subscription,
                                                                     billcore_response_info** out, bool* present,
                                                                     billcore_error** err) {

@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Which subscriptions to list. Freed with billcore_subscription_query_free. Threads: one thread at a time while it is
- * filled, then immutable. */
+/** Which subscriptions to list. Freed with billcore_subscription_query_free. Threads: one thread at a time while
+ * values are set, then immutable. */
 typedef struct billcore_subscription_query billcore_subscription_query;
 
-/** A new query with nothing set, for all subscriptions; free it.  @since 0.1 */
+/** Makes a query with nothing set, which lists all subscriptions. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_new(billcore_subscription_query** out,
                                                                 billcore_error** err) {
   billcore_options* made = NULL;
@@ -39,20 +39,21 @@ BILLCORE_INLINE billcore_status billcore_subscription_query_set_reference_id(bil
                                    err);
 }
 
-/** The page to begin with. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Number of the first page to read, from 1. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_page(billcore_subscription_query* given, int64_t page,
                                                                      billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("page"), page, err);
 }
 
-/** Read the list a second time, for what the first reading missed. Service interface: Endpoints, Subscriptions.
- * @since 0.1 */
+/** Read the list a second time, to find records that the first reading missed. Service interface: Endpoints,
+ * Subscriptions.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_strict(billcore_subscription_query* given, bool strict,
                                                                        billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("strict"), strict, err);
 }
 
-/** A pager's state: continue from there. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** The state of an earlier list: this list continues where that list stopped. Service interface: Endpoints,
+ * Subscriptions.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_resume(billcore_subscription_query* given,
                                                                        billcore_str resume, billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("resume"), resume, err);
@@ -64,7 +65,7 @@ typedef struct billcore_subscription_list billcore_subscription_list;
 /** One page of a list of subscriptions. Freed with billcore_subscription_page_free. Threads: immutable. */
 typedef struct billcore_subscription_page billcore_subscription_page;
 
-/** The next subscription: see billcore_list_next. New; free it.  @since 0.1 */
+/** The next subscription: see billcore_list_next. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_next(billcore_subscription_list* given,
                                                                 billcore_subscription** out, billcore_error** err) {
   billcore_resource* made = NULL;
@@ -74,7 +75,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_next(billcore_subscri
   return status;
 }
 
-/** The next page: see billcore_list_next_page. New; free it.  @since 0.1 */
+/** The next page: see billcore_list_next_page. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_next_page(billcore_subscription_list* given,
                                                                      billcore_subscription_page** out,
                                                                      billcore_error** err) {
@@ -85,7 +86,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_next_page(billcore_su
   return status;
 }
 
-/** The next page, without advancing the list: see billcore_list_peek_page. New; free it.  @since 0.1 */
+/** The next page, without advancing the list: see billcore_list_peek_page. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_peek_page(billcore_subscription_list* given,
                                                                      billcore_subscription_page** out,
                                                                      billcore_error** err) {
@@ -96,13 +97,14 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_peek_page(billcore_su
   return status;
 }
 
-/** Marks items of the page from billcore_subscription_list_peek_page as read: see billcore_list_skip.  @since 0.1 */
+/** Marks the first `count` items of the page from billcore_subscription_list_peek_page as read: see
+ * billcore_list_skip.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_skip(billcore_subscription_list* given, size_t count,
                                                                 billcore_error** err) {
   return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
 }
 
-/** The first subscription, without advancing the list: see billcore_list_first. New; free it.  @since 0.1 */
+/** The first subscription, without advancing the list: see billcore_list_first. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_first(billcore_subscription_list* given,
                                                                  billcore_subscription** out, billcore_error** err) {
   billcore_resource* made = NULL;
@@ -112,13 +114,14 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_first(billcore_subscr
   return status;
 }
 
-/** Number of subscriptions according to the service: see billcore_list_total.  @since 0.1 */
+/** Number of subscriptions in the whole list, as the service sent it: see billcore_list_total.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_total(const billcore_subscription_list* given, int64_t* out,
                                                                  bool* present, billcore_error** err) {
   return billcore_list_total(BILLCORE_CAST(const billcore_list*, given), out, present, err);
 }
 
-/** The position of the list, for billcore_subscription_query_set_resume: see billcore_list_state.  @since 0.1 */
+/** Writes the position of the list as text, which billcore_subscription_query_set_resume takes: see
+ * billcore_list_state.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_state(const billcore_subscription_list* given,
                                                                  billcore_buf* out, billcore_error** err) {
   return billcore_list_state(BILLCORE_CAST(const billcore_list*, given), out, err);
@@ -137,7 +140,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_verdict(const billcor
   return billcore_list_verdict(BILLCORE_CAST(const billcore_list*, given), complete, reason, present, err);
 }
 
-/** Cancels the prefetched pages: see billcore_list_stop.  @since 0.1 */
+/** Cancels prefetching: see billcore_list_stop.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_stop(billcore_subscription_list* given,
                                                                 billcore_error** err) {
   return billcore_list_stop(BILLCORE_CAST(billcore_list*, given), err);
@@ -148,13 +151,13 @@ BILLCORE_INLINE_VOID void billcore_subscription_list_free(billcore_subscription_
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of subscriptions of the page that the list had not returned before.  @since 0.1 */
+/** Number of subscriptions on the page, without those that the list had returned before.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_page_count(const billcore_subscription_page* given, size_t* out,
                                                                  billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);
 }
 
-/** One subscription of the page, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.
+/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller frees *out.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_page_at(const billcore_subscription_page* given, size_t index,
                                                               billcore_subscription** out, billcore_error** err) {
@@ -172,7 +175,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_page_column(const billcore
   return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 
-/** The page's numbers, from `pagination`. New; free it.  @since 0.1 */
+/** The page's `pagination` object. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_page_pagination(const billcore_subscription_page* given,
                                                                       billcore_pagination** out, billcore_error** err) {
   billcore_resource* made = NULL;

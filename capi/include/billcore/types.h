@@ -18,7 +18,7 @@
 #define BILLCORE_NODISCARD
 #endif
 #define BILLCORE_API BILLCORE_EXPORT BILLCORE_NODISCARD
-/* Declares an inline function, which no library exports: a typed wrapper of an exported function. */
+/* Declares an inline function: a typed wrapper of an exported function. No library exports the wrapper. */
 #define BILLCORE_INLINE BILLCORE_NODISCARD static inline
 #define BILLCORE_INLINE_VOID static inline
 
@@ -44,31 +44,32 @@ extern "C" {
  * "UNKNOWN" for an unknown number. Static text.  Threads: any.  @since 0.1 */
 BILLCORE_API const char* billcore_status_name(billcore_status status);
 
-/** Text or bytes that are borrowed. This struct never changes. */
+/** Borrowed text or bytes. This struct never changes. */
 typedef struct billcore_str {
   const char* data; /**< The bytes; NULL when there are none. */
   size_t len;       /**< Number of bytes. */
 } billcore_str;
 
-/** A billcore_str of a string literal. */
+/** Makes a billcore_str from a string literal. */
 #ifdef __cplusplus
 #define BILLCORE_STR(literal) (billcore_str{"" literal, sizeof(literal) - 1})
 #else
 #define BILLCORE_STR(literal) ((billcore_str){"" literal, sizeof(literal) - 1})
 #endif
 
-/** A billcore_str that borrows a NUL-terminated text; {NULL, 0} for NULL, so the result of getenv or of a header
- * look-up needs no check for NULL.  Threads: any.  @since 0.1 */
+/** Makes a billcore_str that borrows a NUL-terminated text. NULL gives {NULL, 0}, so the caller need not check the
+ * result of getenv or of a header look-up for NULL.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_str billcore_str_from(const char* text);
 
-/** Releases the context of a callback. The library calls it once, on any thread, when it no longer uses the context:
- * when the options are freed or have another callback, and the clients, calls, lists and verifiers made with the
- * options are freed; or when the function that takes the context fails. If `release` is NULL, the library releases
- * nothing, and the caller must keep the context valid until that time. */
+/** Releases the context of a callback. The library calls this function once, on any thread, when it no longer uses the
+ * context: when the options are freed or get another callback, and everything made with the options (clients, calls,
+ * lists, verifiers) is freed. If a function that takes the context fails, the library releases the context as well.
+ * If `release` is NULL, the library does not release the context, and the caller must keep it valid for the same
+ * time. */
 typedef void (*billcore_release)(void* context);
 
 /** Whether two id texts name the same record: true when their bytes are equal, false when either text is {NULL, 0}. A
- * webhook may send as an integer an id that the REST interface sends as a string; the texts of the two are equal.
+ * webhook may send an id as an integer that the REST interface sends as a string; the two id texts are equal.
  * Threads: any.  @since 0.1 */
 BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 

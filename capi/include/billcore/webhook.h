@@ -25,51 +25,53 @@
 extern "C" {
 #endif
 
-/** Verifies the signature of a body of at most 1 MiB without a billcore_verifier. For many webhooks, make a
+/** Verifies the signature of a body of at most 1 MiB without a billcore_verifier. To verify many webhooks, make a
  * billcore_verifier once instead. `signature` is the value of the Service-Signature header, {NULL, 0} when missing.
- * `secret` is the endpoint's secret, 32 bytes. Returns BILLCORE_OK for a right signature, BILLCORE_ERROR_SIGNATURE with
- * a reason (billcore_error_reason) for any other signature, BILLCORE_ERROR_CONFIG for a secret of another length.
- * Threads: any.  @since 0.1 */
+ * `secret` is the endpoint's secret, 32 bytes. Returns BILLCORE_OK for a valid signature. Any other signature gives
+ * BILLCORE_ERROR_SIGNATURE with a reason (billcore_error_reason); a secret of another length gives
+ * BILLCORE_ERROR_CONFIG. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_verify(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_error** err);
 
 /** Verifies the signature as billcore_webhook_verify does, then parses a copy of the body: BILLCORE_ERROR_DECODE when
- * the body is not an event. New; free it with billcore_event_free.  Threads: any.  @since 0.1 */
+ * the body is not an event. The caller frees *out with billcore_event_free. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_event** out, billcore_error** err);
 
-/** Parses the bytes of billcore_event_raw of an event that was verified earlier and then stored, for example in a job
- * queue. The function checks no signature and no age. Use it only for storage that the receiver alone can write to; for
- * bytes from the network use billcore_webhook_unwrap. Copies the bytes; BILLCORE_ERROR_DECODE when they are not an
- * event. New; free it with billcore_event_free.  Threads: any.  @since 0.1 */
+/** Parses an event that was verified earlier and then stored, for example in a job queue: `raw` is the text that
+ * billcore_event_raw returned. This function checks neither the signature nor the age of the event, so use it only
+ * for storage that the receiver alone can write to; for bytes from the network use billcore_webhook_unwrap. The
+ * function copies the bytes; BILLCORE_ERROR_DECODE when they are not an event. The caller frees *out with
+ * billcore_event_free. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_parse_unverified(billcore_str raw, billcore_event** out,
                                                                billcore_error** err);
 
-/** The signature that the service would send (64 lowercase hex digits), so that you can test your receiver.
- * BILLCORE_ERROR_CONFIG for a secret that is not 32 bytes long. Free *out with billcore_buf_free.  Threads: any.
- * @since 0.1 */
+/** Computes the signature that the service would send (64 lowercase hex digits), so that you can test your receiver.
+ * BILLCORE_ERROR_CONFIG for a secret that is not 32 bytes long. The caller frees *out with billcore_buf_free.
+ * Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out,
                                                    billcore_error** err);
 
 /** Options of a verifier. Freed with billcore_verifier_options_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_options billcore_verifier_options;
 
-/** New options of a verifier, with nothing set; free them.  @since 0.1 */
+/** Makes the options of a verifier with nothing set. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_new(billcore_verifier_options** out, billcore_error** err);
 
-/** Name of the signature header, whose case does not matter. Default: Service-Signature.  @since 0.1 */
+/** Name of the signature header (case-insensitive). Default: Service-Signature.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_header(billcore_verifier_options* options, billcore_str name,
                                                                   billcore_error** err);
 
-/** Size (bytes) of the largest body that the verifier accepts; a larger body is refused before it is hashed. Default: 1
- * MiB.  @since 0.1 */
+/** Size (bytes) of the largest body that the verifier accepts; it refuses a larger body before it hashes any of it.
+ * Default: 1 MiB.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options* options, size_t bytes,
                                                                     billcore_error** err);
 
 /** Makes the verifier refuse, with BILLCORE_REASON_STALE, an event whose signed created_at cannot be read, or is more
  * than `milliseconds` (more than 0) before or after the present time. The check is off by default, because old events
- * are legitimate: failed deliveries are retried, invoices are paid weeks later. The check does not prevent replays: for
- * that, drop events whose account and id were seen before. An event test.hook is never refused as stale.  @since 0.1 */
+ * are legitimate: failed deliveries are retried, and invoices are paid weeks later. The check does not prevent
+ * replays: for that, drop events whose account and id were seen before. The verifier never refuses a test.hook event
+ * as stale.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options,
                                                                         int64_t milliseconds, billcore_error** err);
 
@@ -77,32 +79,34 @@ BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore
  * that verifies. */
 typedef int64_t (*billcore_clock)(void* context);
 
-/** Clock from which the check of billcore_verifier_options_set_freshness_ms takes the present time. The clock gets
- * `context`, which `release` (may be NULL) releases. NULL, the default, is the system's clock.  @since 0.1 */
+/** Sets the clock for the check of billcore_verifier_options_set_freshness_ms. The library passes `context` to the
+ * clock, and calls `release` (may be NULL) when it no longer needs `context`. NULL, the default, means the system's
+ * clock.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options,
                                                                  billcore_clock clock, void* context,
                                                                  billcore_release release, billcore_error** err);
 
-/** Accepts secrets of any length but zero. Use this option only for test vectors and other services' keys: the billing
- * service's secrets have 32 bytes, and another length means a copying mistake.  @since 0.1 */
+/** Accepts secrets of any length except 0. Use this option only for test vectors and for keys of other services: the
+ * billing service's secrets have 32 bytes, so another length means that the secret was copied wrongly.  @since 0.1
+ */
 BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
                                                                             billcore_error** err);
 
-/** Adds a copy of a secret, for a period in which an old and a new secret are both in use. For a secret that is not 32
- * bytes long, billcore_verifier_new returns BILLCORE_ERROR_CONFIG.  @since 0.1 */
+/** Adds a copy of a secret: useful while an old and a new secret are both in use. For a secret that is not 32 bytes
+ * long, billcore_verifier_new returns BILLCORE_ERROR_CONFIG.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options,
                                                                   billcore_str secret, billcore_error** err);
 
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
 
-/** Explains why a signature is refused. The function tries common mistakes offline (the body re-serialised, still in
- * base64, with another line end; the signature in upper case or with a prefix; a secret with white space, in another
- * encoding, another of several) and names the one that would give this signature. *out is a text of a few lines for a
- * person, which shows neither a secret nor the right signature. The function is slow: do not call it for every request.
- * `secret` may be {NULL, 0} (missing); options may be NULL. The secrets of the options are tried after `secret`. A
- * wrong length and a missing secret are explained as well. Free *out with billcore_buf_free.  Threads: any.
- * @since 0.1 */
+/** Explains why a signature is refused. The function tries common mistakes offline and names the mistake that would
+ * give this signature: the body re-serialised, still in base64 or with other line ends; the signature in upper case
+ * or with a prefix; a secret with white space, in another encoding, or another secret of the list. *out is a text of
+ * a few lines for a person, which shows neither a secret nor the valid signature. The function is slow: do not call
+ * it for every request. `secret` may be {NULL, 0} (missing); options may be NULL. The function tries the secrets of
+ * the options after `secret`. It also explains a secret of the wrong length and a missing secret. The caller frees
+ * *out with billcore_buf_free. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
                                                       const billcore_verifier_options* options, billcore_buf* out,
                                                       billcore_error** err);
@@ -111,42 +115,42 @@ BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcor
  * shared. */
 typedef struct billcore_verifier billcore_verifier;
 
-/** A new verifier; free it. `secret` is the endpoint's secret, 32 bytes (another length gives BILLCORE_ERROR_CONFIG),
- * or {NULL, 0} to use only the secrets of the options. options may be NULL. The secrets of the options have the indexes
- * after that of `secret`.  @since 0.1 */
+/** Makes a verifier. `secret` is the endpoint's secret, 32 bytes (another length gives BILLCORE_ERROR_CONFIG), or
+ * {NULL, 0} to use only the secrets of the options. options may be NULL. In the order of secret indexes, `secret` is
+ * first, followed by the secrets of the options. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_new(billcore_str secret, const billcore_verifier_options* options,
                                                    billcore_verifier** out, billcore_error** err);
 
 /** Verifies the signature of a body, without copying or parsing it. *secret_index (secret_index may be NULL) is the
- * index of the first secret that matched; the function compares all secrets, in constant time. Returns the same
- * statuses as billcore_webhook_verify.  @since 0.1 */
+ * index of the first secret that matched; the function tries all secrets, in constant time. Returns the same statuses
+ * as billcore_webhook_verify.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_verify(const billcore_verifier* verifier, billcore_str body,
                                                       billcore_str signature, size_t* secret_index,
                                                       billcore_error** err);
 
-/** Verifies the signature of a body, then parses a copy of the body: BILLCORE_ERROR_DECODE when it is not an event.
- * New; free it.  @since 0.1 */
+/** Verifies the signature of a body, then parses a copy of the body: BILLCORE_ERROR_DECODE when the body is not an
+ * event. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* verifier, billcore_str body,
                                                       billcore_str signature, billcore_event** out,
                                                       billcore_error** err);
 
-/** The header fields of a request. Freed with billcore_headers_free. Threads: one thread at a time while they are
- * filled, then immutable. */
+/** The header fields of a request. Freed with billcore_headers_free. Threads: one thread at a time while fields are
+ * added, then immutable. */
 typedef struct billcore_headers billcore_headers;
 
-/** New, empty header fields; free them.  @since 0.1 */
+/** Makes an empty set of header fields. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_headers_new(billcore_headers** out, billcore_error** err);
 
-/** Adds a copy of a header field; a name may be added several times.  @since 0.1 */
+/** Adds a copy of a header field. The same name may be added several times.  @since 0.1 */
 BILLCORE_API billcore_status billcore_headers_add(billcore_headers* headers, billcore_str name, billcore_str value,
                                                   billcore_error** err);
 
 /** Frees headers; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_headers_free(billcore_headers* headers);
 
-/** Finds the signature among a request's header fields (the case of names does not matter), then does what
- * billcore_verifier_unwrap does. Several equal signatures, in repeated fields or joined by commas, count as one;
- * different signatures give BILLCORE_REASON_MALFORMED. (The functions with an argument `signature` do not split it at
+/** Finds the signature among a request's header fields (the case of names does not matter), then does the same as
+ * billcore_verifier_unwrap. Several equal signatures, in repeated fields or joined by commas, count as one; different
+ * signatures give BILLCORE_REASON_MALFORMED. (Functions with a parameter `signature` do not split its value at
  * commas.) headers may be NULL, which means no header fields.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifier, billcore_str body,
                                                               const billcore_headers* headers, billcore_event** out,
@@ -155,35 +159,36 @@ BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_ver
 /** Number of secrets of a verifier; 0 for NULL.  @since 0.1 */
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
 
-/** Number of signatures that the secret with this index (from 0, in the order given) has matched. A secret that never
- * matches can be retired. BILLCORE_ERROR_INVALID_ARGUMENT when there is no such secret.  @since 0.1 */
+/** Number of signatures that the secret with this index (from 0, in the order given) has matched. You can retire a
+ * secret that no longer matches. BILLCORE_ERROR_INVALID_ARGUMENT when the verifier has no secret with this index.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index,
                                                        uint64_t* out, billcore_error** err);
 
 /** Frees a verifier; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_free(billcore_verifier* verifier);
 
-/** The check of one body that arrives in pieces and is too large to hold in memory; the stream keeps none of the
- * pieces. Freed with billcore_verifier_stream_free. Threads: one thread at a time. */
+/** Verifies one body that arrives in pieces, for example because it is too large to hold in memory. The stream does
+ * not keep the pieces. Freed with billcore_verifier_stream_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_stream billcore_verifier_stream;
 
-/** A new stream; free it. BILLCORE_ERROR_CONFIG for a verifier with freshness: checking the age needs the whole body.
- * @since 0.1 */
+/** Makes a stream. BILLCORE_ERROR_CONFIG for a verifier with freshness: checking the age needs the whole body. The
+ * caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_new(const billcore_verifier* verifier,
                                                           billcore_verifier_stream** out, billcore_error** err);
 
 /** Adds the next piece of the body. BILLCORE_ERROR_SIGNATURE, with BILLCORE_REASON_BODY_TOO_LARGE, when the pieces
- * together are over the limit.  @since 0.1 */
+ * together exceed the verifier's largest body.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_update(billcore_verifier_stream* stream, billcore_str piece,
                                                              billcore_error** err);
 
-/** Marks the end of the body, then checks the signature; returns the same status and secret_index (may be NULL) as
- * billcore_verifier_verify. Do not use the pieces before this function has returned BILLCORE_OK. Any further call with
- * the stream, except _free, returns BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+/** Marks the end of the body and checks the signature; returns the same status and secret_index (may be NULL) as
+ * billcore_verifier_verify. Do not use the pieces before this function has returned BILLCORE_OK. Any further call
+ * with the stream, except billcore_verifier_stream_free, returns BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
                                                              size_t* secret_index, billcore_error** err);
 
-/** Frees a stream, with or without a call of _finish before; accepts NULL.  @since 0.1 */
+/** Frees a stream, whether or not billcore_verifier_stream_finish was called; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_stream_free(billcore_verifier_stream* stream);
 
 #ifdef __cplusplus

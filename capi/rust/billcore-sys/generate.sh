@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Writes src/webhook.rs and src/client.rs from the C headers: generate.sh BINDGEN [--check]. With --check it writes
-# nothing, and fails when a file differs. It needs libclang.
+# Writes src/webhook.rs and src/client.rs from the C headers: generate.sh BINDGEN [--check]. With --check the script
+# writes nothing, and fails when a file differs from what it would write. bindgen needs libclang.
 set -euo pipefail
 bindgen="${1:?usage: generate.sh BINDGEN [--check]}"
 cd "$(dirname "${BASH_SOURCE[0]}")"
 include="$(realpath ../../include)"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-# The names that core/interface/generate.py wrote, which bindgen must skip.
+# Names that core/interface/generate.py already declares: bindgen must skip them.
 generated="$(sed -nE 's/^pub (const|type|struct) ([A-Za-z0-9_]+).*/\2/p' src/names.rs src/operations.rs | paste -sd '|')"
 common=(--use-core --default-enum-style consts --generate-cstr --no-doc-comments --no-layout-tests --rust-target 1.85
   --rust-edition 2024 --formatter none --disable-header-comment --blocklist-item "$generated")
@@ -20,7 +20,7 @@ make() { # FILE HEADER OPTION…
     "$bindgen" "${common[@]}" "${@:3}" "$include/billcore/$2" -- -I"$include" -std=c11
   } >"$work/$1"
   rustfmt --edition 2024 --config-path ../../.. "$work/$1"
-  # Delete bindgen's names of anonymous types: they change with the positions of the types in the header.
+  # Delete the names that bindgen gives to anonymous types: they depend on the positions of the types in the header.
   sed -i -E '/^pub type _bindgen_ty_[0-9]+ = /d; s/: _bindgen_ty_[0-9]+ = /: i32 = /' "$work/$1"
   sed -i -E "/^pub const ($generated): /d" "$work/$1" # --blocklist-item skips types and functions, but not constants
 }

@@ -1,4 +1,4 @@
-// Lists as columns: gets pages from libbillcore, reads their JSON and writes Arrow arrays.
+// Lists as columns: gets pages from libbillcore, reads the JSON of the items and writes Arrow arrays.
 #include "billcore/arrow.h"
 
 #include <optional>

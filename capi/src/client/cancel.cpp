@@ -1,4 +1,4 @@
-// Tokens that end calls.
+// Tokens that cancel calls.
 #include "billcore/cancel.h"
 
 #include "client/handles.hpp"

@@ -1,4 +1,4 @@
-// The client and those operations of it that are not generated.
+// The client, and its operations that are written by hand.
 #include "billcore/client.h"
 
 #include <chrono>
@@ -17,7 +17,8 @@ using namespace billcore::capi;
 
 namespace {
 
-// Makes the loader refuse this library with a webhook library of another build; see webhook/build.cpp.
+// Refers to a symbol of libbillcore-webhook, so the loader rejects a libbillcore-webhook of another build; see
+// webhook/build.cpp.
 [[gnu::used]] const char* const tied_to_build = &billcore_private_build;
 
 billcore_page* make_page(const std::vector<billcore::Order>& found) { return new billcore_page(found); }

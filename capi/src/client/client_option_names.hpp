@@ -13,7 +13,7 @@
 
 namespace billcore::capi {
 
-// Each function sets an option of one type; returns false if no option of that type has this name.
+// Each overload is for one type of value; it returns false if no option of that type has this name.
 
 inline bool set_by_name(ClientOptions& to, std::string_view name, const std::string& value) {
   if (name == "base_url") {

@@ -1,4 +1,4 @@
-// The handles of the client half.
+// The structs behind the handles of libbillcore.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct ChargeSearchOptions {
 struct billcore_options {
   static constexpr const char* name = "billcore_options";
   using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-                            billcore::Charge,  // C passes its required members as arguments
+                            billcore::Charge,  // in C the required members are arguments of the call
                             billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions,
                             billcore::capi::ChargeSearchOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
@@ -103,7 +103,7 @@ struct OptionsOf<billcore_request_options> {
   using type = RequestOptions;
 };
 
-/// The options of a handle that may be NULL: then nothing is set.
+/// Returns the options in a handle, or options with nothing set for NULL.
 template <typename Face>
 typename OptionsOf<Face>::type options_of(const Face* given) {
   using Options = typename OptionsOf<Face>::type;

@@ -13,7 +13,7 @@
 
 namespace billcore::capi {
 
-/// The options of lists of all resources together.
+/// The options of all lists: each list uses some of them.
 struct ListOptions {
   std::optional<std::string> reference_id;
   std::optional<std::int64_t> per_page;
@@ -24,7 +24,7 @@ struct ListOptions {
   std::optional<std::string> resume;
 };
 
-// Each function sets an option of one type; returns false if no option of that type has this name.
+// Each overload is for one type of value; it returns false if no option of that type has this name.
 
 inline bool set_by_name(ListOptions& to, std::string_view name, const std::string& value) {
   if (name == "reference_id") {

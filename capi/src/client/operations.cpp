@@ -15,7 +15,7 @@ using namespace billcore::capi;
 
 namespace {
 
-// Makes the query of each list; refuses options that only lists of other resources have.
+// Each overload makes the query of one list; it refuses options that only lists of other resources have.
 
 billcore::SubscriptionQuery query_of(const billcore_subscription_query* query) {
   auto given = options_of(query);

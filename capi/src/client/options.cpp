@@ -27,7 +27,8 @@ using billcore::RequestOptions;
 
 namespace {
 
-// Each set() sets an option of one kind and type; returns false when the kind has no option of this name.
+// Each overload of set() is for one kind of options and one type of value; it returns false when this kind has no
+// such option.
 
 template <typename Options, typename Given>
 bool set(Options& to, std::string_view name, const Given& value) {

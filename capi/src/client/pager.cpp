@@ -34,8 +34,8 @@ billcore_status put_step(std::optional<billcore::Value> item, Out** out) {
 
 PageFlow& flow_of(const billcore_list* list) { return *internal::Access::flow(handle(list).view); }
 
-/// The unread part of the current page; fetches the next page when the current one is used up. nullopt after the last
-/// page.
+/// Returns the unread items of the current page; fetches the next page first when no item is left. Returns nullopt
+/// after the last page.
 std::optional<billcore::detail::PageData> rest_of_page(const billcore_list* list) {
   auto& flow = flow_of(list);
   while (!flow.core().buffered()) {

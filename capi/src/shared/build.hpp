@@ -1,4 +1,5 @@
-// A symbol that ties libraries of one build together, not part of the interface: see webhook/build.cpp.
+// A symbol that libbillcore finds only in a libbillcore-webhook of the same build; not part of the interface. See
+// webhook/build.cpp.
 #pragma once
 
 #include "billcore/types.h"

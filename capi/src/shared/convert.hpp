@@ -19,7 +19,7 @@
 namespace billcore::capi {
 
 inline std::string_view view(billcore_str text) {
-  // No object is this large: the length is negative or uninitialised, so read nothing.
+  // No object is this large, so the length is a negative or uninitialised number: read nothing.
   if (text.len >= static_cast<std::size_t>(PTRDIFF_MAX)) {
     refuse("a text has a length that no memory holds: pass its number of bytes");
   }
@@ -36,17 +36,18 @@ inline std::optional<std::string_view> optional_view(billcore_str text) {
   return given;
 }
 
-/// A borrowed text for C; its data is never NULL, so that an empty text is a C string.
+/// Passes `text` to C without a copy. The data is never NULL, so an empty text is a valid C string.
 inline billcore_str borrow(std::string_view text) noexcept {
   return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
 }
 
-/// Owns the context of a callback: releases it with the last copy, and also when there is no memory for the first one.
+/// Returns a shared owner of a callback's context. The last copy releases the context; so does a failure to allocate
+/// the first.
 inline std::shared_ptr<void> owned(void* context, billcore_release release) {
   return {context, [release](void* pointer) noexcept {
             try {
               if (release != nullptr) release(pointer);
-            } catch (...) {  // NOLINT(bugprone-empty-catch) a callback in C++ threw; no caller to report it to
+            } catch (...) {  // NOLINT(bugprone-empty-catch) a C++ callback threw, and no caller can be told
             }
           }};
 }
@@ -64,7 +65,8 @@ inline void put(billcore_buf* out, std::string_view text) {
   *out = {data, text.size()};
 }
 
-/// Makes a handle of a result: every struct of handles.hpp has a constructor that takes the object it exposes.
+/// Makes a new handle from a result: every struct in handles.hpp has a constructor that takes the object that it
+/// exposes.
 template <typename Handle, typename... Parts>
 void put_new(Handle** out, Parts&&... parts) {
   if constexpr (is_resource<Handle>) {
@@ -74,7 +76,7 @@ void put_new(Handle** out, Parts&&... parts) {
   }
 }
 
-/// One item of a list; refuses an index beyond its end.
+/// One item of a list; refuses an index beyond the end of the list.
 template <typename Items>
 const auto& item_at(const Items& items, std::size_t index) {
   if (index >= items.size()) {
@@ -104,7 +106,8 @@ billcore_status get(const Handle* self, Read read, Out* out, bool* present, bill
       out, present);
 }
 
-/// Puts the text of an id, owned by the document, or for a JSON integer by the handle (see Digits).
+/// Writes the text of an id to `text`. The document owns the text of a string; the handle owns the text of an integer
+/// (see Digits).
 inline void put_id(billcore_str* text, bool* is_integer, const Digits& digits, const Value& value) {
   const Id id = read_id(value);
   put(text, id.is_integer() ? digits.of(value, [&](const Value& /*same*/) { return id.text(); }) : value.text());
@@ -144,7 +147,7 @@ billcore_status get_time(const Handle* self, Read read, billcore_str* text, std:
       Maybe<billcore_str>{text}, Maybe<std::int64_t>{unix_micros}, present);
 }
 
-/// Makes a handle of the result of `read`.
+/// Makes a new handle from the result of `read`.
 template <typename Handle, typename Read, typename Out>
 billcore_status get_new(const Handle* self, Read read, Out** out, billcore_error** err) noexcept {
   return call(
@@ -164,7 +167,7 @@ billcore_status get_new(const Handle* self, Read read, Out** out, bool* present,
       out, present);
 }
 
-/// Gets the number of items in the list that `read` returns, or one of its items.
+/// Gets the number of items in the list that `read` returns.
 template <typename Handle, typename Read>
 billcore_status get_count(const Handle* self, Read read, std::size_t* count, billcore_error** err) noexcept {
   return call(

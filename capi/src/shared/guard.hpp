@@ -21,7 +21,8 @@ struct billcore_error {
 
 namespace billcore::capi {
 
-/// Static, one per library; recognised by its empty `error`, so billcore_error_free of either library ignores it.
+/// The error that reports out-of-memory: a static object, one per library. billcore_error_free of either library
+/// recognises it by its empty `error` and does not free it.
 inline billcore_error out_of_memory;
 
 inline billcore_status fail(billcore_error** err, const Error& error) noexcept {
@@ -78,7 +79,8 @@ Handle& handle(Handle* given) {
   return *given;
 }
 
-/// Runs a body that returns void (then the status is OK) or a status. Zeroes the outputs unless the body succeeds.
+/// Runs `body` and returns its status, or BILLCORE_OK if the body returns void. Zeroes the outputs unless the body
+/// succeeds.
 template <typename Body, typename... Outputs>
 billcore_status call(billcore_error** err, Body&& body, Outputs... outputs) noexcept {
   const auto reset = [&] { (zero(outputs), ...); };

@@ -1,5 +1,5 @@
-// The handles of the webhook half. libbillcore and libbillcore-webhook make and free these handles, which works because
-// they are of one build and share a heap.
+// The structs behind the handles of libbillcore-webhook. Both libbillcore and libbillcore-webhook make and free these
+// handles; this works because both are of the same build and share a heap.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@
 
 namespace billcore::capi {
 
-/// NUL-terminated copies of the digits of numbers that a getter returns as text (raw JSON has no NUL after it). A copy
-/// is made at the first read, on any thread, and kept with the handle.
+/// NUL-terminated copies of the digits of numbers, for the getters that return a number as text (the digits in the
+/// JSON have no NUL after them). A copy is made at the first read, on any thread, and kept with the handle.
 class Digits {
  public:
   Digits() = default;
@@ -29,14 +29,15 @@ class Digits {
     for (const Kept* kept = first_.load(); kept != nullptr;) delete std::exchange(kept, kept->next);
   }
 
-  /// The kept copy of a value's digits; calls `read` to make it. The handle keeps the value's document alive.
+  /// Returns the stored copy of a value's digits; the first call makes it with `read`. The address of the value's
+  /// node identifies the value, because the handle keeps the document alive.
   template <typename Read>
   [[nodiscard]] std::string_view of(const Value& value, Read read) const {
     const Kept* first = first_.load(std::memory_order_acquire);
     for (const Kept* kept = first; kept != nullptr; kept = kept->next) {
       if (kept->node == value.node()) return kept->text;
     }
-    // Two threads may both add a copy of the same digits, harmlessly.
+    // Two threads may each add a copy of the same digits; that does no harm.
     auto made = std::make_unique<Kept>(Kept{std::string(read(value)), value.node(), first});
     while (!first_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {
     }
@@ -52,7 +53,7 @@ class Digits {
   mutable std::atomic<const Kept*> first_{nullptr};
 };
 
-/// Makes the protected readers of Resource, which check fields, public.
+/// Makes public the protected member functions with which Resource reads and checks fields.
 class Reader : public Resource {
  public:
   explicit Reader(const Resource& resource) : Resource(resource) {}
@@ -105,7 +106,7 @@ struct billcore_resource {
   billcore::capi::Digits digits;
 };
 
-// An event can also be read as the resource of its envelope.
+// An event is also a resource: the functions for resources read the fields of its envelope.
 struct billcore_event : billcore_resource {
   static constexpr const char* name = "billcore_event";
   explicit billcore_event(billcore::Event event)

@@ -22,7 +22,7 @@ static_assert(BILLCORE_REASON_MALFORMED == static_cast<billcore_reason>(Signatur
 static_assert(BILLCORE_REASON_MISMATCH == static_cast<billcore_reason>(SignatureReason::mismatch));
 static_assert(BILLCORE_REASON_STALE == static_cast<billcore_reason>(SignatureReason::stale));
 
-/// The detail of an error, or null where there is none.
+/// The detail of an error; null for NULL and for the out-of-memory error.
 const billcore::ErrorDetail* detail(const billcore_error* error) noexcept {
   return error != nullptr && error->error ? &error->error->detail() : nullptr;
 }

@@ -37,7 +37,7 @@ static_assert(is_data<BILLCORE_DATA_PRODUCT_GROUP, ProductGroup>);
 static_assert(is_data<BILLCORE_DATA_RESOURCE, Resource>);
 static_assert(is_data<BILLCORE_DATA_VALUE, Value>);
 
-/// The words for each kind of data in errors.
+/// The words that error messages use for each kind of data.
 inline constexpr std::array<const char*, 7> data_words{
     "null or absent",  "a subscription",    "an order",      "a product",
     "a product group", "an untyped object", "not an object",

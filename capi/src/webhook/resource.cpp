@@ -16,14 +16,14 @@ using namespace billcore::capi;
 
 namespace {
 
-/// Names a field of `owner`, and says whether it may be null or absent.
+/// The name of a field of `owner`, and whether the field may be null or absent.
 struct Place {
   const Reader& owner;
   std::string_view name;
   bool is_nullable;
 
-  /// Reads the field with `required`, or with `nullable`, which returns an optional. Returns false when it is null or
-  /// absent.
+  /// Reads the field with `required`, or with `nullable`, which returns an optional. Returns false when the field is
+  /// null or absent.
   template <typename Required, typename Nullable, typename Put>
   bool read(Required required, Nullable nullable, Put put_value) const {
     if (!is_nullable) {
@@ -44,7 +44,7 @@ bool strip_mark(std::string_view& step) noexcept {
   return true;
 }
 
-/// Reads the field that a name such as "total", "reference_id?" or "/delivery?/link" leads to. Returns false when it is
+/// Reads the field at a path such as "total", "reference_id?" or "/delivery?/link". Returns false when the field is
 /// null or absent.
 template <typename Read>
 bool read_at(const Reader& owner, std::string_view path, Read read) {

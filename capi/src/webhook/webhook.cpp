@@ -17,7 +17,7 @@ using namespace billcore::capi;
 
 namespace {
 
-/// `secret`, unless missing, followed by the secrets of the options.
+/// `secret` (if it is given), followed by the secrets in the options.
 std::vector<std::string_view> secrets_of(billcore_str secret, const billcore_verifier_options* options) {
   std::vector<std::string_view> out;
   if (const auto first = optional_view(secret)) out.push_back(*first);
@@ -83,7 +83,7 @@ billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options
 billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options, int64_t milliseconds,
                                                            billcore_error** err) {
   return call(err, [&] {
-    // Clamped because the core stores microseconds, which would overflow.
+    // Clamped, because the core converts the value to microseconds, which could overflow.
     constexpr auto most =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds::max()).count();
     handle(options).options.freshness = std::chrono::milliseconds(std::clamp(milliseconds, -most, most));

@@ -1,7 +1,8 @@
 // Exports the rest of a list as an Arrow C stream, which polars, DuckDB, pyarrow and others can read.
 //
-// Each page with new items becomes one record batch, built on request; later pages are prefetched meanwhile, as for any
-// Pager. Columns are the fields of the resource: int64 for integers (money in cents), bool, utf8 for texts,
+// A record batch is built on request; later pages are prefetched meanwhile, as for any Pager. The first batch has the
+// records of one page, a later one those of at most as many pages as were read before it and at most 8,192 records (a
+// larger page is a batch of its own). Columns are the fields of the resource: int64 for integers (money in cents), bool, utf8 for texts,
 // enumerations and ids (an integer id as its digits), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate,
 // and JSON text as received for nested values. A field that is absent or null becomes null; a value of another type
 // throws Error(decode) with its path. The column `raw` (each whole item as JSON text) is included only when it is
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +28,8 @@ struct ArrowSchema;
 
 namespace billcore {
 
-/// Column names, in output order; nullopt: all fields. Error(invalid_argument) for a name that is not a column of the
-/// resource, for a repeated name and for an empty list.
+/// Column names, in output order; nullopt: all fields. A name that is not a column of the resource, a repeated name
+/// or an empty list gives Error(invalid_argument).
 using ArrowFields = std::optional<std::vector<std::string>>;
 
 namespace detail {
@@ -55,6 +57,8 @@ class Batch {
       : columns_(std::move(columns)), array_(std::move(array)) {}
   [[nodiscard]] std::int64_t rows() const noexcept;
   [[nodiscard]] const Columns& columns() const noexcept { return *columns_; }
+  [[nodiscard]] const std::shared_ptr<const Columns>& shared_columns() const noexcept { return columns_; }
+  [[nodiscard]] const ArrowArray& array() const noexcept { return *array_; }
   [[nodiscard]] ArrowPtr<ArrowArray> export_array() const;
   [[nodiscard]] ArrowPtr<ArrowArrayStream> export_stream() const;
 
@@ -63,11 +67,45 @@ class Batch {
   std::shared_ptr<const ArrowArray> array_;
 };
 
-/// Makes the batch of a page. Throws Error(decode) with the path of a value whose type differs from its column's.
+/// Makes the batch of a page. Throws Error(decode) with the path of a value whose type differs from the type of its
+/// column.
 [[nodiscard]] Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page);
 
-/// Takes the buffered items of a page as a batch and advances the pager. If it throws, the pager does not advance.
+/// Takes the buffered items of a page as a batch and advances the pager. If take_batch() throws, the pager does not
+/// advance.
 [[nodiscard]] std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns);
+
+/// Joins the pages of a list into batches. If reading fails after a page was joined, the batch ends before the failure,
+/// which is reported by the next batch. Threads: one at a time.
+class BatchReader {
+ public:
+  static constexpr std::size_t usual_rows = 8192;
+
+  /// Without `rows`, batches grow: see the head of this file. With `rows`, each batch has as many pages as fit into
+  /// that number of rows, and at least one.
+  explicit BatchReader(std::shared_ptr<const Columns> columns, std::optional<std::size_t> rows = std::nullopt) noexcept
+      : columns_(std::move(columns)), rows_(rows.value_or(usual_rows)), grows_(!rows) {}
+
+  /// The next batch of a list with a blocking source; nullopt at the end.
+  [[nodiscard]] std::optional<Batch> read(PageFlow& list);
+
+  /// The steps of read(): fill() joins the buffered page and returns whether the batch is full. keep() keeps the
+  /// exception that is being handled for the next batch; false if this batch is still empty. take() ends the batch.
+  [[nodiscard]] bool fill(PageFlow& list);
+  [[nodiscard]] bool keep() noexcept;
+  [[nodiscard]] std::optional<Batch> take();
+  void clear() noexcept;
+
+ private:
+  std::shared_ptr<const Columns> columns_;
+  std::size_t rows_;
+  bool grows_;
+  std::size_t pages_ = 0;  // pages of previous batches
+  std::vector<Batch> joined_;
+  std::size_t joined_rows_ = 0;
+  std::size_t joined_bytes_ = 0;
+  std::exception_ptr error_;
+};
 
 /// Supplies the batches of a stream.
 class BatchSource {
@@ -76,7 +114,8 @@ class BatchSource {
   virtual ~BatchSource() = default;
   BatchSource(const BatchSource&) = delete;
   BatchSource& operator=(const BatchSource&) = delete;
-  /// The next batch; nullopt at the end. If it throws, the reader of the stream gets an error code and may call again.
+  /// The next batch; nullopt at the end. If next() throws, the reader of the stream gets an error code and may call
+  /// again.
   [[nodiscard]] virtual std::optional<Batch> next() = 0;
 };
 
@@ -86,9 +125,10 @@ void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields,
 
 }  // namespace detail
 
-/// Fills `out` with a stream of the rest of the list; the caller must call its release(). On an error get_next()
+/// Fills `out` with a stream of the rest of the list; the caller must call `out->release`. On an error get_next()
 /// returns non-zero and get_last_error() returns Error::what(); the next get_next() requests the same page again.
-/// Releasing the stream before the end stops the list. Threads: one at a time, together with the pager.
+/// Releasing the stream before the end stops the list. Threads: one thread at a time may use the stream and the
+/// pager.
 template <typename T>
 void export_arrow(const Pager<T>& pager, ArrowArrayStream* out, const ArrowFields& fields = std::nullopt) {
   detail::export_pager(pager, detail::table_of<T>, fields, out);

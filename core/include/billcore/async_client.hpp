@@ -1,7 +1,8 @@
 // AsyncClient, the REST client for an event loop: it never blocks and starts no threads.
 //
-// The loop watches one descriptor and calls process() whenever it is readable. Retries, deadlines and errors are the
-// same as with Client. Threads: the loop's thread only; one AsyncClient per loop. Service interface: Endpoints.
+// The loop watches one descriptor and calls process() whenever the descriptor is readable. Retries, deadlines and
+// errors are the same as with Client. Threads: only the loop's thread may use an AsyncClient; make one AsyncClient
+// per loop. Service interface: Endpoints.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ class AsyncClient {
   /// Identifies an operation that was started.
   using CallId = std::uint64_t;
 
-  /// Makes an AsyncClient with the options of `client` and connections of its own. Error(internal) when no descriptor
-  /// is available.
+  /// Makes an AsyncClient with the options of `client` and connections of its own. Throws Error(internal) when no
+  /// descriptor is available.
   explicit AsyncClient(const Client& client);
   /// Makes an AsyncClient with the options of `client` and the connections of `beside`.
   AsyncClient(const Client& client, const AsyncClient& beside);
@@ -37,8 +38,8 @@ class AsyncClient {
   /// Advances all operations as far as possible without waiting, and calls `done` of the finished ones. Exceptions from
   /// `done` are ignored.
   void process();
-  /// Starts an operation. `done` is called once, never from within start(), unless the operation is cancelled.
-  /// Error(config) after Client::close(), Error(invalid_argument) for an invalid timeout.
+  /// Starts an operation. Calls `done` once, but not within start(), and not if the operation is cancelled. Throws
+  /// Error(config) after Client::close(), and Error(invalid_argument) for an invalid timeout.
   [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
   /// Result of cancelling an operation. The operation's `done` is not called, unless cancel() was called within a hook
   /// of the same operation: then no further attempt is made, and `done` is called after the hook.
@@ -47,7 +48,7 @@ class AsyncClient {
     std::string text;              // one-line description
   };
   Cancelled cancel(CallId id);
-  /// Number of unfinished operations and of lists with a pending wait.
+  /// Number of unfinished operations, plus the number of lists that wait for a page.
   [[nodiscard]] std::size_t running() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// The search for the orders that a charge of unknown outcome may have made.
+// The search for the orders that a charge of unknown outcome may have created.
 //
 // Subscriptions::find_charges() runs the whole search in one blocking call. A ChargeSearch is for callers that send the
 // requests themselves: send the request from next(), pass the result to take(), and repeat until next() returns
@@ -34,8 +34,8 @@ class ChargeSearch {
   /// `since` is in UTC and is rounded down to a whole second. The search ignores orders created before `since`.
   ChargeSearch(ListOperation orders, Instant since, Clock clock);
 
-  /// Bounds the rest of the search to `timeout` from now; no_timeout: no bound. Error(invalid_argument) if `timeout` is
-  /// not more than 0.
+  /// Bounds the rest of the search to `timeout` from now; no_timeout: no bound. Throws Error(invalid_argument) if
+  /// `timeout` is not more than 0.
   void limit(std::chrono::milliseconds timeout);
   /// The time left until the bound of limit(), at least 1 ms: use it as the time-out of the request from next().
   [[nodiscard]] std::chrono::milliseconds time_left() const;
@@ -89,7 +89,8 @@ namespace operations {
 /// covers orders dated up to `skew` before the charge was sent, and with `product_id` only orders of that product.
 [[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew,
                                         std::optional<std::int64_t> product_id);
-/// Begins a search without an error. `since` is a UTC time of the service's clock, rounded down to a whole second.
+/// Begins a search without the charge's error. `since` is a UTC time of the service's clock, rounded down to a whole
+/// second.
 [[nodiscard]] ChargeSearch find_charges(const Id& subscription, Instant since, std::optional<std::int64_t> product_id);
 
 }  // namespace operations

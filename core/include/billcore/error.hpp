@@ -1,4 +1,4 @@
-// Errors: one exception class with a code from a closed, numbered list.
+// Error, the one exception class, with a code from a fixed, numbered list.
 //
 // Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). code() is the kind of error, what()
 // is one line that says what was wrong and what to do, detail() has everything else that is known. An Error never
@@ -21,10 +21,10 @@ class Value;
 
 /// What is known about a failure besides its code and text. Members that do not apply are empty.
 struct ErrorDetail {
-  int http_status = 0;      // status of the service's answer; for a signature error the one to answer with
+  int http_status = 0;      // HTTP status of the answer; for a signature error, the status to send to the service
   std::string api_code;     // error.code of the service's error body
   std::string api_message;  // error.message of the service's error body
-  std::string body;         // the answer's text, redacted and truncated
+  std::string body;         // the answer's body, redacted and truncated
   std::string request_id;   // value of the request id header
   std::vector<std::pair<std::string, std::string>> headers = {};  // headers of the answer, as ResponseInfo::headers()
   std::optional<double> retry_after;                              // seconds

@@ -31,7 +31,8 @@ namespace webhooks {
 /// The name of a type, such as "order.paid"; "" for EventType::unknown.
 [[nodiscard]] std::string_view to_string(EventType type) noexcept;
 
-/// A body with a verified signature. Only a Verifier creates a Verified. It borrows the body, which must outlive it.
+/// A body with a verified signature. Only a Verifier creates a Verified. A Verified borrows the body, which must
+/// outlive the Verified.
 class Verified {
  public:
   [[nodiscard]] std::string_view body() const noexcept { return body_; }
@@ -52,7 +53,7 @@ class Event {
   /// same_id().
   [[nodiscard]] Id id() const { return read_id(field("id")); }
   [[nodiscard]] std::string_view name() const { return field("name").text(); }
-  /// The event's type, which follows from its name alone: the data may still have another type, or be absent.
+  /// The event's type, which depends only on the event's name; the data may still have another type or be absent.
   ///
   ///     switch (event.type()) {
   ///       case EventType::order_paid:
@@ -62,10 +63,11 @@ class Event {
   ///         break;
   ///     }
   [[nodiscard]] EventType type() const noexcept { return type_; }
-  /// Integer id of the account. Never compare it with the UUID in the base URL, which is another id.
+  /// Integer id of the account. Never compare it with the UUID in the base URL, which is a different id.
   [[nodiscard]] std::int64_t account() const { return field("account").integer(); }
   [[nodiscard]] Time created_at() const { return read_time(field("created_at")); }
-  /// The event's data, as the type that follows from the event's name.
+  /// The event's data as the type that belongs to the event's name; other JSON as a Value, null or absent data as
+  /// std::monostate.
   [[nodiscard]] EventData data() const;
   /// The data as T (a resource, such as Order), or nullopt if it has another type.
   template <typename T>
@@ -76,7 +78,7 @@ class Event {
   }
   /// The body as received.
   [[nodiscard]] std::string_view raw() const noexcept;
-  /// The whole envelope as plain JSON.
+  /// The whole envelope as a JSON value.
   [[nodiscard]] const Value& value() const noexcept { return envelope_; }
 
  private:

@@ -33,11 +33,11 @@ class SubscriptionsByHand : protected Group {
   /// latest first. `error` is the charge's error. `skew` extends the search to orders dated up to that long before the
   /// charge was sent (by the local or the service's clock, whichever showed the earlier time). With `product_id`, only
   /// orders of that product are found. The charge's order has total = amount × quantity (cents without VAT). An empty
-  /// result means that the charge was not made, or that the service is still processing it: search again after the time
-  /// that it may need, and charge again only when the later search is also empty. Error(possibly_missed) when orders
-  /// may be missing, with those found so far in detail().found. Error(invalid_argument) if `error` is not from a charge
-  /// or the charge's outcome is known. The time-out of `call` bounds the whole search. Service interface: Endpoints,
-  /// Subscriptions.
+  /// result means that the charge was not made, or that the service is still processing it: search again after the
+  /// time that the service may need, and charge again only when the later search is also empty.
+  /// Throws Error(possibly_missed) when orders may be missing; detail().found then has the orders found so far.
+  /// Throws Error(invalid_argument) if `error` is not from a charge or the charge's outcome is known. The time-out of
+  /// `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 std::optional<std::int64_t> product_id = {},
@@ -56,9 +56,9 @@ class SubscriptionsByHand : protected Group {
 /// Base class of Products: the operation whose code is not generated.
 class ProductsByHand : protected Group {
  public:
-  /// Changes only the given fields (ProductWrite: name, description, price, currency, vat_rate, interval; others are
-  /// accepted). Error(invalid_argument) for an empty object. Sent at most once. Service interface: ProductWrite;
-  /// Endpoints, Products.
+  /// Changes only the given fields (ProductWrite: name, description, price, currency, vat_rate, interval; other
+  /// fields are accepted). Throws Error(invalid_argument) for an empty object. The client sends the request at most
+  /// once. Service interface: ProductWrite; Endpoints, Products.
   Product update(std::int64_t id, const JsonObject& fields, const CallOptions& call = {}) const;
 
  protected:

@@ -1,5 +1,6 @@
-// Access for the bindings, which are built together with the library, to the internals of the public classes, mainly a
-// list's PageFlow. Not installed and not part of the interface: it changes with the bindings.
+// Gives the bindings access to the internals of the public classes, mainly to a list's PageFlow. The bindings are
+// built together with the library. This header is not installed and not part of the interface: it changes whenever
+// the bindings need it.
 #pragma once
 
 #include <chrono>
@@ -42,29 +43,29 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 
 // ---- Lists, independent of the type of their items ----------------------------------------------------------------
 
-/// A list that blocks until its pages arrive. Fills in the fingerprint of the list and its concurrency.
+/// A list that blocks until its pages arrive. Sets the fingerprint and the concurrency in `options`. Throws
 /// Error(invalid_argument) for a page below 1 and for an invalid state.
 [[nodiscard]] Flow list(const Client& client, ListOperation list, detail::PagerOptions options,
                         const CallOptions& call);
 /// A list for event loops: a LoopPages supplies its pages.
 [[nodiscard]] Flow list_for_loops(const Client& client, const ListOperation& list, detail::PagerOptions options);
-/// A list without a source; the caller supplies the pages.
+/// A list without a source of pages; the caller supplies the pages.
 [[nodiscard]] Flow list_without_source(const detail::PagerOptions& options);
 
 /// Fetches the pages of a list in an event loop. The list takes its pages from this object as long as the object
 /// exists. Threads: the loop's thread only, including destruction.
 class LoopPages {
  public:
-  /// Makes an object that has not requested a page yet. Error(config) after Client::close().
+  /// Makes an object that has not requested a page yet. Throws Error(config) after Client::close().
   LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call);
   ~LoopPages();
   LoopPages(const LoopPages&) = delete;
   LoopPages& operator=(const LoopPages&) = delete;
 
   /// Calls `ready` once, from process(), when the page for which advance() returned `pending` has arrived or failed.
-  /// The page's time-out includes the wait.
+  /// The wait counts towards the time-out of the page.
   void wait(std::function<void()> ready);
-  /// Drops the pending wait: cancels the awaited page; other pages stay in flight.
+  /// Cancels the pending wait and the request for its page; the requests for other pages stay in flight.
   void cancel() noexcept;
 
  private:

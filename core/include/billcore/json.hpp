@@ -2,8 +2,8 @@
 //
 // A Value is a view into one parsed, immutable, shared document: copying it copies no JSON, and it keeps its document
 // alive. Text returned as std::string_view is valid as long as any Value of the same document exists, and it is
-// NUL-terminated unless said otherwise. Reading with the wrong type throws Error(decode) with the path of the value,
-// such as `data.price`. Threads: documents are immutable; Values may be read and copied from any thread.
+// NUL-terminated unless its comment says otherwise. Reading with the wrong type throws Error(decode) with the path of
+// the value, such as `data.price`. Threads: documents are immutable; Values may be read and copied from any thread.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,8 @@ class Value {
   [[nodiscard]] bool is_array() const noexcept { return kind() == Kind::array; }
 
   [[nodiscard]] bool boolean() const;
-  /// The value of an integer; Error(out_of_range) when 64 signed bits do not hold it (its digits are in raw()).
+  /// The value of an integer. Throws Error(out_of_range) when it does not fit in 64 signed bits; read its digits from
+  /// raw().
   [[nodiscard]] std::int64_t integer() const;
   /// The value of any number, rounded to a double.
   [[nodiscard]] double real() const;
@@ -61,10 +62,10 @@ class Value {
   [[nodiscard]] std::size_t size() const noexcept;
   /// A member of an object by name (the last one if the name is repeated), or nullopt.
   [[nodiscard]] std::optional<Value> find(std::string_view name) const;
-  /// Item `index` of an array; Error(invalid_argument) if out of range.
+  /// Item `index` of an array. Throws Error(invalid_argument) if the array has no such item.
   [[nodiscard]] Value at(std::size_t index) const;
 
-  /// One iteration step; `name` is empty for array items.
+  /// An item or member in an iteration; `name` is empty for array items.
   struct Member {
     std::string_view name;
     std::shared_ptr<const detail::Document> document;
@@ -110,7 +111,8 @@ class Value {
 };
 
 /// Builds the JSON object of a request body: compact, in the order of the set() calls. Setting a name again replaces
-/// its value. Names and texts must be valid UTF-8, else Error(invalid_argument). Threads: one at a time.
+/// its value. Names and texts must be valid UTF-8, otherwise set() throws Error(invalid_argument). Threads: one at a
+/// time.
 class JsonObject {
  public:
   JsonObject();

@@ -25,7 +25,7 @@ class CustomFieldValue : public Resource {
   [[nodiscard]] std::string_view type() const { return text("type"); }
   /// Any JSON value, null included.
   [[nodiscard]] Value field_value() const { return any("value"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] CustomFieldValue copy() const { return CustomFieldValue(detached()); }
 };
 
@@ -42,19 +42,19 @@ class Subscription : public Resource {
   [[nodiscard]] std::string_view currency() const { return text("currency"); }
   [[nodiscard]] Time created_at() const { return time("created_at"); }
   [[nodiscard]] std::optional<Time> renews_at() const { return nullable_time("renews_at"); }
-  /// End of the current paid period once cancelled.
+  /// End of the paid period of a cancelled subscription.
   [[nodiscard]] std::optional<Time> ends_at() const { return nullable_time("ends_at"); }
   [[nodiscard]] std::optional<Time> trial_ends_at() const { return nullable_time("trial_ends_at"); }
-  /// Your own correlation value.
+  /// Your own reference for this record.
   [[nodiscard]] std::optional<std::string_view> reference_id() const { return nullable_text("reference_id"); }
   [[nodiscard]] std::optional<std::string_view> reference_name() const { return nullable_text("reference_name"); }
   /// One of subscription_status, or a value this library does not know yet.
   [[nodiscard]] std::string_view status() const { return text("status"); }
-  /// Signed billing-portal URL. Do not log it: its holder can act for the customer.
+  /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
   [[nodiscard]] std::string_view update_card_url() const { return text("update_card_url"); }
-  /// Signed billing-portal URL. Do not log it: its holder can act for the customer.
+  /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
   [[nodiscard]] std::string_view invoices_url() const { return text("invoices_url"); }
-  /// Signed billing-portal URL. Do not log it: its holder can act for the customer.
+  /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
   [[nodiscard]] std::string_view cancel_url() const { return text("cancel_url"); }
   [[nodiscard]] std::vector<CustomFieldValue> custom_fields() const {
     return objects<CustomFieldValue>("custom_fields");
@@ -62,12 +62,13 @@ class Subscription : public Resource {
   /// Free-form JSON object.
   [[nodiscard]] Value metadata() const { return object("metadata"); }
 
-  /// Whether the subscription is still paid for at this instant. False for the statuses pending, future_start, unpaid
-  /// and expired. All others are usable until ends_at; if ends_at is null, a cancelled subscription is not usable, any
-  /// other is. Error(missing_field) if ends_at is needed but absent, as in a reduced payload: get the subscription by
-  /// its id. Error(decode) for a status that this library does not know. Service interface: States and transitions.
+  /// Whether the subscription is still paid for at this instant. The result is false for the statuses pending,
+  /// future_start, unpaid and expired. In any other status the subscription is usable until ends_at. If ends_at is
+  /// null, a cancelled subscription is not usable, and any other is usable without end. Throws Error(missing_field) if
+  /// ends_at is needed but absent, as in a reduced webhook payload; then get the subscription by its id. Throws
+  /// Error(decode) for a status that this library does not know. Service interface: States and transitions.
   [[nodiscard]] bool usable_at(Instant when) const;
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] Subscription copy() const { return Subscription(detached()); }
 };
 
@@ -83,13 +84,13 @@ inline constexpr std::string_view cancelled = "cancelled";
 inline constexpr std::string_view expired = "expired";
 }  // namespace subscription_status
 
-/// What is delivered with an order. Service interface: Order.
+/// The delivery of an order. Service interface: Order.
 class Delivery : public Resource {
  public:
   using Resource::Resource;
   /// URL.
   [[nodiscard]] std::string_view link() const { return text("link"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] Delivery copy() const { return Delivery(detached()); }
 };
 
@@ -105,21 +106,21 @@ class Order : public Resource {
   [[nodiscard]] std::int64_t total_with_vat() const { return integer("total_with_vat"); }
   /// Currency code.
   [[nodiscard]] std::string_view currency() const { return text("currency"); }
-  /// Your own correlation value.
+  /// Your own reference for this record.
   [[nodiscard]] std::optional<std::string_view> reference_id() const { return nullable_text("reference_id"); }
   [[nodiscard]] std::optional<std::string_view> reference_name() const { return nullable_text("reference_name"); }
   /// One of order_state, or a value this library does not know yet.
   [[nodiscard]] std::string_view state() const { return text("state"); }
-  /// The billing method's identifier of the payment.
+  /// Identifier that the billing method gave the payment.
   [[nodiscard]] std::optional<std::string_view> remote_id() const { return nullable_text("remote_id"); }
-  /// What is delivered with the order.
+  /// The order's delivery: an object with a link.
   [[nodiscard]] std::optional<Delivery> delivery() const { return nullable_view<Delivery>("delivery"); }
   [[nodiscard]] std::vector<CustomFieldValue> custom_fields() const {
     return objects<CustomFieldValue>("custom_fields");
   }
   /// Free-form JSON object.
   [[nodiscard]] Value metadata() const { return object("metadata"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] Order copy() const { return Order(detached()); }
 };
 
@@ -141,7 +142,7 @@ class ImageSource : public Resource {
   using Resource::Resource;
   /// URL.
   [[nodiscard]] std::string_view src() const { return text("src"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] ImageSource copy() const { return ImageSource(detached()); }
 };
 
@@ -151,11 +152,11 @@ class ProductImage : public Resource {
   using Resource::Resource;
   [[nodiscard]] ImageSource portrait() const { return view<ImageSource>("portrait"); }
   [[nodiscard]] ImageSource square() const { return view<ImageSource>("square"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] ProductImage copy() const { return ProductImage(detached()); }
 };
 
-/// Texts of a product, for display. Service interface: Product.
+/// Display texts of a product. Service interface: Product.
 class ProductStrings : public Resource {
  public:
   using Resource::Resource;
@@ -164,7 +165,7 @@ class ProductStrings : public Resource {
   [[nodiscard]] std::optional<std::string_view> price() const { return nullable_text("price"); }
   [[nodiscard]] std::optional<std::string_view> price_with_vat() const { return nullable_text("price_with_vat"); }
   [[nodiscard]] std::optional<std::string_view> price_without_vat() const { return nullable_text("price_without_vat"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] ProductStrings copy() const { return ProductStrings(detached()); }
 };
 
@@ -187,7 +188,7 @@ class Product : public Resource {
   [[nodiscard]] std::int64_t price_without_vat() const { return integer("price_without_vat"); }
   /// Currency code.
   [[nodiscard]] std::string_view currency() const { return text("currency"); }
-  /// Percent, in the digits received, such as "25" or "12.5".
+  /// Percent, with the digits as received, such as "25" or "12.5".
   [[nodiscard]] std::string_view vat_rate() const { return number_text("vat_rate"); }
   [[nodiscard]] std::optional<std::string_view> interval() const { return nullable_text("interval"); }
   /// URL.
@@ -196,9 +197,9 @@ class Product : public Resource {
   [[nodiscard]] bool use_cart() const { return boolean("use_cart"); }
   [[nodiscard]] bool stock_tracking() const { return boolean("stock_tracking"); }
   [[nodiscard]] bool out_of_stock() const { return boolean("out_of_stock"); }
-  /// Texts for display.
+  /// The product's display texts.
   [[nodiscard]] ProductStrings strings() const { return view<ProductStrings>("strings"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] Product copy() const { return Product(detached()); }
 };
 
@@ -212,7 +213,7 @@ class ProductGroup : public Resource {
   [[nodiscard]] std::string_view name() const { return text("name"); }
   /// Product ids.
   [[nodiscard]] std::vector<std::int64_t> products() const { return integers("products"); }
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] ProductGroup copy() const { return ProductGroup(detached()); }
 };
 

@@ -1,4 +1,4 @@
-// Operation, a request as a value, independent of the client that sends it. The service's operations are in
+// Operation: the description of a request, independent of the client that sends it. The service's operations are in
 // operations.hpp.
 #pragma once
 
@@ -53,7 +53,7 @@ namespace operations {
 [[nodiscard]] Operation request(std::string_view method, std::string_view path, const RequestOptions& options);
 
 namespace products {
-/// The request that changes fields of a product. Error(invalid_argument) if `fields` is empty.
+/// The request that changes fields of a product. Throws Error(invalid_argument) if `fields` is empty.
 [[nodiscard]] Operation update(std::int64_t id, const JsonObject& fields);
 }  // namespace products
 

@@ -16,50 +16,52 @@
 
 namespace billcore {
 
-/// A timeout that stands for no deadline.
+/// The value of a timeout that means: no deadline.
 inline constexpr auto no_timeout = std::chrono::milliseconds::max();
 
 struct ClientOptions {
-  /// Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL. The scheme is https,
+  /// URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme is https,
   /// or http for loopback; a slash at the end makes no difference.
   std::string base_url = {};
-  /// API key. Default: BILLCORE_API_KEY. The library shows the key in no text.
+  /// API key. Default: BILLCORE_API_KEY. The library never shows the key in errors or other texts.
   std::string api_key = {};
-  /// For a whole call with all its attempts; no_timeout: no deadline. The time-out includes DNS, connect, TLS, all
-  /// attempts and the waits between them.
+  /// Time-out of a whole call with all its attempts; no_timeout: no deadline. The time-out includes DNS, connect,
+  /// TLS, all attempts and the waits between them.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
-  /// Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no connection was
-  /// made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was sent.
+  /// Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries a
+  /// GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write only
+  /// if no part of the write was sent.
   int max_retries = 2;
-  /// Largest number of pages of a list in flight at once. After a 429 the client uses fewer.
+  /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
   int concurrency = 8;
-  /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); empty for none. Default: the environment. An
+  /// Proxy URL (http, https, socks4, socks4a, socks5, socks5h); empty for none. Default: from the environment. An
   /// example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and
   /// NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
   /// connection and cannot read the API key and the requests.
   std::optional<std::string> proxy = {};
-  /// File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
+  /// PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
   std::optional<std::string> ca_bundle = {};
-  /// PEM file with a certificate and its key, for a service that asks for one. The file contains the certificate, its
-  /// chain, and the key without a password.
+  /// PEM file with a client certificate and its key, for a service that requires a certificate. The file contains the
+  /// certificate, its chain, and a key that has no password.
   std::optional<std::string> client_certificate = {};
-  /// Headers sent with every request besides the client's own. A User-Agent is appended to the client's.
+  /// Headers that the client sends with every request, in addition to its own. A User-Agent given here is appended to
+  /// the client's own.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// True: offer HTTP/2. False: never. Not given: only in builds that withstand floods and detect cut-off answers. In
+  /// True: offer HTTP/2. False: never. Not given: only in builds that resist frame floods and detect truncation. In
   /// other builds a server can hold a call beyond its deadline, and an answer without a length must be whole JSON.
   std::optional<bool> http2 = {};
   /// Allow http to hosts that are not loopback; the API key is then sent unencrypted.
   bool allow_insecure_http = false;
-  /// Answer header whose value errors and response_info show as the request id.
+  /// Answer header that contains the request id, which errors and response_info show.
   std::string request_id_header = "X-Request-Id";
-  /// Largest answer that is accepted (bytes).
+  /// Size of the largest answer that the client accepts (bytes).
   std::size_t max_response = std::size_t{64} << 20U;
   /// Object whose methods are called for every attempt; see Hooks.
   std::shared_ptr<Hooks> hooks = {};
   /// Called at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
-  /// A call whose answer arrives first returns as usual. For a write, detail().http_status is the status of an answer
-  /// that arrived while the callback ran (0: none), message() says what that status means, and outcome_unknown whether
-  /// the write may have happened. An exception from the callback also ends the call.
+  /// A call whose answer arrives first returns as usual. If the call is a write, an answer may arrive while the callback
+  /// runs: then detail().http_status is the answer's status (otherwise 0), and message() says what the status means.
+  /// outcome_unknown says whether the write may have happened. An exception from the callback also ends the call.
   std::function<bool()> interrupt = {};
 };
 
@@ -68,8 +70,9 @@ struct ClientChanges {
   std::optional<std::chrono::milliseconds> timeout = {};  // or no_timeout
   std::optional<int> max_retries = {};
   std::optional<int> concurrency = {};
-  std::optional<std::vector<std::pair<std::string, std::string>>> headers = {};  // replace those of the original client
-  std::optional<std::shared_ptr<Hooks>> hooks = {};                              // nullptr: none
+  std::optional<std::vector<std::pair<std::string, std::string>>> headers =
+      {};                                            // replaces the headers of the original client
+  std::optional<std::shared_ptr<Hooks>> hooks = {};  // nullptr: none
 };
 
 /// Options of a single call, which replace those of its client.
@@ -80,8 +83,8 @@ struct CallOptions {
   std::shared_ptr<Hooks> hooks = {};
   /// Interrupt callback of the call. An AsyncClient ignores it.
   std::function<bool()> interrupt = {};
-  /// Ends the call with Error(interrupted) when a stop is requested, on any thread, unless its answer has already
-  /// arrived. outcome_unknown says whether a write may have happened; if not, nothing was sent. If the stop was
+  /// A stop request, from any thread, ends the call with Error(interrupted), unless the call's answer has already
+  /// arrived. outcome_unknown says whether a write may have happened; if it is false, nothing was sent. If the stop was
   /// requested before the call, nothing is sent. For a list, the token applies to every page. An AsyncClient refuses a
   /// token: use AsyncClient::cancel().
   std::stop_token cancel = {};

@@ -1,13 +1,14 @@
 // Lists: a lazy, ordered range over all pages.
 //
-// The first page is fetched alone. From the second item on the following pages are prefetched, up to
-// ClientOptions::concurrency at once. There is no background thread: requests progress whenever the list is read, and a
-// pause between two items does not count towards the time-out. Records may be added or removed while a list is read: an
-// id seen within the last pages is not yielded again, the boundary to a page that moved is read again, and at the end
-// verdict() says whether a record may have been missed. `strict` reads the list twice, to find records that the first
-// reading missed. An error names its page; the next step requests that page again, and so does a later process that
-// passes state() as `resume`. A Pager is single-pass and forward-only. Threads: one at a time. An item keeps only its
-// own page alive. Service interface: Resources and their fields, Pagination.
+// The pager fetches the first page alone. When the caller reads the second item, the pager starts to prefetch the
+// following pages, up to ClientOptions::concurrency at once. There is no background thread: requests progress
+// whenever the caller reads from the list, and a pause between two items does not count towards the time-out. Records
+// may be added or removed while a list is read. The pager does not yield an id again that it has seen within the last
+// pages. When records have moved from one page to the next, it reads the earlier page again. At the end verdict()
+// says whether a record may have been missed. `strict` reads the list twice, to find records that the first reading
+// missed. An error names the page that failed; the next step requests that page again, and so does a list in a later
+// process that gets state() as `resume`. A Pager is single-pass and forward-only. Threads: one at a time. An item
+// keeps only its own page alive. Service interface: Resources and their fields, Pagination.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +28,15 @@
 
 namespace billcore {
 
-/// Whether the reader got every record that existed from start to end.
+/// Whether the caller got every record that existed during the whole reading.
 struct Verdict {
   bool complete = false;
   /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
   /// "total_differs" (the number of records differs from `total`), "undecodable_item" (an item is not an object),
-  /// "no_total" (a page had no readable `total`, so nothing proves that a list of several pages did not change; with
-  /// `strict`, a second, equal reading proves that). "may_repeat" replaces any of these: the list has grown by more
-  /// records than state() has ids, so some records may also have been yielded twice; drop duplicates by id. Empty when
-  /// complete.
+  /// "no_total" (a page had no readable `total`, so a list of several pages may have changed unnoticed; with
+  /// `strict`, an equal second reading proves that it did not). "may_repeat" replaces any of these reasons: the list
+  /// has grown by more records than state() has ids, so some records may also have been yielded twice; drop
+  /// duplicates by id. Empty when complete.
   std::string_view reason;
 };
 
@@ -113,11 +114,11 @@ class AnyPager {
   [[nodiscard]] std::int64_t fetched_pages() const noexcept;
   /// The verdict; nullopt until the last item was read or the list was stopped.
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
-  /// The read position as a text. A list with the same arguments but `page`, and this text as `resume`, continues from
-  /// this position, also in a later process. The text has the ids of the last 18 pages (2 * concurrency + 2 if that is
-  /// more), at most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200, written in 3, 16 and 32 µs. If
-  /// the list grows by more records than the text has ids before it is resumed, or a page has no `total`, some records
-  /// may be yielded twice; the verdict is then "may_repeat".
+  /// The read position as a text. To continue from this position, also in a later process, make a list with the same
+  /// arguments except `page`, and pass the text as `resume`. The text contains the ids of the last 18 pages (2 *
+  /// concurrency + 2 if that is more), at most 4096 ids. With 20, 100 or 200 records per page, it has 4, 19 or 39 KB,
+  /// and state() takes 3, 16 or 32 µs. If more records are added before the list is resumed than the text has ids, or
+  /// if a page has no `total`, some records may be yielded twice; the verdict is then "may_repeat".
   [[nodiscard]] std::string state() const;
   /// Cancels the prefetched pages and sets the verdict to "stopped" (no effect at the end of the list). The caller may
   /// still continue to read.
@@ -140,7 +141,7 @@ class Pager : public AnyPager {
  public:
   using AnyPager::AnyPager;
 
-  /// Move-only. Destroying it before the end of the list stops the list.
+  /// Move-only. Destroying an iterator before the end of the list stops the list.
   class Iterator {
    public:
     using value_type = T;
@@ -177,14 +178,14 @@ class Pager : public AnyPager {
   };
 
   /// The next item, or nullopt after the last one. After an error the next call requests the same page again. An item
-  /// that is not an object throws Error(decode); the next call continues after it.
+  /// that is not an object throws Error(decode); the next call continues after that item.
   [[nodiscard]] std::optional<T> next() { return typed<T>(next_value()); }
-  /// The next page, or the rest of a partly read one; nullopt after the last page. An item that is not an object throws
-  /// Error(decode) once; the next call returns the page without it.
+  /// The next page, or the rest of a partly read page; nullopt after the last page. An item that is not an object
+  /// throws Error(decode) once; the next call returns the page without that item.
   [[nodiscard]] std::optional<Page<T>> next_page() { return typed<Page<T>>(next_data()); }
   /// The list's first item, without advancing the pager; sends at most one request.
   [[nodiscard]] std::optional<T> first() { return typed<T>(first_value()); }
-  /// All remaining items, at most `limit`. If it throws, the pager returns to its position before the call.
+  /// All remaining items, at most `limit`. If collect() throws, the pager returns to its position before the call.
   [[nodiscard]] std::vector<T> collect(std::size_t limit = std::numeric_limits<std::size_t>::max()) {
     const auto before = snapshot();
     try {

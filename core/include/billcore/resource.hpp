@@ -2,9 +2,9 @@
 //
 // A resource is a view of one parsed, immutable, shared document: nothing is copied, and fields are looked up when they
 // are read. An absent field, an unknown field or an unknown enum value is therefore not an error by itself. Reading a
-// required field that is absent throws Error(missing_field); null or a wrong type is Error(decode). The errors contain
-// the field's path, such as `data.price`, in their text and as detail().field_path. An item of a list keeps its whole
-// page alive; copy() makes a detached copy. Threads: immutable; may be read and copied from any thread.
+// required field that is absent throws Error(missing_field); null or a wrong type throws Error(decode). The errors
+// contain the field's path, such as `data.price`, in their text and as detail().field_path. An item of a list keeps
+// its whole page alive; copy() makes a detached copy. Threads: immutable; may be read and copied from any thread.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class ResponseInfo {
   ResponseInfo& operator=(const ResponseInfo&) = delete;
 
   [[nodiscard]] int status() const noexcept { return status_; }
-  /// Number of attempts of the request.
+  /// How many attempts the request took.
   [[nodiscard]] int attempts() const noexcept { return attempts_; }
   /// Header fields in the order received, names in lower case; secrets are redacted.
   [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& headers() const = 0;
@@ -47,7 +47,7 @@ class Resource {
 
   /// The JSON text exactly as received.
   [[nodiscard]] std::string_view raw() const { return value_.raw(); }
-  /// The resource as plain JSON.
+  /// The resource as a JSON value.
   [[nodiscard]] const Value& value() const noexcept { return value_; }
   /// Any field by its name, including fields unknown to this library; nullopt when absent (null is a Value).
   [[nodiscard]] std::optional<Value> find(std::string_view field) const { return value_.find(field); }
@@ -96,7 +96,7 @@ class Resource {
     return out;
   }
 
-  /// A copy that keeps only its own text alive.
+  /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] Value detached() const;
 
  private:
@@ -105,8 +105,8 @@ class Resource {
   Value value_;
 };
 
-/// Reads a Value as an id (integer or string), a time, or the digits of a number. Error(decode) with the value's path
-/// if the value has another type.
+/// Reads a Value as an id (integer or string), a time, or the digits of a number. Throws Error(decode) with the
+/// value's path if the value has another type.
 [[nodiscard]] Id read_id(const Value& value);
 [[nodiscard]] Time read_time(const Value& value);
 [[nodiscard]] std::string_view read_number_text(const Value& value);

@@ -23,7 +23,7 @@ class Response {
   [[nodiscard]] int status() const noexcept { return info_->status(); }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const { return info_->headers(); }
   [[nodiscard]] const std::string& body() const noexcept { return body_; }
-  /// Parses the body; Error(decode) when it is not JSON.
+  /// Parses the body; throws Error(decode) when the body is not JSON.
   [[nodiscard]] Value json() const;
   [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept { return info_; }
 
@@ -32,14 +32,14 @@ class Response {
   std::string body_;
 };
 
-/// A finished operation. A Completed is valid only while the function that receives it runs. Call one of its members,
-/// once; each throws the operation's Error if the operation failed.
+/// A finished operation. A Completed is valid only while the function that receives it runs. Call exactly one of the
+/// member functions, and only once. They throw the operation's Error if the operation failed.
 class Completed {
  public:
   explicit Completed(detail::Call& call) noexcept : call_(call) {}
-  /// `data` of a successful answer, an object.
+  /// The object `data` of a successful answer.
   [[nodiscard]] Value resource();
-  /// A page: the array `data` and the object `pagination`.
+  /// A page of a list: an answer with the array `data` and the object `pagination`.
   [[nodiscard]] std::shared_ptr<const detail::Document> list();
   /// Any successful answer; if `raise_on_error` is false, any complete answer.
   [[nodiscard]] Response response(bool raise_on_error = true);

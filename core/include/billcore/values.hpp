@@ -29,7 +29,7 @@ class Id {
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] bool is_integer() const noexcept { return integer_; }
 
-  /// 7 and "7" are different ids; same_id() compares their texts.
+  /// The ids 7 and "7" are not equal; same_id() compares only their texts.
   friend bool operator==(const Id&, const Id&) = default;
 
  private:
@@ -37,17 +37,17 @@ class Id {
   bool integer_ = false;
 };
 
-/// Whether two ids name the same record: true when their texts are equal, since a webhook may have an id as an integer
-/// that the REST interface has as a string. Compare only ids of the same kind of record. Nothing is normalised: "07" is
-/// not 7. Service interface: Events ("clients store them without validating the format").
+/// Whether two ids name the same record: true when their texts are equal, because the same id may be an integer in a
+/// webhook and a string in the REST interface. Compare only ids of the same kind of record. Nothing is normalised:
+/// "07" is not 7. Service interface: Events ("clients store them without validating the format").
 [[nodiscard]] inline bool same_id(const Id& a, const Id& b) noexcept { return a.text() == b.text(); }
 
-/// A moment in UTC, to the microsecond.
+/// A moment in UTC, with microsecond precision.
 using Instant = std::chrono::sys_time<std::chrono::microseconds>;
 
 /// An ISO 8601 date-time as received, and its instant (in UTC if the text has no offset).
 struct Time {
-  std::string_view text;              // as received; valid as long as the resource's document
+  std::string_view text;              // as received; valid while the resource's document exists
   Instant at;                         // truncated to microseconds
   std::optional<int> offset_minutes;  // as received; 0 for Z; nullopt when absent
 };

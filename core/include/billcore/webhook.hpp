@@ -36,8 +36,8 @@ struct VerifierOptions {
   std::size_t max_body = default_max_body;                     // bytes
   /// Refuses an event (reason `stale`) whose signed created_at is unreadable or further than this from now, in either
   /// direction. Off by default, because old events are legitimate: failed deliveries are retried, and invoices are paid
-  /// weeks later. Freshness does not prevent replays: for that, drop duplicates by (account, id). test.hook is never
-  /// stale, since only its name is reliable.
+  /// weeks later. The freshness check does not prevent replays; to prevent them, drop events whose account and id you
+  /// have already seen. test.hook is never stale, since only its name is reliable.
   std::optional<std::chrono::microseconds> freshness = std::nullopt;
   Clock clock = nullptr;  // for freshness; default: the system clock
 };
@@ -55,8 +55,8 @@ class VerifyStream {
 
   /// Adds the next chunk. Throws Error(signature), reason body_too_large, when the total exceeds max_body.
   void update(std::string_view piece);
-  /// End of the body: returns the index of the matching secret or throws Error(signature). Do not use the chunks before
-  /// finish() returns. Ends the stream: later calls throw Error(invalid_argument).
+  /// Marks the end of the body, and returns the index of the matching secret or throws Error(signature). Do not use
+  /// the chunks before finish() returns. Ends the stream: later calls throw Error(invalid_argument).
   [[nodiscard]] std::size_t finish(std::optional<std::string_view> signature);
 
  private:
@@ -68,7 +68,7 @@ class VerifyStream {
 
 class Verifier {
  public:
-  /// `secrets` has one secret, or several during a rotation. Error(config) unless each secret has 32 bytes.
+  /// `secrets` has one secret, or several during a rotation. Throws Error(config) unless each secret has 32 bytes.
   explicit Verifier(std::span<const std::string_view> secrets, VerifierOptions options = {});
   Verifier(std::initializer_list<std::string_view> secrets, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(secrets.begin(), secrets.size()), std::move(options)) {}
@@ -82,9 +82,9 @@ class Verifier {
   Verifier& operator=(const Verifier&) noexcept;
   ~Verifier();
 
-  /// Checks a signature without throwing: `none` if it is valid (then *secret_index is set), else the reason. Copies
-  /// nothing. Compares all secrets, in constant time, even after a match. Out of memory is reported as `mismatch`, an
-  /// exception from the clock as `stale`.
+  /// Checks a signature without throwing. Returns `none` and sets *secret_index if the signature is valid, otherwise
+  /// returns the reason. Copies nothing. Compares all secrets, in constant time, even after a match. Out of memory is
+  /// reported as `mismatch`, an exception from the clock as `stale`.
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
   /// Checks a signature; the result borrows `body`. Throws Error(signature) with the reason and the suggested HTTP
@@ -101,7 +101,8 @@ class Verifier {
   /// never a valid signature.
   [[nodiscard]] std::optional<std::string> find_signature(HeaderFields headers) const;
 
-  /// Begins to verify a body in chunks. Error(config) if the options have freshness, which needs the whole body.
+  /// Begins to verify a body in chunks. Throws Error(config) if the options have freshness, which needs the whole
+  /// body.
   [[nodiscard]] VerifyStream stream() const;
 
   /// Number of signatures that matched each secret, in the order given: a secret that stays at 0 can be retired. All
@@ -121,7 +122,7 @@ class Verifier {
 
 namespace webhooks {
 
-/// Verify one body with one secret. For repeated use keep a Verifier.
+/// Verify one body with one secret. To check many bodies, make one Verifier and keep it.
 [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                               std::size_t max_body = default_max_body);
 [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
@@ -134,8 +135,9 @@ namespace webhooks {
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
 /// Explains why a signature is refused. Tries common mistakes offline (the body re-serialised, still in base64 or with
 /// other line ends; the signature in upper case or with a prefix; the secret with white space, in another encoding, or
-/// another one of the list) and names the one that would match. Returns a text of a few lines for a person: it never
-/// accepts a body, and reveals neither a secret nor the valid signature. Slow: do not call it for every request.
+/// another one of the list) and names the mistake that would produce this signature. Returns a few lines of text for
+/// people. explain() never accepts a body, and the text reveals neither a secret nor the valid signature. Slow: do
+/// not call it for every request.
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
                                   std::span<const std::string_view> secrets);
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,

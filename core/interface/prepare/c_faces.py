@@ -1,4 +1,4 @@
-"""The typed inline functions of the resources in C."""
+"""Prepares the typed inline functions that read the fields of resources in C."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import textwrap
 
 from .words import Row, snake
 
-# Field type -> end of the runtime function's name, the accessor's output parameters, and the arguments that it passes
-# on after the field's name.
+# Field type -> end of the runtime function's name, the accessor's output parameters, and the arguments that the
+# accessor passes to the runtime function after the field's name.
 _OUTPUTS = {
     "integer": ("int64", ["int64_t* out"], ["out"]),
     "text": ("text", ["billcore_str* out"], ["out"]),
@@ -21,16 +21,16 @@ _OUTPUTS = {
     "any": ("any", ["billcore_value** out"], ["out"]),
 }
 _NOTES = {
-    "time": "text and unix_micros may be NULL.",
-    "id": "An opaque id: its text, and whether it came as a JSON integer (is_integer may be NULL).",
-    "object": "New; free it.",
-    "view": "As plain JSON. New; free it.",
-    "any": "New; free it.",
+    "time": "The pointers text and unix_micros may be NULL.",
+    "id": "An opaque id: its text, and whether the service sent it as a JSON integer. is_integer may be NULL.",
+    "object": "The caller frees *out.",
+    "view": "As a JSON value. The caller frees *out.",
+    "any": "The caller frees *out.",
 }
 
 
 def c_comment(text: str) -> str:
-    """The comment of a C declaration, wrapped to the line width."""
+    """Formats a text as the comment of a C declaration, wrapped to the line width."""
     words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # keeps tag and version on one line
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(words, 115)]
     lines[-1] = lines[-1].replace(" @since", "  @since")
@@ -49,7 +49,7 @@ def c_line_comment(text: str) -> str:
 
 def _sentence(field: Row, values: dict[str, list[str]]) -> str:
     if "values" in field:
-        return ", ".join(values[field["values"]]) + ", or a value added since."
+        return ", ".join(values[field["values"]]) + ", or a value that the service added later."
     doc = field["cpp_doc"] or field["name"].replace("_", " ").capitalize() + "."
     note = _NOTES.get(field["type"], "")
     return f"{doc} {note}".strip() if field["type"] != "id" else note
@@ -84,11 +84,11 @@ def _list(resource: Row, field: Row, by_name: dict[str, Row]) -> list[Row]:
     literal = f'BILLCORE_STR("{name}")'
     of_resources = field["type"] == "views"
     made = f"billcore_{by_name[field['of']]['c_name']}" if of_resources else ""
-    beyond = "BILLCORE_ERROR_INVALID_ARGUMENT beyond the last."
+    beyond = "BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item."
     return [
         {
             "name": f"{prefix}{name}_count",
-            "doc": f"Number of its {words}. {end}",
+            "doc": f"Number of the {resource['c_words']}'s {words}. {end}",
             "parameters": ["size_t* out"],
             "call": f"billcore_resource_{'list' if of_resources else 'integers'}_count",
             "arguments": [literal, "out"],
@@ -96,7 +96,8 @@ def _list(resource: Row, field: Row, by_name: dict[str, Row]) -> list[Row]:
         },
         {
             "name": f"{prefix}{one}_at",
-            "doc": f"One of its {words}, by its index from 0; {beyond}{' New; free it.' if of_resources else ''} {end}",
+            "doc": f"Item `index`, from 0, of the {resource['c_words']}'s {words}; {beyond}"
+            f"{' The caller frees *out.' if of_resources else ''} {end}",
             "parameters": ["size_t index", f"{made}** out" if of_resources else "int64_t* out"],
             "call": f"billcore_resource_{'list' if of_resources else 'integer'}_at",
             "arguments": [literal, "index", "out"],
@@ -123,7 +124,7 @@ def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
 
 
 def _headers(resources: list[Row], by_name: dict[str, Row]) -> list[Row]:
-    """One header for each resource, with what only this resource uses, and one for each part that several share."""
+    """Plans one header for each resource, with the parts that only it uses, and one header for each shared part."""
     listed = {
         resource["name"]: [field["of"] for field in resource["fields"] if field["type"] == "views"]
         for resource in resources

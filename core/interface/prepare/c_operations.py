@@ -1,4 +1,4 @@
-"""Operations, queries and options in C and in the tests' C driver. Runs after calls.py."""
+"""Prepares operations, queries and options for C and for the tests' C driver. Needs the results of calls.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .words import Row, snake
 
 _ARGUMENTS = {"id": "billcore_str", "integer": "int64_t", "text": "billcore_str", "url": "billcore_str"}
 _TO_CPP = {"id": "Id(view({name}))", "integer": "{name}", "text": "view({name})", "url": "view({name})"}
-# Setters of a query, by type: name of the setter, its parameter, and the function that it calls.
+# Parameter type -> name of the setter of a query, the setter's parameter, and the function that the setter calls.
 _SETTERS = {
     "text": ("set_{name}", "billcore_str {name}", "set_text"),
     "integer": ("set_{name}", "int64_t {name}", "set_int64"),
@@ -19,14 +19,14 @@ _SETTERS = {
 
 
 def _doc(operation: Row, statuses: dict[str, str], functions: dict[str, str]) -> str:
-    """The comment of a C function. It names C functions where the data names Python methods."""
+    """Returns the comment of a C function. Replaces the names of Python methods by those of the C functions."""
     parts = described(operation, own_arguments(operation), statuses)
     if operation["list"]:
-        parts.append("query may be NULL. Sends nothing yet.")
+        parts.append("query may be NULL. This function sends no request; reading the list does.")
     if operation["options"]:
         parts.append("options may be NULL.")
     if operation["result"] != "None":
-        parts.append("*out: new; free it.")
+        parts.append("The caller frees *out.")
     text = " ".join(parts)
     for name, function in functions.items():
         text = re.sub(rf"\b{name}\(\)", function, text)

@@ -1,4 +1,4 @@
-"""The options of a client in C: the inline functions that set them."""
+"""Prepares the inline functions that set the options of a client in C."""
 
 from __future__ import annotations
 

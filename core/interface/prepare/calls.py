@@ -1,4 +1,4 @@
-"""Arguments and results of the operations, shared by all languages. Runs after operations.py."""
+"""Prepares the arguments and results of operations for all languages. Needs the results of operations.py."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def third_person(sentence: str) -> str:
 
 
 def described(operation: Row, arguments: list[Row], errors: dict[str, str], spelled: str = "{}: ") -> list[str]:
-    """The sentences of an operation's comment.
+    """Returns the sentences of an operation's comment.
 
-    `errors` maps a Python class to the error's name in the language. `spelled` is the format of an argument's name.
+    `errors` maps a Python exception class to the error's name in the target language. `spelled` is the format string
+    for the name of an argument.
     """
     parts = [third_person(operation["doc"]), operation["more"]]
     parts += [spelled.format(row["name"]) + lowered(row["doc"]) for row in arguments if "doc" in row]
@@ -28,13 +29,13 @@ def described(operation: Row, arguments: list[Row], errors: dict[str, str], spel
 
 
 def own_arguments(operation: Row) -> list[Row]:
-    """The arguments that a function takes one by one: the id and, except for lists, what is required."""
+    """Returns the arguments that have a parameter of their own: the id and, except for lists, the required ones."""
     rows = [operation["id"]] if operation["id"] else []
     return rows if operation["list"] else [*rows, *operation["required"]]
 
 
 def error_codes(errors: list[Row]) -> dict[str, str]:
-    """Maps each Python class to its error code."""
+    """Maps each Python exception class to its error code."""
     return {row["python"]["class"]: row["name"] for row in errors if row["python"]}
 
 
@@ -57,7 +58,7 @@ def _prepare_operation(operation: Row, route: str) -> None:
 
 
 def _queries(operations: list[Row]) -> list[Row]:
-    """The query of each resource's lists: `members` are its own parameters, `rows` also those of every list."""
+    """Returns one query per resource: `members` are its own parameters, `rows` also those that every list has."""
     out: dict[str, Row] = {}
     for operation in operations:
         if not operation["list"]:
@@ -73,7 +74,7 @@ def _queries(operations: list[Row]) -> list[Row]:
 
 
 def _returned_resources(operations: list[Row], resources: list[Row]) -> list[str]:
-    """Names of the resources that generated operations return, alone or as the items of a list."""
+    """Returns the names of the resources that generated operations return, alone or as the items of a list."""
     tables = {resource["name"]: resource["list"] for resource in resources}
     for operation in operations:
         if operation["list"] and not tables.get(operation["list"]):

@@ -1,4 +1,7 @@
-"""Operations in C++, and how the Python module and the tests' C++ driver read their arguments. Runs after calls.py."""
+"""Prepares operations for C++, and how the Python module and the tests' C++ driver read their arguments.
+
+Needs the results of calls.py.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _MEMBERS = {
     "url": "std::string",
     "states": "std::vector<std::string>",
 }
-# C++ expressions that read an argument of Python: a required one, and an optional one.
+# C++ expressions that read an argument passed from Python: if required, and if optional.
 _FROM_PYTHON = {
     "id": "id_of(from.{name})",
     "integer": 'integer(from.{name}, "{name}")',
@@ -29,7 +32,7 @@ _MAYBE_FROM_PYTHON = {
     "text": 'optional_text(from.{name}, "{name}")',
     "states": "states_of(from.{name})",
 }
-# C++ expressions that read an argument from a request to the tests' C++ driver.
+# C++ expressions that read an argument from a request to the tests' C++ driver: if required, and if optional.
 _FROM_DRIVER = {
     "id": "id_of(args)",
     "integer": 'number(args, "{name}").value()',
@@ -65,7 +68,7 @@ def _prepare_operation(operation: Row) -> None:
         _prepare_parameter(row)
     made = operation["list"] or operation["result"]
     operation["cpp_result"] = f"Pager<{made}>" if operation["list"] else {"None": "void"}.get(made, made)
-    # The struct that holds all members, if the function does not take them one by one.
+    # The struct that holds all members, for a function that does not take each of them as a parameter of its own.
     bundle = operation["query"] or operation["options"]
     variable = "query" if operation["list"] else snake(bundle)
     rows = [operation["id"]] if operation["id"] else []

@@ -1,4 +1,4 @@
-"""Events, errors and statuses."""
+"""Prepares events, errors and statuses."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def prepare_errors(data: Row) -> Row:
     class_of = {error["name"]: error["python"]["class"] for error in errors if error["python"]}
     for row in rows:
         row["class"] = class_of.get(row["error"], "")
-    # Several codes may share a class, which then has the number of the first code.
+    # Several error codes may share a Python class; the class then has the number of the first code.
     numbers = {class_of[error["name"]]: error["number"] for error in reversed(errors) if error["name"] in class_of}
     return {
         "class_numbers": dict(sorted(numbers.items(), key=lambda item: item[1])),

@@ -1,4 +1,4 @@
-"""Names in Go's style, and the types that the methods in Go return."""
+"""Converts names to Go's style, and prepares what the Go templates need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .words import Row
 
 _INITIALISMS = {"id", "url", "vat", "api", "ca", "http", "http2", "tls", "json"}
 
-# Type of a field -> its type in Go, and the method of a record that reads it.
+# Field type -> type in Go, and the name of the method of `record` that reads the field.
 _READERS = {
     "id": ("ID", "id"),
     "integer": ("int64", "integer"),
@@ -59,10 +59,10 @@ _DOCS = {
 
 def _sentence(field: Row) -> str:
     if "values" in field:
-        return f"One of the {field['values']} constants, or a value added since."
+        return f"One of the {field['values']} constants, or a value that the service added later."
     doc = str(field["cpp_doc"])
     if not doc:
-        return _DOCS.get(field["type"], f"Its {field['name'].replace('_', ' ')}.")
+        return _DOCS.get(field["type"], f"The {field['name'].replace('_', ' ')}.")
     return doc + {"time": " In UTC.", "object": " As JSON text.", "any": " As JSON text."}.get(field["type"], "")
 
 
@@ -70,7 +70,7 @@ def _getter(resource: Row, field: Row) -> Row:
     kind, nullable = field["type"], field["nullable"]
     name = exported(field["name"])
     variable = f"{unexported(resource['c_name'])}{name}"
-    end = "False when it is null or absent." if nullable else ""
+    end = "The second result is false when the field is null or absent." if nullable else ""
     section = f"Service interface: {resource['section']}."
     made = {"view": field["of"], "views": f"[]{field['of']}"}.get(kind) or _READERS[kind][0]
     typed = field.get("values", "")
@@ -161,7 +161,7 @@ _TEXTS = ("id", "text", "url")
 
 
 def _argument(row: Row) -> Row:
-    """An argument of the C function that Go calls: a text is passed as a pointer and a length."""
+    """Prepares an argument of the C function that Go calls: a text is passed as a pointer and a length."""
     name = row["name"]
     if row["type"] in _TEXTS:
         return {"native": f"const char* {name}, size_t {name}_len", "passed": f"bg_str({name}, {name}_len)"}

@@ -1,4 +1,4 @@
-"""Operations: parameters, docstrings, routes."""
+"""Prepares the operations: their parameters, docstrings and routes."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from collections.abc import Callable
 
 from .words import Row, pascal, snake
 
-TIMEOUT = "Seconds for the call with all its attempts; None: no deadline. Left out: the client's."
-TIMEOUT_OF_LIST = "Seconds for each page; None: no deadline. Left out: the client's."
+TIMEOUT = "Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout."
+TIMEOUT_OF_LIST = "Seconds for each page; None: no deadline. Left out: the client's timeout."
 LIST_PARAMETERS: list[Row] = [
-    {"name": "page", "type": "integer", "default": "1", "doc": "The page to begin with."},
+    {"name": "page", "type": "integer", "default": "1", "doc": "Number of the first page to read, from 1."},
     {
         "name": "strict",
         "type": "boolean",
         "default": "False",
-        "doc": "Read the list a second time, for what the first reading missed.",
+        "doc": "Read the list a second time, to find records that the first reading missed.",
     },
-    {"name": "resume", "type": "text", "optional": True, "doc": "A pager's state: continue from there."},
+    {
+        "name": "resume",
+        "type": "text",
+        "optional": True,
+        "doc": "The state of an earlier list: this list continues where that list stopped.",
+    },
 ]
-OUTCOME_UNKNOWN = "It may or may not have happened."
+OUTCOME_UNKNOWN = "The write may or may not have happened."
 
 
 _PARAMETER_TYPES = {
@@ -76,7 +81,7 @@ def _stub_result(operation: Row) -> Callable[[bool], str]:
 def _returns(operation: Row) -> str:
     if operation["list"]:
         return ""
-    return {"None": "", "Response": "The answer as received; the interface does not specify it."}.get(
+    return {"None": "", "Response": "The answer as received; the service interface does not specify it."}.get(
         operation["result"], ""
     )
 
@@ -86,7 +91,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def _doc_lines(operation: Row) -> list[str]:
-    """The docstring below its first line, in Google's style."""
+    """Returns the lines of the docstring after its first line, in Google's style."""
     blocks: list[list[str]] = []
     if operation["more"]:
         blocks.append(_wrapped(operation["more"], ""))

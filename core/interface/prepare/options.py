@@ -1,4 +1,4 @@
-"""Options of the client."""
+"""Prepares the options of the client."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OPTION_READERS = {
 
 
 def _option_default(option: Row) -> tuple[str, str]:
-    """The default value as C++ and as Python spell it."""
+    """Returns the default value as C++ code and as Python code."""
     kind, default = option["type"], option.get("default")
     if default is None:
         return "{}", "None"
@@ -56,7 +56,7 @@ def _option_default(option: Row) -> tuple[str, str]:
 
 
 def _option_reader(option: Row) -> Callable[[str, str], str]:
-    """Returns a function that writes the C++ statements which read the option from Python's arguments."""
+    """Returns a function that generates the C++ statements that read the option from Python's arguments."""
     name, kind = option["name"], option["type"]
 
     def statements(source: str, target: str) -> str:
@@ -68,7 +68,7 @@ def _option_reader(option: Row) -> Callable[[str, str], str]:
                 f"if (given({value})) {{\n{goal} = milliseconds({value});\n"
                 f"}} else if (!left_out({value})) {{\n{goal} = no_timeout;\n}}"
             )
-        if kind == "headers" and change:  # None removes all headers
+        if kind == "headers" and change:  # None: remove all headers
             return f'if (!left_out({value})) {goal} = given({value}) ? header_pairs({value}, "{name}") : Pairs();'
         may_be_none = (
             kind in ("path", "headers") or option.get("optional") or (kind == "text" and "default" not in option)
@@ -90,7 +90,8 @@ def prepare_options(data: Row) -> Row:
         option["cpp_type"] = f"std::optional<{cpp_type}>" if option.get("optional") else cpp_type
         option["cpp_default"], option["python_default"] = _option_default(option)
         doc = option["doc"].replace("None:", "no_timeout:" if kind == "seconds" else "Not given:")
-        doc = doc.replace("Seconds for a whole call", "For a whole call").replace("'' for none", "empty for none")
+        doc = doc.replace("Seconds for a whole call", "Time-out of a whole call")
+        doc = doc.replace("'' for none", "empty for none")
         option["cpp_doc"] = textwrap.wrap(f"{doc} {option.get('detail', '')}".strip(), 112)
         python_type = _OPTION_PYTHON[kind]
         if option.get("optional") and "None" not in python_type:

@@ -1,4 +1,4 @@
-"""The public names of the Python package, and the modules they are in."""
+"""Prepares the public names of the Python package, and the modules that define them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How C++ and Python read and describe the fields of resources."""
+"""Prepares how C++ and Python read and describe the fields of resources."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PYTHON_DOCS = {
 
 
 def _described(field: Row) -> str:
-    """Unit and doc as one sentence; empty if the field has neither."""
+    """Joins the unit and the doc of a field into one sentence; empty if the field has neither."""
     doc: str = field.get("doc", "")
     if "unit" in field:
         unit = str(field["unit"]).capitalize()
@@ -67,7 +67,7 @@ def _described(field: Row) -> str:
 
 
 def _with_end(sentence: str, end: str) -> str:
-    """Appends the end to the first sentence."""
+    """Appends `end` to the first sentence of the text `sentence`."""
     first, dot, rest = sentence.partition(". ")
     return f"{first.removesuffix('.')}{end}.{' ' + rest if dot else ''}"
 
@@ -113,7 +113,7 @@ def _prepare_field(field: Row) -> None:
 
 
 def _in_order_of_use(resources: list[Row]) -> Iterator[Row]:
-    """Yields each resource after the resources that its fields contain."""
+    """Yields the resources in an order in which each comes after the resources that its fields contain."""
     by_name = {resource["name"]: resource for resource in resources}
     done: set[str] = set()
 

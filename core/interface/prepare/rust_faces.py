@@ -1,4 +1,4 @@
-"""Names in Rust's style, and what the methods in Rust return. Runs after go_faces, whose rows of options it reuses."""
+"""Converts names to Rust's style, and prepares what the Rust templates need. Needs the option rows of go_faces.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 from .calls import described, error_codes, own_arguments
 from .words import Row, pascal
 
-# Type of a field -> its type in Rust if it is required, and the method that reads it.
+# Field type -> type in Rust of a field that is not nullable, and the name of the method that reads the field.
 _READERS = {
     "id": ("Id<'_>", "id"),
     "integer": ("i64", "integer"),
@@ -33,7 +33,7 @@ _DOCS = {
 }
 _OPTIONS = {"text": "&str", "path": "&str", "seconds": "Duration", "count": "u32", "bytes": "u64", "boolean": "bool"}
 _SETTERS = {"text": "set_text", "path": "set_text", "count": "set_integer", "bytes": "set_integer"}
-# Parameters of a list's query: type of the argument, and the library's setter.
+# Type of a query's parameter -> type of the argument in Rust, and the setter in the library.
 _PARAMETERS = {
     "text": ("&str", "set_text"),
     "integer": ("i64", "set_integer"),
@@ -68,8 +68,8 @@ def rust_comment(text: str, indent: str = "") -> str:
 
 def _sentence(field: Row) -> str:
     if "values" in field:
-        return f"One of [`{field['values']}`], or a value added since."
-    return str(field["cpp_doc"]) or _DOCS.get(field["type"], f"Its {field['name'].replace('_', ' ')}.")
+        return f"One of [`{field['values']}`], or a value that the service added later."
+    return str(field["cpp_doc"]) or _DOCS.get(field["type"], f"The {field['name'].replace('_', ' ')}.")
 
 
 def _getter(resource: Row, field: Row) -> Row:
@@ -79,7 +79,7 @@ def _getter(resource: Row, field: Row) -> Row:
     ) or _READERS[kind]
     if "values" in field:
         made = f"{field['values']}<'_>"
-    end = "`None` when it is null or absent." if nullable else ""
+    end = "`None` when the field is null or absent." if nullable else ""
     return {
         "method": rust_name(field["name"]),
         "doc": f"{_sentence(field)} {end} Service interface: {resource['section']}.",
@@ -107,7 +107,7 @@ def _options(options: list[Row]) -> list[Row]:
 
 def prepare_rust(data: Row) -> Row:
     resources = [resource for resource in data["resources"] if not resource.get("by_hand_in_cpp")]
-    # A part that is the value of a field borrows from its resource; a part that is an item of a list does not.
+    # A part (nested resource) borrows from its resource if it is the value of a field, not if it is an item of a list.
     parts = {field["of"] for resource in resources for field in resource["fields"] if field["type"] == "view"}
     made = [
         {
@@ -138,7 +138,7 @@ def prepare_rust(data: Row) -> Row:
 
 
 def _argument(row: Row) -> Row:
-    """How the public method and the library's function declare an argument, and how each passes it on."""
+    """Prepares how the public method and the library's function declare an argument, and how each passes it on."""
     name = row["name"]
     if row["type"] == "id":
         return {

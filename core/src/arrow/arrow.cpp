@@ -1,11 +1,13 @@
 // Arrow streams that read lists as record batches.
 #include "billcore/arrow.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <utility>
 
 #include "arrow/arrow_batch.hpp"
+#include "arrow/arrow_join.hpp"
 #include "billcore/detail/libraries.hpp"
 #include "billcore/error.hpp"
 #include "billcore/internal.hpp"
@@ -29,7 +31,7 @@ struct StreamState {
     return ENOMEM;
   }
 
-  /// Runs `f`; turns an exception into an errno and an error text.
+  /// Runs `f` and returns 0; if `f` throws, stores the error text and returns an errno value.
   template <typename F>
   int guard(F&& f) noexcept {
     shown = nullptr;
@@ -76,11 +78,11 @@ void release_stream(ArrowArrayStream* stream) noexcept {
   stream->release = nullptr;
 }
 
-/// Supplies the remaining pages of a blocking pager.
+/// Supplies the remaining pages of a blocking pager as batches.
 class PagerSource final : public BatchSource {
  public:
   PagerSource(std::shared_ptr<PageFlow> list, std::shared_ptr<const Columns> columns)
-      : list_(std::move(list)), columns_(std::move(columns)) {}
+      : list_(std::move(list)), reader_(std::move(columns)) {}
   ~PagerSource() override {
     if (begun_) list_->stop();
   }
@@ -88,17 +90,17 @@ class PagerSource final : public BatchSource {
   PagerSource& operator=(const PagerSource&) = delete;
   [[nodiscard]] std::optional<Batch> next() override {
     begun_ = true;
-    while (!list_->core().buffered()) {
-      if (list_->advance() != Step::taken) return std::nullopt;
-    }
-    return take_batch(*list_, columns_);
+    return reader_.read(*list_);
   }
 
  private:
   std::shared_ptr<PageFlow> list_;
-  std::shared_ptr<const Columns> columns_;
+  BatchReader reader_;
   bool begun_ = false;
 };
+
+// Bounds the memory of a batch, and its texts, of which a column holds at most 2 GiB.
+constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
 class OneBatch final : public BatchSource {
  public:
@@ -122,6 +124,57 @@ std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Colu
   auto out = make_batch(columns, *page);
   core.skip_page();
   return out;
+}
+
+bool BatchReader::fill(PageFlow& list) {
+  if (error_ && joined_.empty()) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (error_) return true;
+  const auto most_pages = grows_ ? std::max<std::size_t>(pages_, 1) : rows_;
+  const auto is_full = [&] {
+    return joined_rows_ >= rows_ || joined_.size() >= most_pages || joined_bytes_ >= most_bytes;
+  };
+  const auto more = list.core().left();
+  if (more == 0 || is_full()) return is_full();
+  if (!joined_.empty() && joined_rows_ + more > rows_) return true;
+  joined_.reserve(joined_.size() + 1);
+  const auto bytes = list.core().page_bytes();
+  auto batch = take_batch(list, columns_);
+  if (!batch) return false;
+  joined_rows_ += static_cast<std::size_t>(batch->rows());
+  joined_bytes_ += bytes;
+  joined_.push_back(*std::move(batch));
+  return is_full();
+}
+
+bool BatchReader::keep() noexcept {
+  if (joined_.empty()) return false;
+  error_ = std::current_exception();
+  return true;
+}
+
+std::optional<Batch> BatchReader::take() {
+  if (joined_.empty()) return std::nullopt;
+  auto out = join(joined_);
+  pages_ += joined_.size();
+  const auto error = std::exchange(error_, nullptr);
+  clear();
+  error_ = error;
+  return out;
+}
+
+void BatchReader::clear() noexcept {
+  joined_.clear();
+  joined_rows_ = joined_bytes_ = 0;
+  error_ = nullptr;
+}
+
+std::optional<Batch> BatchReader::read(PageFlow& list) {
+  try {
+    while (!fill(list) && list.advance() == Step::taken) continue;
+  } catch (...) {
+    if (!keep()) throw;
+  }
+  return take();
 }
 
 ArrowPtr<ArrowArrayStream> export_stream(std::shared_ptr<const Columns> columns, std::unique_ptr<BatchSource> source) {

@@ -1,4 +1,4 @@
-// Makes record batches of pages, and their schema.
+// Builds record batches from pages, and the schema of the batches.
 #include "arrow/arrow_batch.hpp"
 
 #include <cerrno>
@@ -11,13 +11,6 @@
 
 namespace billcore::detail {
 namespace {
-
-void check(ArrowErrorCode code) {
-  if (code == NANOARROW_OK) return;
-  if (code == ENOMEM) throw std::bad_alloc();
-  throw Error(ErrorCode::decode,
-              "a page does not fit into Arrow columns: it has more than 2 GiB of text in one of them");
-}
 
 template <typename Struct>
 void release_and_delete(Struct* owned) noexcept {
@@ -110,8 +103,8 @@ std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& 
   return out;
 }
 
-/// Borrows the buffers of another array and keeps that array alive. Each child holds its own reference, since a reader
-/// may move a child out.
+/// Borrows the buffers of another array and keeps that array alive. Each child holds a reference of its own, because a
+/// consumer may move a child out of its parent.
 struct SharedArray {
   std::shared_ptr<const ArrowArray> whole;
   std::vector<ArrowArray> children;
@@ -152,6 +145,13 @@ void share(const std::shared_ptr<const ArrowArray>& whole, const ArrowArray& fro
 }
 
 }  // namespace
+
+void check(ArrowErrorCode code) {
+  if (code == NANOARROW_OK) return;
+  if (code == ENOMEM) throw std::bad_alloc();
+  throw Error(ErrorCode::decode,
+              "a page does not fit into Arrow columns: it has more than 2 GiB of text in one of them");
+}
 
 void ArrowDelete::operator()(ArrowArray* array) const noexcept { release_and_delete(array); }
 void ArrowDelete::operator()(ArrowArrayStream* stream) const noexcept { release_and_delete(stream); }

@@ -7,6 +7,9 @@
 
 namespace billcore::detail {
 
+/// Throws std::bad_alloc or Error(decode) for an error code of nanoarrow.
+void check(ArrowErrorCode code);
+
 template <typename Struct>
 ArrowPtr<Struct> make_empty() {
   return ArrowPtr<Struct>(new Struct{});

@@ -30,11 +30,13 @@ struct Column {
   ColumnType type;
 };
 
-/// Digits of a decimal, and how many of them are fractional: enough for any percentage in a double.
+/// Number of all digits and of the fractional digits of a decimal column: enough for any percentage stored as a
+/// double.
 inline constexpr int decimal_digits = 38;
 inline constexpr int decimal_scale = 18;
+inline constexpr int decimal_bytes = 16;
 
-/// All columns of a resource in the order of the interface; `raw` is the last.
+/// All columns of a resource: its fields in the order of resources.toml, then `raw`.
 [[nodiscard]] std::span<const Column> columns_of(Table table) noexcept;
 
 class Columns {
@@ -46,36 +48,36 @@ class Columns {
   std::vector<Column> chosen_;
 };
 
-/// The value of an item in a column.
+/// The value of one item in one column.
 struct Cell {
-  const Node* node = nullptr;  // null when absent
+  const Node* node = nullptr;  // null if the item does not have the member
   std::string_view text;       // JSON text as received, for the column types that need it
 };
 
-/// Finds the JSON text of members as received. The parser stores all strings in one copy of the text, so the distance
-/// between two names is the same in the copy and in the text: one known position gives all others. Each computed
-/// position is verified.
+/// Finds the JSON text of items and members as received. The parser keeps all strings in one copy of the text, at the
+/// same offsets as in the text. So once the address of the copy is known, the address of a name gives the name's
+/// offset in the text. Each computed offset is verified.
 class TextFinder {
  public:
   [[nodiscard]] std::string_view item(const Document& document, const Node* item);
   /// The JSON text of a member's value as received.
   [[nodiscard]] std::string_view value(const Document& document, const Node* value) const;
-  /// Whether an item with members has been read, so that value() is fast.
+  /// Whether the address of the parser's copy is known, which makes value() fast.
   [[nodiscard]] bool knows_where() const noexcept { return begin_.has_value(); }
 
  private:
   [[nodiscard]] std::optional<std::size_t> place_of(const Document& document, std::string_view name) const noexcept;
 
-  std::optional<std::uintptr_t> begin_;  // the address of the copy's first byte
+  std::optional<std::uintptr_t> begin_;  // address of the first byte of the parser's copy
 };
 
-/// Finds the cells of items. The items of a page usually have the same members in the same order, so their names are
-/// only compared with those of the previous item.
+/// Finds the cells of an item. The items of a page usually have the same members in the same order, so usually find()
+/// only compares the member names of an item with those of the previous item.
 class CellFinder {
  public:
   explicit CellFinder(const Columns& columns);
-  /// The cells of an item, in the order of the columns; valid until the next call. Error(decode) if the item is not an
-  /// object.
+  /// The cells of an item, in the order of the columns; valid until the next call. Throws Error(decode) if the item is
+  /// not an object.
   [[nodiscard]] std::span<const Cell> find(const Document& document, const Node* item);
 
  private:
@@ -86,17 +88,17 @@ class CellFinder {
   bool needs_text_ = false;
   TextFinder texts_;
   std::vector<Cell> cells_;
-  std::vector<std::string> names_;   // names of an item's members
+  std::vector<std::string> names_;   // member names of the item that learn() saw last
   std::vector<const Node*> values_;  // values of the last item, in the order of names_
   struct Wanted {
     std::size_t place;
     std::size_t column;
     bool needs_text;
   };
-  std::vector<Wanted> wanted_;  // in text order, so that the last member with a repeated name wins
+  std::vector<Wanted> wanted_;  // in text order: of members with the same name, the last one wins
 };
 
-/// The digits of a JSON number times 10^decimal_scale; nullopt if they do not fit into a decimal.
+/// The digits of a JSON number multiplied by 10^decimal_scale; nullopt if they do not fit into a decimal column.
 [[nodiscard]] std::optional<std::string> scaled_digits(std::string_view number);
 
 }  // namespace billcore::detail

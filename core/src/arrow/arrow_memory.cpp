@@ -10,8 +10,8 @@ namespace {
 
 using Block = ArrowScope::Block;
 
-// The list of blocks of the innermost ArrowScope. A block that is allocated in a scope is in the list of that scope,
-// any other block is in no list.
+// The list of blocks of this thread's innermost ArrowScope; null outside of any scope. A block that is allocated in a
+// scope is in the list of that scope; any other block is in no list.
 thread_local Block* scope = nullptr;
 
 void* failed() {
@@ -33,7 +33,7 @@ void ArrowScope::keep() noexcept {
   blocks_ = {&blocks_, &blocks_};
 }
 
-// nanoarrow's utils.c calls these functions to allocate memory (cmake/nanoarrow.cmake).
+// nanoarrow's utils.c calls these functions to allocate memory (see core/cmake/nanoarrow.cmake).
 extern "C" {
 [[gnu::visibility("hidden")]] void* billcore_arrow_malloc(std::size_t size);
 [[gnu::visibility("hidden")]] void* billcore_arrow_realloc(void* memory, std::size_t size);
@@ -54,7 +54,7 @@ void* billcore_arrow_realloc(void* memory, std::size_t size) {
   if (size > SIZE_MAX - sizeof(Block)) return failed();
   auto* const block = static_cast<Block*>(std::realloc(static_cast<Block*>(memory) - 1, sizeof(Block) + size));
   if (block == nullptr) return failed();
-  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // realloc() may have moved it
+  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // realloc() may move the block
   return block + 1;
 }
 

@@ -1,13 +1,13 @@
-// Memory allocation for nanoarrow. After a failed allocation nanoarrow leaks memory, and follows pointers of an
-// incomplete child. So a failure throws through nanoarrow's frames, and everything that was allocated in the scope is
-// freed at once. Internal.
+// Memory allocation for nanoarrow. After a failed allocation nanoarrow leaks memory and follows pointers of an
+// incomplete child array. So a failed allocation throws an exception through nanoarrow's frames, and ArrowScope frees
+// everything that was allocated in the scope. Internal.
 #pragma once
 
 #include <cstddef>
 
 namespace billcore::detail {
 
-/// While an ArrowScope exists, a failed allocation of nanoarrow on this thread throws std::bad_alloc. The destructor
+/// While an ArrowScope exists, a failed allocation by nanoarrow on this thread throws std::bad_alloc. The destructor
 /// frees all memory that was allocated in the scope and not freed yet, unless keep() was called. Without keep(), do not
 /// release Arrow structs that were made in the scope.
 class ArrowScope {
@@ -25,7 +25,7 @@ class ArrowScope {
 
  private:
   Block* outer_;
-  Block blocks_;  // head of the ring of blocks allocated in the scope
+  Block blocks_;  // head of the circular list of blocks allocated in the scope
 };
 
 }  // namespace billcore::detail

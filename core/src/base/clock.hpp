@@ -11,9 +11,9 @@
 
 namespace billcore::detail {
 
-/// Like std::chrono::steady_clock, but also counts the time while the machine is suspended (CLOCK_BOOTTIME): a deadline
-/// must not move when a laptop sleeps or a virtual machine is paused. Like steady_clock it is read without a system
-/// call.
+/// Like std::chrono::steady_clock, but also counts the time while the machine is suspended (CLOCK_BOOTTIME): a sleeping
+/// laptop or a paused virtual machine must not postpone a deadline. Like steady_clock, this clock is read without a
+/// system call.
 struct SteadyClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -29,14 +29,15 @@ struct SteadyClock {
 };
 using Deadline = std::optional<SteadyClock::time_point>;
 
-/// When a request was sent. The steady time can be compared with other times of this process even if the wall clock was
-/// set in between.
+/// When a request was sent. The steady time can be compared with other times of this process even if the wall clock is
+/// changed in between.
 struct SendTime {
   Instant utc = {};
   SteadyClock::time_point steady = {};
 };
 
-/// The time of the kernel's last tick in milliseconds, which costs a fourth of the exact time.
+/// The time of the kernel's last tick, in milliseconds. Reading it takes a quarter of the time that an exact clock
+/// takes.
 [[nodiscard]] inline std::int64_t coarse_milliseconds() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

@@ -1,6 +1,7 @@
-// Hex, base64 and percent-encoding, to recognise text that was encoded once too often or not at all. Internal.
+// Encodes and decodes hex, base64 and percent-encoding. Internal.
 //
-// The output types are templates, so that secrets can be written into memory that is overwritten afterwards.
+// The output type is a template parameter, so that a caller can write secrets into a container that overwrites its
+// memory when it is freed.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ inline constexpr std::string_view upper_hex_digits = "0123456789ABCDEF";
 inline constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 inline constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The value of a hex digit in any case; -1 for other characters.
+/// The value of a hex digit in upper or lower case; -1 for other characters.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -23,8 +24,8 @@ inline constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ
   return -1;
 }
 
-/// Decodes hex digits in either case and appends the bytes; false for an empty text and for anything except pairs of
-/// digits.
+/// Decodes hex digits in upper or lower case and appends the bytes. Returns false if the text is empty or contains
+/// anything but pairs of hex digits.
 template <typename Bytes>
 [[nodiscard]] bool decode_hex_text(std::string_view text, Bytes& out) {
   if (text.empty() || text.size() % 2 != 0) return false;
@@ -37,7 +38,7 @@ template <typename Bytes>
   return true;
 }
 
-/// Appends two digits per byte.
+/// Appends two hex digits for each byte.
 template <typename Bytes>
 void encode_hex_text(std::string_view bytes, std::string_view digits, Bytes& out) {
   for (const char c : bytes) {
@@ -58,9 +59,9 @@ inline constexpr auto base64_values = [] {
   return values;
 }();
 
-/// Decodes base64 (standard or URL-safe, with or without padding and line ends) and appends the bytes; false for an
-/// empty text and for anything that is not base64. More lenient than RFC 4648: one text may mix both alphabets, and
-/// unused bits need not be 0.
+/// Decodes base64 (standard or URL-safe, with or without padding and line ends) and appends the bytes. Returns false
+/// if the text is empty or is not base64. More lenient than RFC 4648: one text may mix both alphabets, and unused
+/// bits need not be 0.
 template <typename Bytes>
 [[nodiscard]] bool decode_base64(std::string_view text, Bytes& out) {
   std::uint32_t bits = 0;
@@ -86,7 +87,7 @@ template <typename Bytes>
   return digits > 0 && digits % 4 != 1 && (padding == 0 || (padding < 3 && (digits + padding) % 4 == 0));
 }
 
-/// Appends unpadded base64.
+/// Appends the bytes as base64 without padding.
 template <typename Bytes>
 void encode_base64(std::string_view bytes, std::string_view digits, Bytes& out) {
   const auto begin = out.size();
@@ -107,8 +108,8 @@ void encode_base64(std::string_view bytes, std::string_view digits, Bytes& out) 
   if (bytes.size() > 1) to[2] = digits[bits >> 6U & 63U];
 }
 
-/// Appends the text with each %XX decoded, and "+" as a space if `form`; false if nothing was encoded or an escape is
-/// invalid.
+/// Appends the text with each %XX decoded and, if `form` is true, each "+" replaced by a space. Returns false if the
+/// text contains no %XX or an invalid one.
 template <typename Bytes>
 [[nodiscard]] bool decode_percent(std::string_view text, bool form, Bytes& out) {
   bool found = false;

@@ -20,7 +20,7 @@ namespace billcore::detail {
   return out;
 }
 
-/// Compares two texts without regard to case; `lowered` must be in lower case.
+/// Whether two texts are equal without regard to case; `lowered` must be in lower case.
 [[nodiscard]] constexpr bool equal_ignoring_case(std::string_view text, std::string_view lowered) noexcept {
   return std::equal(text.begin(), text.end(), lowered.begin(), lowered.end(),
                     [](char a, char b) { return lower(a) == b; });
@@ -31,7 +31,8 @@ template <typename Number>
   return std::memcmp(a, b, sizeof(Number)) == 0;  // the compiler emits a single comparison
 }
 
-/// memcmp() for names: most names are so short that the call would cost more than the comparison.
+/// Whether two names of the same length are equal. Used instead of memcmp(): most names are so short that the call
+/// would cost more than the comparison.
 [[nodiscard]] inline bool same_bytes(const char* a, const char* b, std::size_t count) noexcept {
   if (count >= 8) {
     if (!same<std::uint64_t>(a, b) || !same<std::uint64_t>(a + count - 8, b + count - 8)) return false;
@@ -42,7 +43,7 @@ template <typename Number>
   return count == 0 || *a == *b;
 }
 
-/// Control characters: line ends, tab, NUL, DEL and so on.
+/// Whether a character is a control character: a line end, tab, NUL, DEL and so on.
 [[nodiscard]] constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 /// Whether a text is a valid HTTP header name (RFC 9110, 5.6.2).

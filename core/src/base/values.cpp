@@ -5,7 +5,7 @@
 namespace billcore {
 namespace {
 
-// Removes exactly `count` digits from the front and returns their value in `out`.
+// Removes exactly `count` digits from the front of the text and stores their value in `out`.
 bool take_number(std::string_view& text, std::size_t count, int& out) noexcept {
   if (text.size() < count) return false;
   out = 0;

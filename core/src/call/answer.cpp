@@ -15,7 +15,7 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t kept_body = 4096;  // stored bytes of an error body
+constexpr std::size_t kept_body = 4096;  // bytes of an error body that the error keeps
 constexpr std::size_t shown_body = 200;
 constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes; longer error bodies are not parsed
 
@@ -46,7 +46,7 @@ std::string failure_text(const RequestInfo& request, const Transfer& transfer) {
   throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
 }
 
-// Reads `error.code` and `error.message`, if the body is an error body of the interface.
+// Reads `error.code` and `error.message`, if the body has the form that the service interface specifies for errors.
 void read_error_body(const RequestInfo& request, const std::string& body, ErrorDetail& detail) {
   const auto read = [&](const Value& error, std::string_view field) -> std::string {
     const auto found = error.find(field);
@@ -54,7 +54,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
     return kept_text(scrub(text, request.settings.api_key, kept_body + 4), kept_body);
   };
-  if (body.size() > longest_error) return;  // the service sends no error body of this size
+  if (body.size() > longest_error) return;  // too large to be an error body of the service
   try {
     const auto document = Document::parse({body, nullptr});
     const auto error = Value(document, document->root()).find("error");
@@ -62,11 +62,12 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     detail.api_code = read(*error, "code");
     detail.api_message = read(*error, "message");
   } catch (const Error&) {
-    // The body is not JSON (HTML, truncated, empty): the error has only the status, and the text as detail.
+    // The body is not JSON (it is HTML, truncated or empty), so the error has only the status and the body's text.
   }
 }
 
-// Suggests why the service answered 404, if not for an unknown id: a wrong base_url, or white space around the id.
+// Suggests why the service answered 404 if the cause is not an unknown id: a wrong base_url, or white space around
+// the id.
 std::string hint_for_not_found(const RequestInfo& request, const ErrorDetail& detail) {
   const std::string_view url = request.settings.base_url;
   const auto last = url.substr(url.rfind('/') + 1);

@@ -18,17 +18,17 @@
 
 namespace billcore::detail {
 
-/// Settings for reading answers. Shared by the answers, so it may outlive the client.
+/// Settings for reading answers. The answers share ownership of the settings, so the settings may outlive the client.
 struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   AnswerSettings(std::string key, std::string header, std::string url = {})
       : api_key(std::move(key)), request_id_header(std::move(header)), base_url(std::move(url)) {}
   const std::string api_key;
   const std::string request_id_header;  // in lower case
   const std::string base_url;
-  mutable ServiceClock service_clock;  // updated by the answers
+  mutable ServiceClock service_clock;  // updated from the Date headers of answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
-  /// Error for a sent write when there is no memory for a more specific error. Created in advance, together with the
-  /// client.
+  /// The error of a write that was sent, for when memory runs out and a more specific error cannot be created. It is
+  /// created in advance, together with the client.
   const Error no_memory_after_send = make_no_memory_after_send();
 
  private:
@@ -36,7 +36,7 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   static Error make_no_memory_after_send();
 };
 
-/// The data of a request that its errors need. Borrows everything.
+/// The data of a request that its errors need. All texts are borrowed.
 struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query
@@ -77,21 +77,24 @@ struct Answer {
 /// query parameters are left out, since they may be secret.
 [[nodiscard]] std::string subject(const RequestInfo& request);
 [[nodiscard]] std::string subject_of_page(std::string_view path, std::int64_t page, int attempts);
-/// Fields shared by all errors of one request.
+/// The fields that all errors of one request have.
 [[nodiscard]] ErrorDetail detail_of(const RequestInfo& request);
-/// Adds to `detail` when a request was sent, by the local clock and by the service's.
+/// Adds the time at which the request was sent to `detail`: by the local clock, and by the service's clock if it is
+/// known.
 void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDetail& detail) noexcept;
 
-/// Throws the error of a sent write when memory ran out before its answer was read; never throws std::bad_alloc.
-/// `status` is the HTTP status of a received answer, else 0.
+/// Throws the error of a write that was sent, when memory ran out before the answer was read; never throws
+/// std::bad_alloc. `status` is the HTTP status of a received answer, else 0.
 [[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, const SendTime& sent_at);
-/// Returns the complete answer; throws the call's error if there is none.
+/// Converts a transfer to its complete answer; throws the call's error if the transfer has none.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error for any status except 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);
-/// Returns `data`, an object, of a successful answer. Throws like require_success(). Validates only the envelope.
+/// Returns the object `data` of a successful answer, without checking what it contains. Throws like
+/// require_success(), and Error(decode) if there is no such object.
 [[nodiscard]] Value read_resource(const RequestInfo& request, Answer&& answer);
-/// As read_resource(), for a page of a list: the array `data` and the object `pagination`.
+/// Like read_resource(), for a page of a list: returns the document, which has the array `data` and the object
+/// `pagination`.
 [[nodiscard]] std::shared_ptr<const Document> read_list(const RequestInfo& request, Answer&& answer);
 
 }  // namespace billcore::detail

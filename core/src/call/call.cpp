@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::size_t longest_url = std::size_t{256} << 10U;  // libcurl refuses a request head over 1 MB
 
-// Whether an answer is incomplete. If libcurl did not report the end of the body, only complete JSON proves it. Answers
-// with an error status pass, because their bodies do not matter. Over HTTP/1 an answer without a length normally ends
-// with the connection, so there only a body that breaks off within JSON is incomplete.
+// Whether an answer is incomplete. Answers with an error status never count as incomplete, because their bodies do not
+// matter. If libcurl does not report whether the body is complete, the answer is incomplete unless its JSON certainly
+// is complete. Over HTTP/1 an answer without a length normally ends with the connection, so such an answer is
+// incomplete only if its JSON breaks off.
 bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   if (transfer.failure != Failure::none || transfer.ending == Ending::framed) return false;
   if (rule_of(transfer.status).outcome != Outcome::done) return false;
@@ -23,7 +24,7 @@ bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
 }
 
-// The code of the exception that is being handled.
+// The error code of the exception that is being handled.
 ErrorCode code_of_exception() noexcept {
   try {
     throw;
@@ -36,8 +37,8 @@ ErrorCode code_of_exception() noexcept {
   }
 }
 
-// Whether the client itself ended a write whose outcome is unknown. The error of any other failure, such as a time-out,
-// always reaches the caller.
+// Whether the client itself ended a write whose outcome is unknown. In this case the error may never reach the
+// caller; the error of any other failure, such as a time-out, always reaches the caller.
 bool is_given_up(const Attempt& attempt) noexcept {
   switch (attempt.failure) {
     case ErrorCode::interrupted:
@@ -168,7 +169,7 @@ void Call::start(std::function<void()> done) noexcept {
 
 void Call::attempt() {
   const auto& state = *settings_.state;
-  // With max_retries=0 the throttle is skipped: the only attempt must not be delayed because of other calls.
+  // With max_retries=0 the throttle is skipped: other calls must not delay the only attempt.
   std::chrono::milliseconds held{0};
   if (settings_.options.max_retries > 0) held = state.throttle.wait(state.environment.now(), deadline_);
   wait(held, &Call::begin);
@@ -182,7 +183,7 @@ void Call::begin() {
     shown_id_.clear();
     begun_ = SteadyClock::now();
     tell(&Hooks::on_request, about());
-    require_ours();  // the hook may have forked
+    require_ours();  // the hook may have forked the process
     if (ends_after_hook_) {
       throw Error(ErrorCode::interrupted, subject(request()) + "cancelled before it was sent", detail_of(request()));
     }
@@ -226,8 +227,8 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
   send_state_ = {transfer.sent, transfer.sent_at};
   status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
-    // Nothing was sent, so this is not an attempt. Send over a new connection: libcurl would choose the same HTTP/2
-    // connection again.
+    // Nothing was sent, so this does not count as an attempt. Send over a new connection, because libcurl would
+    // choose the same HTTP/2 connection again.
     if (transfer.dead_before_send) return send(true);
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;
@@ -299,7 +300,7 @@ void Call::expire() {
 void Call::finish() noexcept {
   done_ = true;
   stop(expiry_);
-  // Must be the last step: `done` may destroy this call.
+  // This must be the last step, because `done` may destroy this call.
   if (const auto done = std::exchange(when_done_, nullptr)) done();
 }
 

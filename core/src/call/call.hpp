@@ -1,6 +1,6 @@
-// One call with all its attempts, from the operation to the complete answer: a state machine on top of an engine.
-// A Call never blocks: for a blocking call, session.cpp drives the engine until the Call is done; for an event loop
-// (client/loop.cpp) the Call calls back. Internal.
+// One call with all its attempts, from the operation to the complete answer: a state machine on top of an engine. A
+// Call never blocks. For a blocking call, session.cpp drives the engine until the Call is done. For an event loop
+// (client/loop.cpp), the Call invokes a callback when it is done. Internal.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct ClientSettings {
 
 class Call {
  public:
-  /// All referenced arguments must outlive the call.
+  /// The arguments passed by reference must outlive the call.
   Call(const ClientSettings& settings, Engine& engine, const Operation& operation, Deadline deadline,
        Hooks* hooks) noexcept;
   ~Call();
@@ -46,25 +46,26 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   /// Starts the call. `done` is called once, from start() or from the engine's drive() or process(), unless the call is
-  /// cancelled. It may destroy the call.
+  /// cancelled. `done` may destroy the call.
   void start(std::function<void()> done) noexcept;
   [[nodiscard]] bool done() const noexcept { return done_; }
-  /// Throws Error(config) in a process that was forked within the call: the engine and the request belong to the
+  /// Throws Error(config) in a process that was forked during the call: the engine and the request belong to the
   /// parent.
   void require_ours() const;
-  /// Replaces the deadline, for a prefetched page that a reader begins to wait for. A request in flight that was not
-  /// sent yet is not sent after the new deadline, but the engine keeps the time-out that the request was started with.
+  /// Replaces the deadline; used when a reader begins to wait for a prefetched page. The call ends at the new deadline;
+  /// if its request still waits for a connection then, the request is never sent. libcurl's time-out for the request in
+  /// flight stays as it is.
   void expire_at(Deadline deadline);
   /// Whether the service answered any attempt with 429.
   [[nodiscard]] bool was_limited() const noexcept { return limited_; }
-  /// The complete answer, whatever its status; throws the call's error if there is no complete answer. Call it once,
-  /// when done() is true.
+  /// The complete answer, whatever its status; throws the call's error if there is no complete answer. Call answer()
+  /// only once, when done() is true.
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
-  /// Call when memory ran out: throws Error(outcome_unknown) for a write that was sent and not refused; returns for a
-  /// call that certainly had no effect. Ends the call.
+  /// Ends the call after memory ran out. Throws Error(outcome_unknown) for a write that was sent and not refused;
+  /// returns for any other call, which certainly had no effect.
   void throw_if_sent();
-  /// Runs `read`; turns std::bad_alloc into Error(outcome_unknown) for a write that was sent.
+  /// Runs `read`. If it throws std::bad_alloc, throws Error(outcome_unknown) instead for a write that was sent.
   template <typename Read>
   auto telling_whether_sent(Read read) {
     try {
@@ -76,15 +77,15 @@ class Call {
   }
 
   struct SendState {
-    bool sent = false;  // at least part of the request may have left
+    bool sent = false;  // at least a part of the request may have been sent
     SendTime sent_at;
   };
-  /// Cancels the call: see Engine::cancel(). The destructor drops the call without a result. cancel() and the
-  /// destructor call on_response for an attempt in flight; its failure is `why`, or interrupted.
+  /// Cancels the call; see Engine::cancel(). For an attempt in flight, calls on_response with the failure `why`. The
+  /// destructor does the same with Engine::detach() and the failure `interrupted`.
   SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
-  /// Whether a hook of this call is running. The hook must not destroy the call, but may end it.
+  /// Whether a hook of this call is running. A hook must not destroy its call, but may end it with end_after_hook().
   [[nodiscard]] bool is_in_hook() const noexcept { return in_hook_; }
-  /// Ends the call after the running hook, without a further attempt, with the result known by then.
+  /// Makes the call end after the running hook, without a further attempt and with the result that is known by then.
   void end_after_hook() noexcept { ends_after_hook_ = true; }
 
  private:
@@ -99,16 +100,16 @@ class Call {
   void stop(std::optional<Engine::Timer>& timer) noexcept;
   // Ends the request in flight, if any, without its answer. Uses Engine::cancel() if `given_up`, else Engine::detach().
   SendState drop(bool given_up) noexcept;
-  // Runs a step; an exception ends the call.
+  // Runs a step of the call. If the step throws, the call ends with that exception.
   template <typename Step>
   void guarded(Step step) noexcept;
   // Returns false in a forked child, because engine and attempt belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept { return process_ == settings_.state->pool.process(); }
-  // about() is what on_request gets for the current attempt; about_end() is what on_response gets.
+  // Describe the current attempt: about() for on_request, about_end() for on_response.
   [[nodiscard]] Attempt about() const noexcept;
   [[nodiscard]] Attempt about_end() const noexcept;
   [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;
-  // tell_end() and tell_given_up() call on_response, unless it was already called for the attempt.
+  // tell_end() and tell_given_up() call on_response, unless on_response was already called for the attempt.
   void tell_end(Attempt attempt) noexcept;
   void tell(void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept;
   void tell_given_up(const SendState& left, ErrorCode why) noexcept;
@@ -121,8 +122,8 @@ class Call {
   Deadline deadline_;
   Hooks* hooks_;
   std::uint64_t process_;  // see EnginePool::process()
-  bool tells_;             // result of Hooks::every_attempt()
-  bool open_ = false;      // on_request was called, and on_response not yet
+  bool tells_;             // there are hooks, and their every_attempt() is true
+  bool open_ = false;      // on_response is still to be called for the attempt
   std::function<void()> when_done_;
   int attempts_ = 1;
   SteadyClock::time_point begun_;

@@ -1,4 +1,4 @@
-// Builds the requests whose code is not generated, and the pages of a list.
+// Builds the requests of the operations that are written by hand, and the page requests of lists.
 #include "billcore/operation.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 namespace routes = detail::routes;
 
-// The route of a custom path; empty if the path is not part of the service interface.
+// The route that a custom path matches; empty if the path is not part of the service interface.
 std::string_view route_of(std::string_view path) noexcept {
   for (const auto route : routes::all) {
     const auto at = route.find(detail::request_parts::placeholder);

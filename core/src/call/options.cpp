@@ -72,7 +72,7 @@ void check_client_certificate(const std::string& file) {
   }
 }
 
-// The message does not show the URL: it may contain a password.
+// The error message does not show the URL, because the URL may contain a password.
 void check_proxy(const std::string& proxy) {
   static constexpr std::array<std::string_view, 6> schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
   const auto parts = has_control(proxy) ? std::nullopt : split_url(proxy);
@@ -134,7 +134,7 @@ TransportOptions transport_options(const ClientOptions& options,
   transport.proxy = options.proxy;
   if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
   const auto& url = options.base_url;
-  // A plain-HTTP proxy needs the whole URL in the request.
+  // A proxy needs the whole URL in an http request, so the origin is set only for https or without a proxy.
   if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }
@@ -152,7 +152,7 @@ std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& optio
     if (lower(name) == "user-agent") {
       agent.append(" ").append(value);
     } else {
-      // libcurl reads "Name:" as "leave this header out" and "Name;" as "send it empty".
+      // To libcurl, "Name:" means that the header is left out, and "Name;" that it is sent without a value.
       lines.push_back(std::string(name).append(is_blank(value) ? ";" : ": " + value));
     }
   }

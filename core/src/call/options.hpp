@@ -10,13 +10,13 @@
 
 namespace billcore::detail {
 
-/// Fills in defaults from the environment and throws Error(config) for an invalid option.
+/// Fills in defaults from the environment. Throws Error(config) if an option is invalid.
 [[nodiscard]] ClientOptions checked_options(ClientOptions options);
 [[nodiscard]] ClientOptions changed_options(ClientOptions options, const ClientChanges& changes);
 /// Whether a file or folder exists at this path.
 [[nodiscard]] bool is_there(const std::string& path);
-/// Options for the transport. `exists` tests the candidate locations of certificates. Error(config) when certificates
-/// are needed and none are found.
+/// Returns the options for the transport. `exists` says whether a candidate location of certificates exists. Throws
+/// Error(config) if certificates are needed and none are found.
 [[nodiscard]] TransportOptions transport_options(const ClientOptions& options,
                                                  const std::function<bool(const std::string&)>& exists = is_there);
 [[nodiscard]] std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options);

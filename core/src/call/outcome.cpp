@@ -34,7 +34,7 @@ std::string interrupted_after_answer(std::string_view subject, int status, const
 std::string interrupted_after_error(const Error& error) {
   const auto& detail = error.detail();
   const auto subject = detail.method + ' ' + detail.path + ": ";
-  // A truncated answer also has a status; only the error code outcome_unknown says that it was incomplete.
+  // A truncated answer also has a status; only the error code outcome_unknown says that the answer was incomplete.
   if (error.code() == ErrorCode::outcome_unknown) return subject + "interrupted after it was sent; " + look_first;
   if (detail.http_status == 0) return subject + "interrupted, and nothing was sent";
   return interrupted_after_answer(subject, detail.http_status);

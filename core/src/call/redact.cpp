@@ -18,9 +18,9 @@ namespace {
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::string_view escapes_and_quotes = "\\%&\"'";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
-constexpr int levels = 8;  // levels of nested escapes that are removed, so that a body full of escapes costs little
+constexpr int levels = 8;  // maximum levels of nested escapes; limits the time that a body full of escapes takes
 constexpr std::size_t shortest_encoded_key = 3;               // shorter keys would match in almost any text
-constexpr std::size_t longest_read = std::size_t{64} << 10U;  // limit for a text that is truncated
+constexpr std::size_t longest_read = std::size_t{64} << 10U;  // from this size on, a truncated text is not read further
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
 
 // Value of a base64 digit, standard or URL-safe; -1 for other characters.
@@ -44,14 +44,14 @@ class Search {
  public:
   Search(std::string_view text, std::string_view api_key) : text_(text) {
     if (api_key.empty()) return;
-    // If the key itself looks escaped, the text may contain either form.
+    // If the key itself looks escaped, the text may contain the key as it is, or unescaped.
     Unescaped key(api_key);
     keys_.push_back(lower(key.text()));
     for (int i = 0; i < levels && key.unescape();) ++i;
     if (auto other = lower(key.text()); other != keys_.front()) keys_.push_back(std::move(other));
   }
 
-  /// The places of secrets in the text, sorted and without overlaps.
+  /// Returns the places of secrets in the text, sorted and without overlaps.
   std::vector<Span> run() {
     look_for_key();
     find_members();
@@ -87,7 +87,8 @@ class Search {
     for (const auto& encoding : encodings) find_encoded(encoding);
   }
 
-  // Checks each run of digits that is long enough; base64 may be broken into lines.
+  // Searches each run of digits that is long enough for the key. A run may continue on the next line, as base64 often
+  // does.
   void find_encoded(const Encoding& encoding) {
     const auto& text = text_.text();
     const auto flush = [&] {
@@ -109,7 +110,7 @@ class Search {
     flush();
   }
 
-  // Searches for the key in the decoded bytes of a run, with the first byte starting at digit `phase`.
+  // Decodes the current run from digit `phase` on, and searches the bytes for the key.
   void find_decoded(const Encoding& encoding, std::size_t phase) {
     decoded_.clear();
     std::uint32_t bits = 0;
@@ -132,8 +133,8 @@ class Search {
     }
   }
 
-  // The values of the portal URL members: `"name": "value"`, with quotes in any escaped spelling. A value ends at a
-  // quote spelt like its opening quote; quotes with another spelling are part of the value.
+  // Finds the values of the portal URL members, `"name": "value"`. The quotes may be escaped in any way. A value ends
+  // at a quote that is escaped in the same way as its opening quote; any other quote is part of the value.
   void find_members() {
     const auto& text = text_.text();
     for (const auto name : portal_urls) {
@@ -155,7 +156,7 @@ class Search {
     }
   }
 
-  // Whether a JSON backslash escapes the character, at the current level.
+  // Whether a JSON backslash escapes the character at `at`, at the current level of escapes.
   [[nodiscard]] bool is_escaped(std::size_t at) const noexcept {
     const auto& text = text_.text();
     std::size_t backslashes = 0;
@@ -163,7 +164,7 @@ class Search {
     return backslashes % 2 != 0;
   }
 
-  // Finds absolute URLs, since a signed URL is a secret wherever it appears.
+  // Finds absolute URLs, because a signed URL is a secret in any place.
   void find_urls() {
     const auto& text = text_.text();
     for (auto at = lowered_.find("http"); at != std::string::npos; at = lowered_.find("http", at)) {
@@ -179,8 +180,8 @@ class Search {
 
   static bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
 
-  // Whether a character ends a URL. `before` is the quote in front of the URL, as spelt. Escaped characters other than
-  // that quote may be part of the URL.
+  // Whether the character at `at` ends a URL. `before` is the quote in front of the URL, as it is spelt in the text. No
+  // escaped character ends the URL, except a quote with the same spelling as `before`.
   [[nodiscard]] bool ends_url(std::size_t at, std::string_view before) const noexcept {
     const char c = text_.text()[at];
     const auto spelling = text_.spelling(at);
@@ -199,7 +200,7 @@ class Search {
   std::string decoded_;
 };
 
-// Scrubs the text but outputs only its first `shown` bytes. Stops when the result has `limit` bytes.
+// Searches the whole text for secrets, but returns only its first `shown` bytes, scrubbed and cut to `limit` bytes.
 std::string scrub_begin(std::string_view text, std::string_view api_key, std::size_t shown, std::size_t limit) {
   std::string out;
   std::size_t at = 0;
@@ -213,8 +214,8 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
   return out;
 }
 
-// Whether a text certainly has no secret, because it has no escapes and no quotes, no "://", and is shorter than the
-// key. True for most header fields.
+// Whether a text certainly contains no secret, because it has no escapes, no quotes and no "://", and is shorter than
+// the key. This is so for most header fields.
 bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
   const auto plain = [](std::string_view each) {
     return each.find_first_of(escapes_and_quotes) == std::string_view::npos;
@@ -227,7 +228,8 @@ bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) n
 
 std::string scrub(std::string_view text, std::string_view api_key, std::size_t limit) {
   if (has_no_room_for_a_secret(text, api_key)) return std::string(text.substr(0, limit));
-  // A secret cut off at the end of the part that is read would not be found, so the last `margin` bytes are not shown.
+  // The search would not find a secret that is cut off at the end of the searched part, so the last `margin` bytes of
+  // that part are not returned.
   const std::size_t margin = std::max(least_margin, 16 * api_key.size());
   for (std::size_t shown = limit; shown < text.size() && text.size() - shown > margin; shown *= 4) {
     auto out = scrub_begin(text.substr(0, shown + margin), api_key, shown, limit);

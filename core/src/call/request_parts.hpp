@@ -29,7 +29,7 @@ inline std::string fill_in(std::string_view route, std::string_view segment) {
 inline std::string fill(std::string_view route, const Id& id) { return fill_in(route, path_segment(id)); }
 inline std::string fill(std::string_view route, std::int64_t id) { return fill_in(route, std::to_string(id)); }
 
-// Each of these add() appends a parameter to a query, unless the value is not set.
+// Each of these overloads of add() appends a parameter to a query if the value is set.
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
@@ -39,8 +39,8 @@ inline void add(Query& to, const char* name, const std::optional<std::string>& v
 inline void add(Query& to, const char* name, std::optional<std::int64_t> value) {
   if (value) to.emplace_back(name, std::to_string(*value));
 }
-/// Joins the values with commas; the service then returns records with any of them. Service interface: Endpoints,
-/// Subscriptions.
+/// Joins the values with commas; the service then returns the records that match any of them. Service interface:
+/// Endpoints, Subscriptions.
 inline void add(Query& to, const char* name, const std::vector<std::string>& values) {
   std::string joined;
   for (const auto& value : values) {
@@ -59,7 +59,7 @@ inline void add(Query& to, const char* name, const std::vector<std::string>& val
   if (!values.empty()) to.emplace_back(name, std::move(joined));
 }
 
-// Each of these add() sets a field of a JSON body, unless the value is not set.
+// Each of these overloads of add() sets a field of a JSON body if the value is set.
 
 template <typename T>
 void add(JsonObject& to, const char* name, const T& value) {
@@ -70,7 +70,7 @@ void add(JsonObject& to, const char* name, const std::optional<T>& value) {
   if (value) to.set(name, *value);
 }
 
-// Checks of arguments; each throws Error(invalid_argument).
+// Argument checks; each throws Error(invalid_argument) if the argument is invalid.
 
 inline void require_between(const char* name, std::optional<std::int64_t> value, std::int64_t least,
                             std::int64_t most) {

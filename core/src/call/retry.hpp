@@ -26,16 +26,17 @@ inline constexpr auto longest_backoff = std::chrono::milliseconds(8'000);
 /// Longest delay before a retry: if the service asks for a longer one, the call is not retried.
 inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
-/// Delay before the next attempt; nullopt if there must be no further attempt, or the delay does not fit into the
-/// deadline. The delay is the one that the service asks for, else exponential backoff with full jitter (`chance` from 0
-/// to 1). The first retry after a reused connection was found dead has no backoff.
+/// Delay before the next attempt; nullopt if no further attempt is allowed, or if the delay would exceed the deadline.
+/// The delay is the one that the service asks for, else exponential backoff with full jitter (`chance` from 0 to 1).
+/// The first retry after a reused connection was found dead has no backoff.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
                                                                         const Transfer& transfer,
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
-/// Delay from a Retry-After header: seconds, or an HTTP date. A date is compared with the answer's own Date header (the
-/// clocks may differ), or if it has none with `now_unix`. nullopt when the header is absent or unreadable.
+/// Delay from a Retry-After header: seconds, or an HTTP date. The delay until a date is counted from the answer's own
+/// Date header, because the clocks may differ; without that header, from `now_unix`. nullopt if Retry-After is absent
+/// or unreadable.
 [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(std::string_view head, std::int64_t now_unix);
 
 [[nodiscard]] std::int64_t unix_seconds() noexcept;
@@ -47,7 +48,7 @@ struct RetryEnvironment {
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
   std::function<double()> chance = nullptr;  // from 0 to 1; default: random
 };
-/// Fills in defaults, except for `sleep`.
+/// Gives each unset member its default, except `sleep`.
 [[nodiscard]] RetryEnvironment complete_environment(RetryEnvironment given);
 
 }  // namespace billcore::detail

@@ -13,9 +13,9 @@ namespace billcore::detail {
 /// When a request may be sent again.
 enum class Repeat : std::uint8_t {
   never,
-  read,             // only a read, because a write was or may have been done
-  unless_received,  // a read always, a write if nothing of it was sent
-  unless_sent,      // a read or a write, if nothing of it was sent
+  read,             // a read; never a write
+  unless_received,  // a read always, a write only if nothing of it was sent
+  unless_sent,      // a read or a write, but only if nothing of it was sent
 };
 
 struct StatusRule {

@@ -16,14 +16,14 @@ class ServiceClock {
  public:
   /// `head` has the header lines of an answer that has just arrived. Reads the Date header at most once a second.
   void note(std::string_view head) noexcept;
-  /// The service's time at `when`, never later than the service's clock actually showed; nullopt before the first
-  /// answer with a Date.
+  /// Estimates the service's time at `when`; never later than what the service's clock showed at that moment. nullopt
+  /// before the first answer with a Date.
   [[nodiscard]] std::optional<Instant> at(SteadyClock::time_point when) const noexcept;
 
  private:
   static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
   std::atomic<std::int64_t> ahead_{unknown};  // service's clock minus steady clock, in microseconds
-  std::atomic<std::int64_t> noted_{0};        // time of the last update, in coarse milliseconds
+  std::atomic<std::int64_t> noted_{0};        // coarse_milliseconds() at the last update
 };
 
 }  // namespace billcore::detail

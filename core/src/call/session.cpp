@@ -18,8 +18,8 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
   return detail;
 }
 
-// Throws the error of a write when an exception in this process ended the call after the write was sent; nests the
-// exception.
+// Throws the error of a write that was sent and whose call was then ended by an exception in this process. That
+// exception is nested in the error.
 [[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;
@@ -40,7 +40,7 @@ Error interruption_error(const RequestInfo& request, const Call::SendState& stat
 
 namespace {
 
-// `data` of a successful answer; nullopt if the answer is malformed.
+// The object `data` of a successful answer; nullopt for an error status or a malformed answer.
 std::optional<Value> data_of(const RequestInfo& request, Answer&& answer) {
   try {
     return read_resource(request, std::move(answer));
@@ -108,9 +108,9 @@ bool Session::close() noexcept {
 
 namespace {
 
-// Drives a call until it is done; returns false if the call was interrupted.
+// Starts a call and drives it until it is done; returns false if the call was interrupted.
 bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt, const std::stop_token& cancel) {
-  // Signal handlers may fork: the child must leave the parent's connection alone.
+  // A signal handler may fork the process. The child must not use the parent's connection.
   const auto asked = [&] {
     const bool ends = interrupt();
     call.require_ours();

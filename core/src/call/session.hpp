@@ -17,12 +17,13 @@ class Session {
  public:
   /// Validates the options; throws Error(config) if one is invalid.
   explicit Session(ClientOptions options, RetryEnvironment environment = {});
-  /// A session that uses the connections of `original`. Error(config) for an invalid option.
+  /// A session that uses the connections of `original`. Throws Error(config) if an option is invalid or `original` is
+  /// closed.
   Session(const Session& original, const ClientChanges& changes);
 
   /// Sends an operation, retries it where that is safe (retry.hpp), and calls `read` with the completed operation.
   void send(const Operation& operation, const CallOptions& options, const std::function<void(Completed&)>& read);
-  // As send(), one function for each kind of result.
+  // Like send(), one function for each kind of result.
   [[nodiscard]] Value resource(const Operation& operation, const CallOptions& options);
   [[nodiscard]] std::shared_ptr<const Document> list(const Operation& operation, const CallOptions& options);
   [[nodiscard]] Response response(const Operation& operation, bool raise_on_error, const CallOptions& options);
@@ -40,7 +41,7 @@ class Session {
 
  private:
   ClientSettings settings_;
-  bool owner_;  // owns the connections; closing any other session leaves them open
+  bool owner_;  // owns the connections: close() of a session without this flag leaves them open
   std::atomic<bool> closed_{false};
 };
 
@@ -48,7 +49,7 @@ using SessionPtr = std::shared_ptr<Session>;
 
 /// The error of a call that was interrupted before an answer arrived.
 [[nodiscard]] Error interruption_error(const RequestInfo& request, const Call::SendState& left);
-/// Interrupts a call, finished or not. The error says what is known about the outcome of a write.
+/// Interrupts a call, whether it is done or not. The returned error says what is known about the outcome of a write.
 [[nodiscard]] Error end_by_interruption(Call& call);
 
 }  // namespace billcore::detail

@@ -1,4 +1,4 @@
-// After an answer with status 429, delays all other calls of the client. Internal.
+// After an answer with status 429, delays the client's further requests. Internal.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,12 @@
 
 namespace billcore::detail {
 
-/// Holds back the requests of all threads that share a client after a 429. Threads: any, lock-free.
+/// After a 429, delays the requests of all threads that share a client. Threads: any, lock-free.
 class Throttle {
  public:
-  /// Holds back requests until `when`.
+  /// Delays further requests until `when`.
   void hold_until(SteadyClock::time_point when) noexcept;
-  /// Delay before a request may be sent; zero if there is none or it would exceed the deadline.
+  /// Delay before a request may be sent; zero if none is needed, or if the delay would exceed the deadline.
   [[nodiscard]] std::chrono::milliseconds wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept;
 
  private:

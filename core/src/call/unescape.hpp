@@ -14,20 +14,20 @@ struct Span {
   std::size_t end;
 };
 
-/// A text with escapes removed; maps each character back to the source. A placeholder stands for an escaped non-ASCII
-/// character. The source must outlive the object.
+/// A text with its escapes removed; maps each character back to the source. An escaped non-ASCII character becomes a
+/// placeholder. The source must outlive the object.
 class Unescaped {
  public:
   explicit Unescaped(std::string_view source) : source_(source), text_(source) {}
 
-  /// Removes one level of JSON, URL and HTML escapes, all three at once, since they may be nested in each other.
-  /// Returns false when there is nothing to remove.
+  /// Removes one level of JSON, URL and HTML escapes. All three are removed at once, because they may be nested in
+  /// each other. Returns false when there is nothing to remove.
   bool unescape();
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// The range of the source that these characters of text() were read from.
+  /// The range of the source from which the range `in_text` of text() was read.
   [[nodiscard]] Span place(Span in_text) const noexcept { return {begin(in_text.begin), begin(in_text.end)}; }
-  /// One character of text() as spelt in the source.
+  /// One character of text() as it is spelt in the source.
   [[nodiscard]] std::string_view spelling(std::size_t index) const noexcept {
     return source_.substr(begin(index), begin(index + 1) - begin(index));
   }
@@ -41,7 +41,7 @@ class Unescaped {
 
   std::string_view source_;
   std::string text_;
-  std::vector<std::size_t> begins_;  // start of each character, and the end; empty: nothing was escaped
+  std::vector<std::size_t> begins_;  // start of each character in the source, and the end; empty: nothing was escaped
   std::vector<bool> percent_;
 };
 

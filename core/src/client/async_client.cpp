@@ -15,19 +15,19 @@ AsyncClient::AsyncClient(const Client& client, const AsyncClient& beside)
 int AsyncClient::descriptor() const { return loop_->descriptor; }
 
 void AsyncClient::process() {
-  const auto kept = loop_;  // a `done` may release the last AsyncClient
+  const auto kept = loop_;  // a `done` callback may destroy the last AsyncClient
   kept->process();
 }
 
 AsyncClient::CallId AsyncClient::start(Operation operation, const CallOptions& call, Done done) {
   session_->require_open();
   detail::refuse_token(call);
-  const auto kept = loop_;  // a hook may release the last AsyncClient
+  const auto kept = loop_;  // a hook may destroy the last AsyncClient
   return kept->start(session_, std::move(operation), call, std::move(done));
 }
 
 AsyncClient::Cancelled AsyncClient::cancel(CallId id) {
-  const auto kept = loop_;  // a hook may release the last AsyncClient
+  const auto kept = loop_;  // a hook may destroy the last AsyncClient
   return kept->cancel(id);
 }
 

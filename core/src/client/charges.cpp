@@ -1,4 +1,4 @@
-// Finds the orders that a charge of unknown outcome may have created, and decides whether none is missing.
+// Finds the orders that a charge of unknown outcome may have created, and decides whether the result is complete.
 #include "billcore/charges.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Instant earlier(Instant instant, microseconds by) noexcept {
 }
 
 // Rounds down to a whole second: the service's times may be whole seconds, and an order made within the same second
-// must not look older.
+// must not look older than `instant`.
 Instant whole_second(Instant instant) noexcept {
   constexpr microseconds second = std::chrono::seconds(1);
   return earlier(instant, (instant.time_since_epoch() % second + second) % second);
@@ -54,7 +54,7 @@ Instant whole_second(Instant instant) noexcept {
 ListOperation orders_of(const Id& subscription, std::optional<std::int64_t> product_id) {
   OrderQuery query;
   query.product_id = product_id;
-  query.per_page = detail::routes::max_per_page;  // one page almost always proves that no order is missing
+  query.per_page = detail::routes::max_per_page;  // one page of this size almost always proves that no order is missing
   return operations::subscriptions::orders(subscription, query);
 }
 
@@ -69,7 +69,7 @@ std::optional<std::int64_t> readable_total(const Pagination& pagination) {
   return total;
 }
 
-// Text that identifies an item: its id as received (7 and "7" differ), or without an id its whole text.
+// A text that identifies an item: its id as received (7 and "7" differ), or its whole JSON text if it has no id.
 std::string id_text(const Value& item) {
   const auto id = item.find("id");
   if (id && id->kind() == Value::Kind::string) return '"' + std::string(id->text());
@@ -155,7 +155,7 @@ void ChargeSearch::take(const std::shared_ptr<const detail::Document>& page) {
   const auto current = pagination.current_page();
   const auto last = pagination.total_pages();
   const auto count = detail::size(data.node());
-  if (number > 1 && number > last) {  // the list has become shorter
+  if (number > 1 && number > last) {  // the list has become shorter since the previous page was read
     reading_.moved = true;
     return end_reading();
   }
@@ -218,8 +218,8 @@ void ChargeSearch::give_up(ErrorCode cause, std::string why) {
   done_ = true;
 }
 
-// Moves since_ back if the local clock is ahead of the service's. The difference at the time of the charge is unknown,
-// so the present difference is used.
+// Moves since_ back if the local clock is ahead of the service's. The difference of the clocks at the time of the
+// charge is unknown, so the present difference is used.
 void ChargeSearch::adjust_clock(const detail::Document& page) {
   if (std::exchange(clock_, Clock::known) == Clock::known || page.info() == nullptr) return;
   for (const auto& [name, value] : page.info()->headers()) {

@@ -33,7 +33,8 @@ Flow list_for_loops(const Client& client, const ListOperation& list, detail::Pag
   return std::make_shared<detail::PageFlow>(detail::complete(*Access::session(client), list, std::move(options)));
 }
 
-// A page source that returns null while a page is in flight, and calls back when the page arrives.
+// A page source for event loops: fetch() returns null while the page is in flight, and wait() calls back when the
+// page arrives.
 struct LoopPages::State final : detail::PageSource {
   State(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call)
       : loop(Access::loop(client)),
@@ -50,8 +51,8 @@ struct LoopPages::State final : detail::PageSource {
     fetcher.notice_pause();
     fetcher.request(wanted.page, wanted.last, wanted.count);
   }
-  void tend() noexcept override {}  // the loop drives the transfers
-  void stop() noexcept override {}  // may be called on any thread; ~LoopPages cancels the pages
+  void tend() noexcept override {}  // nothing to do: the event loop drives the transfers
+  void stop() noexcept override {}  // may run on any thread, so ~LoopPages cancels the pages instead
 
   // Ends the pending wait, if any.
   void leave() noexcept {
@@ -64,7 +65,7 @@ struct LoopPages::State final : detail::PageSource {
   std::shared_ptr<detail::Loop> loop;
   Flow flow;
   detail::PageFetcher fetcher;
-  std::int64_t page = 0;  // number of the page requested last
+  std::int64_t page = 0;  // number of the page that fetch() requested last
   bool waited_for = false;
   std::optional<detail::Engine::Timer> timer;
 };
@@ -81,7 +82,7 @@ LoopPages::~LoopPages() {
   if (state_->loop->is_ours()) {
     state_->leave();
   } else {
-    static_cast<void>(state_.release());  // belongs to the parent of the fork
+    static_cast<void>(state_.release());  // the state belongs to the parent process
   }
 }
 

@@ -9,7 +9,7 @@
 namespace billcore::detail {
 namespace {
 
-// Identifies a list, so that a state of another list is rejected.
+// Identifies a list, so that resuming with the state of another list is rejected.
 std::uint64_t fingerprint(const Session& session, const ListOperation& list) {
   return text_hash(session.settings().options.base_url + list.path + '?' + query_string(list.query));
 }

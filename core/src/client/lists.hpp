@@ -11,14 +11,14 @@
 
 namespace billcore::detail {
 
-/// Fills in the client's concurrency, and fingerprint and path of the list.
+/// Completes the options with the concurrency of the client, and with the fingerprint and the path of the list.
 [[nodiscard]] PagerOptions complete(const Session& session, const ListOperation& list, PagerOptions options);
 /// The options that every query has: page, strict and resume. Borrows the text of `resume`.
 template <typename Query>
 [[nodiscard]] PagerOptions pager_options(const Query& query) {
   return {query.page, 1, query.strict, query.resume, 0, {}};
 }
-/// A list that blocks until its pages arrive. Error(config) after Client::close().
+/// A list that blocks until its pages arrive. Throws Error(config) after Client::close().
 [[nodiscard]] std::shared_ptr<PageFlow> blocking_list(SessionPtr session, ListOperation list, PagerOptions options,
                                                       const CallOptions& call);
 

@@ -10,7 +10,7 @@
 namespace billcore::detail {
 namespace {
 
-// More than this gains nothing: further requests wait for a free connection.
+// More connections would gain nothing, so further requests wait for a free connection.
 constexpr int max_connections = 100;
 
 TransportOptions options_of(const ClientOptions& options) {
@@ -35,7 +35,7 @@ void refuse_token(const CallOptions& options) {
 
 Loop::~Loop() {
   if (is_ours()) return;
-  // In a forked child cleaning up would close the parent's connections, so abandon them.
+  // In a forked child, cleaning up would close the parent's connections, so the child leaks them instead.
   descriptors->close_inherited();
   for (auto& [id, each] : calls) static_cast<void>(each.release());
   static_cast<void>(engine.release());
@@ -61,16 +61,16 @@ void Loop::finish(AsyncClient::CallId id) noexcept {
     return;
   }
   const auto ended = calls.extract(id);
-  if (ended.empty()) return;  // cancelled before its `done` was called
+  if (ended.empty()) return;  // the operation was cancelled before its `done` was called
   auto& own = *ended.mapped();
   Completed completed(own.call);
   try {
     own.done(completed);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): an exception from one `done` must not affect other operations
+  } catch (...) {  // NOLINT(bugprone-empty-catch): an exception from a `done` callback must not affect other operations
   }
 }
 
-// Finishes the operations that ended within start(). A `done` may start others.
+// Calls `done` for the operations that ended within start(). A `done` callback may start further operations.
 void Loop::finish_early() noexcept {
   if (!std::exchange(early_, false)) return;
   const auto is_done = [](const auto& each) { return each.second->call.done(); };

@@ -15,7 +15,7 @@ namespace billcore::detail {
 /// connections may be used only on the loop's thread.
 void refuse_token(const CallOptions& options);
 
-/// One operation in flight. `call` refers to the other members.
+/// One operation in flight. `call` refers to the other members, so it is the last one.
 struct PendingCall {
   PendingCall(SessionPtr from, Engine& engine, Operation what, const CallOptions& options, AsyncClient::Done then)
       : session(std::move(from)),
@@ -47,7 +47,7 @@ struct Loop {
   std::shared_ptr<Descriptors> descriptors;
   std::unique_ptr<Engine> engine;
   int descriptor;
-  std::size_t waiting = 0;                                                      // lists with a pending wait
+  std::size_t waiting = 0;                                                      // number of lists that wait for a page
   std::unordered_map<AsyncClient::CallId, std::unique_ptr<PendingCall>> calls;  // destroyed before the engine
 
  private:
@@ -57,7 +57,7 @@ struct Loop {
   int pid_;
   AsyncClient::CallId last_ = 0;
   bool starting_ = false;
-  bool early_ = false;  // an operation ended within start()
+  bool early_ = false;  // an operation ended within start(), and its `done` is still to be called
 };
 
 }  // namespace billcore::detail

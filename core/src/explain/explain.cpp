@@ -1,4 +1,4 @@
-// webhooks::explain: tries common mistakes and reports what would have matched.
+// webhooks::explain: tries to undo common mistakes, and reports which mistakes explain the signature.
 #include "explain/explain.hpp"
 
 #include <new>
@@ -50,7 +50,7 @@ class Search {
         readings_(detail::read_secrets(secrets)),
         read_(views(readings_)) {}
 
-  /// The explanation if some reading matches, else nullopt. Single faults are tried before pairs of faults.
+  /// Returns the explanation if some reading matches, else nullopt. Tries single faults before pairs of faults.
   std::optional<std::string> run() {
     const auto as_given = [this](std::string_view body, const Faults& faults) { return try_given(body, faults); };
     const auto as_read = [this](std::string_view body, const Faults& faults) { return try_read(body, faults); };
@@ -103,7 +103,7 @@ class Search {
       faults.push_back("secret: that key has " + std::to_string(key_size) +
                        " bytes, the service's have 32: only a verifier that allows any key length accepts it");
     }
-    // A verifier refuses all secrets if one has a wrong length.
+    // A verifier refuses all secrets if one of them has a wrong length.
     for (std::size_t i = 0; i < secrets_.size(); ++i) {
       if (secrets_[i].size() == secret_size || (secret != nullptr && i == index)) continue;
       faults.push_back(secret_of(i, secrets_.size()) + ": " + detail::describe_secret(secrets_[i]));
@@ -135,7 +135,7 @@ class Search {
   std::optional<std::string> said_;
 };
 
-/// Suspicious properties of the body and of the secrets, each looked at by itself.
+/// Suspicious properties of the body and of each secret, found without comparing signatures.
 Faults suspicions(std::string_view body, std::span<const std::string_view> secrets) {
   Faults out = detail::describe_body(body);
   for (std::size_t i = 0; i < secrets.size(); ++i) {

@@ -14,7 +14,7 @@
 
 namespace billcore::detail {
 
-/// Lines of text: each says where a fault is, what is wrong, and what to do.
+/// Lines of text. Each line says where a fault is, what is wrong, and what to do.
 using Faults = std::vector<std::string>;
 
 /// A MAC that a signature header may stand for.
@@ -22,19 +22,19 @@ struct SignatureReading {
   Digest digest;
   Faults faults;
 };
-/// The readings of a signature header. A well-formed header has one, without faults. For any other header these are the
-/// readings found by repairs, if any.
+/// The readings of a signature header. A well-formed header has one reading, without faults. For any other header,
+/// returns the readings that repairs of the header give, if any.
 [[nodiscard]] std::vector<SignatureReading> read_signature(std::string_view header);
 /// Describes a header that cannot be repaired.
 [[nodiscard]] std::string describe_signature(std::string_view header);
 
 /// A key that a secret may stand for.
 struct SecretReading {
-  std::size_t index;  // index of the secret
+  std::size_t index;  // index in the list of secrets
   SecretText key;
   Faults faults;
 };
-/// Alternative readings of each secret, without the secrets as given.
+/// Alternative readings of each secret, not including the secret as given.
 [[nodiscard]] std::vector<SecretReading> read_secrets(std::span<const std::string_view> secrets);
 /// Suspicious properties of a secret; empty if there are none.
 [[nodiscard]] std::string describe_secret(std::string_view secret);
@@ -42,7 +42,7 @@ struct SecretReading {
 /// The size in bytes of the largest body that is rewritten in other JSON styles.
 inline constexpr std::size_t large_body = std::size_t{1} << 20U;
 
-/// Called with each possible body; returns true to stop.
+/// Called with each possible body; returns true to stop the visit.
 using BodyVisitor = std::function<bool(std::string_view body, const Faults& faults)>;
 /// Calls `visit` with each text that the body may originally have been, except the body as given: first the texts that
 /// are one fault away, then those that are two faults away.

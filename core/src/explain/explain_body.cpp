@@ -36,7 +36,8 @@ std::optional<std::string> string_of(std::string json) {
   return std::nullopt;
 }
 
-/// The member `body` of a JSON object, if it is a string: AWS Lambda events have the request's body in that member.
+/// The member `body` of a JSON object, if it is a string: AWS Lambda events have the request's body in the member
+/// `body`.
 std::optional<std::string> body_member(std::string_view json) {
   if (json.find("\"body\"") == std::string_view::npos) return std::nullopt;
   try {
@@ -102,7 +103,7 @@ class BodyReader {
     return changed(trim(body), "white space was put around it; pass the bytes as received");
   }
 
-  // Visits the same JSON as other JSON writers would format it.
+  // Visits the same JSON in the formats of other JSON writers.
   bool styles(std::string_view body, const Faults& before) {
     std::string problem;
     if (body.size() > large_body) return false;
@@ -157,7 +158,7 @@ class BodyReader {
     const auto mark = text.find('=');
     const auto value = mark != std::string_view::npos && text.find_first_of("%{") > mark ? text.substr(mark + 1) : text;
     for (const bool plus : {true, false}) {
-      // A form parser that reads the JSON as a field name appends a "=".
+      // A form parser takes JSON without "=" as a field name and appends a "=".
       for (const auto part : {value, value.substr(0, value.size() - (value.ends_with('=') ? 1 : 0))}) {
         if (std::string inner; decode_percent(part, plus, inner) && peeled(inner, form)) return true;
       }

@@ -27,8 +27,8 @@ bool is_name(std::string_view text) noexcept {
   });
 }
 
-// Strips white space, line ends (also written as "\n"), NULs, and characters that are copied from browsers: no-break
-// spaces, zero-width spaces, byte order marks.
+// Strips white space, line ends (also the two characters "\n"), NULs, and invisible characters that are often copied
+// from browsers: no-break spaces, zero-width spaces, byte order marks.
 std::string_view strip_blanks(std::string_view text) noexcept {
   constexpr std::array<std::string_view, 12> blanks{
       " ", "\t", "\r", "\n", "\v", "\f", {"\0", 1}, "\\n", "\\r", "\xC2\xA0", "\xE2\x80\x8B", "\xEF\xBB\xBF"};
@@ -57,7 +57,7 @@ std::string_view strip_quotes(std::string_view text) noexcept {
   return quoted ? inner.substr(1, inner.size() - 2) : text;
 }
 
-/// Removes blanks and quotes, in any order, and records that as faults.
+/// Removes blanks and quotes around the text, in any order, and adds a fault for each kind that was removed.
 std::string_view clean(std::string_view text, const char* where, Faults& faults) {
   bool blanks = false;
   bool quotes = false;
@@ -257,7 +257,7 @@ class SecretReader {
 
   std::size_t index_;
   std::string_view given_;
-  std::size_t first_;  // index of this secret's first reading
+  std::size_t first_;  // index of the first reading of this secret in `out_`
   std::vector<SecretReading>& out_;
 };
 

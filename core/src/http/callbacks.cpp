@@ -11,8 +11,8 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t large_piece = std::size_t{8} << 10U;       // a first chunk of this size suggests a large body
-constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // even if Content-Length is larger
+constexpr std::size_t large_piece = std::size_t{8} << 10U;       // a first piece of this size suggests a large body
+constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // maximum, even if Content-Length is larger
 
 Instant now_utc() noexcept { return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()); }
 
@@ -40,8 +40,8 @@ int close_socket(void* context, curl_socket_t closed) noexcept {
   return close(closed);
 }
 
-// Whether another request may be sent over a kept connection. Bytes that arrive between this check and the request
-// would be taken for its answer, because HTTP/1 does not number answers.
+// Whether another request may be sent over a kept connection. HTTP/1 does not number answers, so bytes that arrive
+// between this check and the next request are taken for the answer to that request.
 bool is_usable(const InFlight& flight, const Connection& connection) noexcept {
   if (connection.retired) return false;
   if (connection.is_multiplexed()) return !connection.is_dead();
@@ -76,8 +76,8 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
     flight.forbid_reuse();
     return CURL_PREREQFUNC_ABORT;
   }
-  // libcurl compares the deadline with the time at which libcurl was called. The process may have been stopped since
-  // then, or the machine suspended, which libcurl's clock does not count.
+  // Check the deadline once more. libcurl compared it with the time at which libcurl was called; since then the
+  // process may have been stopped, or the machine suspended (libcurl's clock does not count suspended time).
   const auto now = SteadyClock::now();
   if (const auto& deadline = flight.transfer.request.deadline; deadline && now >= *deadline) {
     flight.late = true;
@@ -121,7 +121,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
-// Reserves memory for the body, since append() alone could reserve twice the size of a large body, far more than
+// Reserves memory for a large body. Without this, append() could reserve twice the size of the body, far more than
 // `most`.
 void make_room(std::string& body, std::size_t more, std::size_t most) {
   const auto needed = std::min(body.size() + more, most);
@@ -164,13 +164,14 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
   return 0;
 }
 
-// A socket that cannot be watched is polled by timer: if this callback failed, libcurl would refuse all further work.
+// This callback never reports a failure: after one, libcurl would refuse all further work. If a socket cannot be
+// watched, process() polls it by timer.
 int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
   auto& engine = *static_cast<Engine::Impl*>(context);
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
   const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
   auto* const connection = engine.connections.find_descriptor(socket);
-  // Only a connection that has carried an answer is certainly closed by close_socket().
+  // Pause only a connection that has carried an answer: only such a connection is certainly closed by close_socket().
   if (what == CURL_POLL_REMOVE && connection != nullptr && connection->read_only && connection->parsed > 0) {
     engine.readiness->pause(socket);
     return 0;

@@ -5,9 +5,9 @@
 
 namespace billcore::detail {
 
-/// Registers the callbacks on the request's handle. Throws like set().
+/// Registers the callbacks on the request's handle. Throws the same errors as set() in handles.hpp.
 void set_callbacks(InFlight& flight);
-/// Makes libcurl report the sockets and the timer that it waits for, for an event loop.
+/// For an event loop: makes libcurl report the sockets and the timer that it waits for.
 void set_event_callbacks(Engine::Impl& engine) noexcept;
 
 }  // namespace billcore::detail

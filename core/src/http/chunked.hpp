@@ -12,12 +12,12 @@ namespace billcore::detail {
 
 class ChunkedBody {
  public:
-  /// Appends the data of the next piece of the encoded body to `out`; false if `out` would exceed `most` bytes. After a
-  /// coding error the rest is ignored and ended() stays false.
+  /// Decodes the next piece of the encoded body and appends the data to `out`. Returns false if `out` would exceed
+  /// `most` bytes. After a coding error the rest is ignored and ended() stays false.
   [[nodiscard]] bool take(std::string_view piece, std::string& out, std::size_t most);
   /// Whether the end has arrived: last chunk, trailers and empty line.
   [[nodiscard]] bool ended() const noexcept { return state_ == State::ended; }
-  /// Whether bytes arrived after the end.
+  /// Whether bytes arrived after the end, or after a coding error.
   [[nodiscard]] bool has_excess() const noexcept { return excess_; }
 
  private:
@@ -26,8 +26,8 @@ class ChunkedBody {
   State state_ = State::size;
   bool excess_ = false;
   bool empty_line_ = true;  // the current trailer line is empty so far
-  int digits_ = 0;          // number of digits of the chunk size
-  std::uint64_t left_ = 0;  // bytes left of the chunk
+  int digits_ = 0;          // number of digits of the chunk size so far
+  std::uint64_t left_ = 0;  // bytes of the chunk that are still to come
 };
 
 }  // namespace billcore::detail

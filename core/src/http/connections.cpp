@@ -24,7 +24,7 @@ int port_of(int descriptor) noexcept {
                                              : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
-// Bytes received according to the kernel; nullopt if it does not report the number.
+// Number of bytes that the kernel has received on a socket; nullopt if the kernel does not report it.
 std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
   return info.tcpi_bytes_received;
 }
 
-// Received bytes that are unread in the kernel.
+// Number of received bytes that the process has not read yet.
 std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
   int count = 0;
   if (ioctl(descriptor, FIONREAD, &count) != 0) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
 
 bool poll_now(int descriptor, short events) noexcept {
   pollfd state{descriptor, events, 0};
-  return poll(&state, 1, 0) != 0;  // on an error of poll() do not trust the connection
+  return poll(&state, 1, 0) != 0;  // an error of poll() counts as an event: do not trust the connection
 }
 
 }  // namespace
@@ -59,7 +59,8 @@ bool Connection::has_unparsed() const noexcept {
 
 std::uint64_t Connection::read_ahead() const noexcept {
   if (descriptor == closed) return ahead;
-  // Bytes that arrive between the two queries would count as read, so repeat until the unread count is stable.
+  // Bytes that arrive between the two queries would count as read, so repeat the queries until the unread count is
+  // stable.
   for (int more = most_questions;; --more) {
     const auto unread = bytes_unread(descriptor);
     const auto received = bytes_received(descriptor);
@@ -70,7 +71,8 @@ std::uint64_t Connection::read_ahead() const noexcept {
   }
 }
 
-// libcurl closes a socket that never connected without calling back, so an entry with this descriptor is stale.
+// An existing entry with this descriptor is stale: libcurl does not call close_socket() for a socket that never
+// connected.
 void Connections::add(int descriptor) {
   remove(descriptor);
   auto made = std::make_shared<Connection>();
@@ -82,7 +84,8 @@ void Connections::remove(int descriptor) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [descriptor](const auto& each) { return each->descriptor == descriptor; });
   if (found == open_.end()) return;
-  // libcurl closes the connection of a failed transfer before it reports the failure.
+  // libcurl closes the connection of a failed transfer before it reports the failure, so keep the value for the
+  // diagnosis.
   if ((*found)->in_flight > 0) (*found)->ahead = (*found)->read_ahead();
   (*found)->descriptor = Connection::closed;
   open_.erase(found);
@@ -94,7 +97,7 @@ std::shared_ptr<Connection> Connections::find(int local_port) noexcept {
     // Look each port up only once: with many connections the system calls would cost more than the request itself.
     if (each->port == 0) each->port = port_of(each->descriptor);
     if (each->port != local_port) continue;
-    if (found != nullptr) return nullptr;  // two addresses of the service may share a local port: ambiguous
+    if (found != nullptr) return nullptr;  // connections to two addresses may share a local port
     found = each;
   }
   return found;

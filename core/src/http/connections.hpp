@@ -8,32 +8,33 @@
 
 namespace billcore::detail {
 
-/// A connection and its state. Threads: only the engine's.
+/// A connection and its state. Threads: only the one that uses the engine.
 struct Connection {
   static constexpr int closed = -1;
 
   int descriptor = closed;
   int port = 0;              // local port; 0: not looked up yet
-  bool known = false;        // the protocol is known, from the TLS handshake or because it is plain
+  bool known = false;        // the protocol is known, from the TLS handshake or because there is no TLS
   bool named = false;        // the names in its certificate have been checked
-  bool http2 = false;        // negotiated, or seen in an answer
+  bool http2 = false;        // HTTP/2 was negotiated, or seen in an answer
   bool opaque = false;       // bytes may be buffered in a TLS layer that cannot be inspected
   bool retired = false;      // not used for further requests
-  bool read_only = false;    // an event loop watches it for reading and nothing else
+  bool read_only = false;    // an event loop watches the connection for reading only
   std::uint64_t parsed = 0;  // bytes parsed as part of answers
-  int in_flight = 0;         // unfinished requests sent over it
-  std::uint64_t news = 0;    // number of times that a part of an answer arrived
+  int in_flight = 0;         // unfinished requests that were sent over the connection
+  std::uint64_t news = 0;    // number of pieces of answers that have arrived
   std::uint64_t ahead = 0;   // read_ahead() at the time of closing
 
   /// Whether the server has closed the connection. (libcurl itself detects only an orderly close, not a reset.)
   [[nodiscard]] bool is_dead() const noexcept;
-  /// Whether there are bytes to read, which on an idle HTTP/1 connection cannot belong to an answer.
+  /// Whether there are bytes to read, or the server has closed the connection. Bytes on an idle HTTP/1 connection do
+  /// not belong to any answer.
   [[nodiscard]] bool is_readable() const noexcept;
   /// Whether more bytes have arrived than were parsed. Only for plain HTTP/1: over TLS the result is always true,
   /// because of the record overhead.
   [[nodiscard]] bool has_unparsed() const noexcept;
   /// Bytes read from the connection (over TLS with record overhead) but not parsed as part of an answer; 0 if unknown.
-  /// Also valid for a closed connection that had a request in flight.
+  /// Also valid for a connection that was closed with a request in flight.
   [[nodiscard]] std::uint64_t read_ahead() const noexcept;
   /// Whether the connection uses HTTP/2, which numbers answers by stream. If the handshake was not seen, a second
   /// concurrent request implies HTTP/2, since HTTP/1 carries one at a time.
@@ -44,7 +45,7 @@ class Connections {
  public:
   /// Adds a newly opened socket. Throws std::bad_alloc.
   void add(int descriptor);
-  /// Must be called before the descriptor is closed.
+  /// Removes a socket. Must be called before the descriptor is closed.
   void remove(int descriptor) noexcept;
   /// The connection with this local port; nullptr if there is none or more than one.
   [[nodiscard]] std::shared_ptr<Connection> find(int local_port) noexcept;

@@ -7,8 +7,9 @@
 
 namespace billcore::detail {
 
-/// Lock-free, so that a forked child can read it regardless of what other threads were doing. The child closes its
-/// copies of the parent's descriptors, which does not affect the connections. Threads: any.
+/// The list is lock-free, so that a forked child can read it whatever the parent's other threads were doing during
+/// the fork. The child closes its copies of the parent's descriptors, which does not affect the parent's connections.
+/// Threads: any.
 class Descriptors {
  public:
   Descriptors() = default;
@@ -33,7 +34,7 @@ class Descriptors {
   };
   [[nodiscard]] Node* claim() noexcept;
 
-  std::atomic<Node*> first_{nullptr};  // nodes are reused, and freed only by the destructor
+  std::atomic<Node*> first_{nullptr};  // nodes are reused; only the destructor frees them
 };
 
 }  // namespace billcore::detail

@@ -69,28 +69,29 @@ bool refuses_certificate(std::string_view reason) noexcept {
          });
 }
 
-// Whether libcurl failed because the headers exceed one of its own limits. For HTTP/1 libcurl reports out of memory,
-// which is correct unless it has read more than the longest allowed line. For HTTP/2 either libcurl's callback fails or
+// Whether libcurl failed because the headers exceed one of its own limits. For HTTP/1 libcurl reports out of memory; if
+// it has read more than the longest allowed line, the line was the cause. For HTTP/2 either libcurl's callback fails or
 // nghttp2 rejects too many CONTINUATION frames; both appear only in the error text. On a reused connection libcurl then
-// sends the request again, which the write guard aborts.
+// tries to send the request again, which the write guard (before_send() in callbacks.cpp) prevents.
 bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noexcept {
   if (!evidence.sent || head.ended() || evidence.code == CURLE_OK) return false;
   if (static_cast<int>(evidence.code) == curle_too_large) return true;
   if (evidence.code == CURLE_OUT_OF_MEMORY) return evidence.read_ahead > max_header_line;
   if (evidence.words.find("Too many CONTINUATION frames") != std::string_view::npos) return true;
-  // The callback also fails for an unknown stream. A compressed line takes at least 5 bits per byte.
+  // The callback also fails for an unknown stream. So require that libcurl has read half the size of the longest
+  // line: a compressed line takes at least 5 bits per byte.
   return evidence.words.find("callback function failed") != std::string_view::npos &&
          evidence.read_ahead > max_header_line / 2;
 }
 
-// Whether libcurl rejected a Content-Length that is not a single number. From about 8.20 on it does so before it
-// reports the header line.
+// Whether libcurl rejected a Content-Length that is not a single number. From about release 8.20 on, libcurl does so
+// before it passes on the header line.
 bool has_bad_length(const Evidence& evidence) noexcept {
   return evidence.code == CURLE_WEIRD_SERVER_REPLY && evidence.sent &&
          evidence.words.find("Content-Length") != std::string_view::npos;
 }
 
-// Diagnoses an HTTP/2 answer for which libcurl has reported success: whether its stream really ended.
+// Diagnoses an HTTP/2 answer for which libcurl has reported success: checks whether its stream really ended.
 Diagnosis by_stream(const Evidence& evidence, const HeadReader& head) {
   if (!head.is_bodyless() && head.length() && *head.length() != evidence.body) {
     return {Failure::truncated, "the HTTP/2 stream ended after " + std::to_string(evidence.body) + " of " +
@@ -111,7 +112,8 @@ Diagnosis by_code(const Evidence& evidence) {
   if ((failure == Failure::handshake || failure == Failure::reset) && refuses_certificate(reason)) {
     return {Failure::certificate, std::move(reason)};
   }
-  // A proxy from the environment. libcurl's text contains its URL, password included.
+  // The proxy comes from the environment. libcurl's error text contains the proxy's URL with the password, so replace
+  // it.
   if (reason.starts_with("Unsupported proxy")) {
     return {Failure::proxy, "the environment names a proxy that is not supported"};
   }
@@ -126,7 +128,7 @@ bool breaks_connection(CURLcode code) noexcept {
 
 Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   const bool failed = evidence.code != CURLE_OK;
-  // First check for the failures that callbacks.cpp raised.
+  // Check first for the failures that callbacks.cpp caused.
   if (evidence.body_over_limit) {
     return {Failure::too_large,
             "the answer is over max_response (" + std::to_string(evidence.max_response) + " bytes)"};
@@ -161,7 +163,7 @@ Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
     return {Failure::protocol, "a header line is not valid HTTP"};
   }
   if (failed) return by_code(evidence);
-  // libcurl treats a status line as an answer even if the headers are incomplete.
+  // libcurl reports success after a status line even if the headers are incomplete.
   if (!head.ended()) return {Failure::truncated, "the connection ended within the headers"};
   if (head.is_http2()) return by_stream(evidence, head);
   if (head.is_chunked() && !evidence.body_ended) return {Failure::truncated, "the connection ended within a chunk"};

@@ -15,7 +15,7 @@
 namespace billcore::detail {
 
 constexpr std::size_t max_header_bytes = std::size_t{256}
-                                         << 10U;  // below libcurl's own limit, which would look like a reset
+                                         << 10U;  // below libcurl's own limit, whose error looks like a reset
 
 /// What is known about a request when libcurl reports that it has ended.
 struct Evidence {
@@ -24,17 +24,17 @@ struct Evidence {
   int status = 0;                 // HTTP status as parsed by libcurl
   int tunnel_status = 0;          // status of the proxy's answer to CONNECT
   bool sent = false;              // libcurl began to send the request
-  bool sent_again = false;        // libcurl was about to send the request again
+  bool sent_again = false;        // libcurl tried to send the request again
   bool dead_before_send = false;  // the connection had ended before the request was sent
   bool late = false;              // the deadline had passed before the request was sent
   bool unnamed = false;           // the service's certificate has no subject alternative name
   bool out_of_memory = false;     // memory ran out in one of the callbacks
   bool body_over_limit = false;
-  std::size_t max_response = 0;  // the configured limit
+  std::size_t max_response = 0;  // the configured limit of the body
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
   std::uint64_t body = 0;        // bytes of the body
-  bool reports_cuts = false;     // true: a cut HTTP/2 stream shows in `code` or in `stream_ended`
+  bool reports_cuts = false;     // true: `code` or `stream_ended` shows whether an HTTP/2 stream was cut
   bool stream_ended = true;      // false: the HTTP/2 stream was closed without END_STREAM
   bool lost = false;             // libcurl closed the HTTP/2 connection that carried the answer
   std::uint64_t read_ahead = 0;  // bytes that libcurl has read but not parsed as part of an answer
@@ -44,7 +44,7 @@ struct Diagnosis {
   Failure failure = Failure::none;
   std::string reason = {};
   bool died_on_reuse = false;
-  bool has_status = true;  // false: the status reported by libcurl was not sent by the other side
+  bool has_status = true;  // false: the other side did not send the status that libcurl reports
   Ending ending = Ending::framed;
 };
 

@@ -16,7 +16,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr auto interrupt_interval = std::chrono::milliseconds(25);
-constexpr auto slice = std::chrono::milliseconds(2);  // work done per process() call
+constexpr auto slice = std::chrono::milliseconds(2);  // time limit for the work of one process() call
 constexpr auto unwatched_interval = std::chrono::milliseconds(10);
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // let libcurl's more precise time-out fire first
 constexpr long kept_connections = 100;
@@ -37,12 +37,13 @@ Engine::Impl::Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of
   if (options.max_connections > 0) {
     curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
   }
-  // By default libcurl keeps four connections per active request, so only four would remain after a burst.
+  // By default libcurl keeps four connections per active request, so only four would stay open after a burst of
+  // requests.
   curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kept_connections);
 }
 Engine::Impl::~Impl() {
   for (const auto& flight : in_flight) curl_multi_remove_handle(multi.get(), flight->easy.get());
-  // Detach the timer callback: its target is destroyed.
+  // Unset the timer callback, because `due`, which it writes, is destroyed before `multi`.
   curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, nullptr);
 }
 void Engine::Impl::note(CURLMcode code) {
@@ -87,10 +88,11 @@ InFlight* Engine::start(Request request, Completion done) {
   return started;
 }
 
-// Must not fail, since the request is already in flight. process() completes a request that ends within send_now().
+// This function must not fail, because the request is already in flight. process() completes a request that ends
+// within send_now().
 void Engine::Impl::send_now() noexcept {
-  // Connecting can take long enough to block other threads of a language with a global lock, so leave it to the event
-  // loop.
+  // Without an open connection, leave the request to the event loop: connecting can take so long that it would block
+  // the other threads of a language with a global lock.
   if (!due || !connections.any()) return;
   due.reset();
   int running = 0;
@@ -102,8 +104,8 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   const auto found = std::find_if(in_flight.begin(), in_flight.end(),
                                   [flight](const auto& candidate) { return candidate.get() == flight; });
   if (found == in_flight.end()) return nullptr;
-  // An HTTP/2 connection stays open after an abandoned request. If nothing has arrived on the connection since the
-  // request was sent, the connection may be dead without any sign.
+  // An HTTP/2 connection stays open after a request on it was abandoned. If nothing has arrived on the connection
+  // since the request was sent, the connection may be dead, so retire it.
   const auto& connection = (*found)->connection;
   if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
   auto taken = std::move(*found);
@@ -114,7 +116,7 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   return taken;
 }
 
-// Excludes the connection from reuse; libcurl closes it after its last request in flight. A mere shutdown() is not
+// Excludes the connection from reuse; libcurl closes it after its last request in flight. A shutdown() alone is not
 // enough: libcurl 8.22 assumes that a connection it checked within the last second is alive, and would reuse it.
 void Engine::Impl::retire(Connection& connection) noexcept {
   connection.retired = true;
@@ -132,8 +134,8 @@ void Engine::Impl::leave(InFlight& flight) noexcept {
   limit_streams();
 }
 
-// libcurl chooses the connection and would keep choosing the retired one. While the retired connection has streams in
-// flight, allow libcurl only one stream per connection.
+// libcurl chooses the connection for a request, and would keep choosing a retired one. So as long as a retired
+// connection has streams in flight, allow libcurl only one stream per connection.
 void Engine::Impl::limit_streams() noexcept {
   const bool limited = connections.has_retired_in_flight();
   if (limited == streams_limited) return;
@@ -148,7 +150,7 @@ void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
   static_cast<RequestState&>(*flight) = RequestState{};
   spare.push_back(std::move(flight));
 } catch (...) {
-  // Out of memory: the handle is freed instead of kept; its connection stays with the engine.
+  // Memory ran out: the handle is freed instead of kept; its connection stays with the engine.
 }
 
 void Engine::Impl::end(InFlight* flight) {
@@ -214,11 +216,11 @@ bool Engine::Impl::collect(Deadline until) {
     curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
     transfer.status = static_cast<int>(status);
     transfer.head = std::move(flight->head.text());
-    // libcurl 8.22 keeps using a connection on which nghttp2 has failed.
+    // Retire the connection, because libcurl 8.22 keeps using a connection on which nghttp2 has failed.
     if (breaks_connection(code) && flight->connection != nullptr) retire(*flight->connection);
     try {
       judge(*flight, code);
-    } catch (const std::bad_alloc&) {  // libcurl reports the end of a transfer only once
+    } catch (const std::bad_alloc&) {  // the transfer must end now: libcurl reports its end only once
       transfer.failure = Failure::memory;
       transfer.reason.clear();
     }
@@ -321,7 +323,7 @@ void Engine::process() {
     const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
                      (ready.failed ? CURL_CSELECT_ERR : 0);
     impl_->note(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
-    if (SteadyClock::now() >= until) break;  // the other sockets stay ready
+    if (SteadyClock::now() >= until) break;  // the next call handles the other sockets, which stay ready
   }
   if (impl_->due && *impl_->due <= SteadyClock::now()) {
     impl_->due.reset();
@@ -332,7 +334,8 @@ void Engine::process() {
     impl_->unwatched = !impl_->in_flight.empty();
   }
   impl_->unfinished = !impl_->collect(until);
-  // While finished transfers wait to be collected, run no timers: an answer that is already here must not time out.
+  // While finished transfers wait to be collected, do not run timers: an answer that has already arrived must not
+  // time out.
   if (!impl_->unfinished) impl_->run_timers();
   impl_->rearm();
 }

@@ -1,8 +1,8 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
-// start() starts a request, drive() advances all requests of the engine, cancel() ends one. Requests complete by
-// callback and never block. In an event loop process() replaces drive(). Threads: one thread at a time may use an
-// engine.
+// start() starts a request without waiting, drive() advances all requests of the engine, and cancel() ends one. A
+// request calls back when it has ended. In an event loop, process() replaces drive(). Threads: one thread at a time
+// may use an engine.
 #pragma once
 
 #include <chrono>
@@ -25,21 +25,22 @@ namespace billcore::detail {
 
 /// Options shared by all requests of an engine.
 struct TransportOptions {
-  /// Scheme, host and port of (nearly) all URLs, parsed only once. Empty for arbitrary URLs, or if a proxy needs the
-  /// full URL.
+  /// Scheme, host and port of the request URLs, parsed only once. A URL with another origin still works, but is
+  /// parsed for each request. Empty: parse every URL, as a proxy for http requires.
   std::string origin;
-  std::optional<std::string> ca_file;  // PEM certificates; if neither file nor folder is given, libcurl's default
+  std::optional<std::string> ca_file;  // PEM certificates to trust; libcurl's default if ca_folder is also unset
   std::optional<std::string> ca_folder;
-  std::optional<std::string> proxy;               // empty: none; nullopt: from the environment
+  std::optional<std::string> proxy;               // empty: no proxy; nullopt: from the environment
   std::optional<std::string> client_certificate;  // PEM file: certificate, intermediates and key
   bool http2 = false;
-  /// A connection idle for longer is not reused: load balancers silently drop connections after 60 s.
+  /// A connection that was idle for longer is not reused: some load balancers silently drop connections after 60 s.
   std::chrono::seconds max_idle{50};
   /// Maximum number of connections of one engine; further requests wait for a free connection. 0: unlimited.
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
-  /// libcurl re-sends a request on its own when a reused connection is closed without an answer. The guard prevents
-  /// that: retry.cpp decides about retries. Disabled only by the test that demonstrates its purpose.
+  /// When a reused connection is closed without an answer, libcurl would send the request again on its own. The write
+  /// guard prevents that, because only retry.cpp decides about retries. Only the test that shows what the guard is
+  /// for disables it.
   bool send_guard = true;
 };
 
@@ -60,12 +61,12 @@ class Engine {
   /// Starts a request. `done` is called once, from within drive() or process(), unless the request is cancelled. The
   /// returned pointer is valid until `done` is called or the request is cancelled.
   InFlight* start(Request request, Completion done);
-  /// Runs until `until` returns true. Calls `interrupt` at least every 50 ms; when it returns true, drive() reads what
-  /// has already arrived and returns false, even if `until` would now return true. When any thread requests a stop of
-  /// `cancel`, drive() does the same at once.
+  /// Advances all requests until `until` returns true; then returns true. Calls `interrupt` at least every 50 ms. When
+  /// `interrupt` returns true, drive() reads what has already arrived and returns false, even if `until` would now
+  /// return true. It does the same at once when a thread requests a stop through `cancel`.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
                            const std::stop_token& cancel = {});
-  /// Progress of a request in flight. `head`: the header lines that have arrived.
+  /// Progress of a request in flight. `head`: the header lines that have arrived so far.
   struct Progress {
     bool sent;
     SendTime sent_at;
@@ -78,7 +79,8 @@ class Engine {
   bool cancel(InFlight* request, SendTime* sent_at = nullptr) noexcept;
   /// Replaces the deadline after which the request is not sent. libcurl's time-out for the request stays as it is.
   static void set_deadline(InFlight* request, const Deadline& deadline) noexcept;
-  /// Like cancel(), for a request whose answer is no longer needed: does not retire its connection.
+  /// Like cancel(), for a request whose answer is no longer needed: its connection may still be used for further
+  /// requests.
   void detach(InFlight* request) noexcept;
 
   using Timer = std::pair<SteadyClock::time_point, std::uint64_t>;
@@ -90,7 +92,7 @@ class Engine {
   [[nodiscard]] int descriptor();
   /// Advances all requests as far as possible without waiting.
   void process();
-  /// Makes descriptor() readable.
+  /// Makes descriptor() readable, so that the event loop calls process().
   void wake() noexcept;
 
  private:

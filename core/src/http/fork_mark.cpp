@@ -8,7 +8,7 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t page_size = sizeof(std::atomic<std::uint64_t>);  // the kernel rounds it up to a page
+constexpr std::size_t page_size = sizeof(std::atomic<std::uint64_t>);  // the kernel rounds the size up to a page
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::uint64_t ForkMark::here() noexcept {
   if (page_ == nullptr) return static_cast<std::uint64_t>(getpid());
   auto known = page_->load(std::memory_order_acquire);
   if (known != 0) return known;
-  // First use in a forked child; if several threads race, one of them sets the number.
+  // This is the first use in a forked child. If several threads get here at once, one of them sets the number.
   const auto fresh = last_.fetch_add(1) + 1;
   return page_->compare_exchange_strong(known, fresh) ? fresh : known;
 }

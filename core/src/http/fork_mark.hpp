@@ -1,5 +1,5 @@
-// Tells processes apart after a fork without a system call, since every call of the client checks the process twice.
-// Internal.
+// Detects a fork without a system call, because every call of the client checks twice whether it is still in the same
+// process. Internal.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ class ForkMark {
   [[nodiscard]] std::uint64_t here() noexcept;
 
  private:
-  std::atomic<std::uint64_t>* page_ = nullptr;  // null if the kernel does not support it
-  std::atomic<std::uint64_t> last_{1};          // copied by a fork like all other memory
+  std::atomic<std::uint64_t>* page_ = nullptr;  // null if the kernel does not support MADV_WIPEONFORK
+  std::atomic<std::uint64_t> last_{1};          // a forked child gets a copy, as of all other memory
 };
 
 }  // namespace billcore::detail

@@ -29,7 +29,7 @@ void for_each_element(std::string_view value, Each each) {
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// The status of `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 for a line of another form or a status below 100.
+// The status in a line such as `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 for a line of another form or a status below 100.
 int status_of(std::string_view line) noexcept {
   constexpr std::string_view name = "HTTP/";
   if (!line.starts_with(name) || line.size() == name.size() || !is_digit(line[name.size()])) return 0;
@@ -38,7 +38,7 @@ int status_of(std::string_view line) noexcept {
   const auto status = line.substr(std::min(line.find_first_not_of(' '), line.size()));
   if (status.size() == line.size()) return 0;
   const auto behind = status.substr(std::min<std::size_t>(3, status.size()));
-  if (!behind.empty() && behind.find_first_of(" \t\r\n") != 0) return 0;  // more than three digits, or 200abc
+  if (!behind.empty() && behind.find_first_of(" \t\r\n") != 0) return 0;  // such as 2000 or 200abc
   const int number = whole_number<int>(status.substr(0, 3)).value_or(0);
   return number < 100 ? 0 : number;
 }
@@ -70,7 +70,8 @@ void HeadReader::take(std::string_view line) {
   if (ended_) return;
   if (!begun_) return begin(line);
   if (line == "\r\n" || line == "\n") {
-    // After an interim head another status line follows. Status 101 (switching protocols) is never requested.
+    // After an interim head another status line follows. Status 101 (switching protocols) counts as final, because
+    // the client never asks for it.
     if (status_ >= 100 && status_ < 200 && status_ != 101) {
       begun_ = false;
     } else {

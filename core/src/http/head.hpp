@@ -12,7 +12,7 @@
 
 namespace billcore::detail {
 
-/// Calls `each(name, value)`, both trimmed, for every header until it returns true.
+/// Calls `each(name, value)`, both trimmed, for every header until `each` returns true.
 template <typename Each>
 void for_each_header(std::string_view head, Each each) {
   while (!head.empty()) {
@@ -35,12 +35,12 @@ void for_each_header(std::string_view head, Each each) {
   return found;
 }
 
-/// Collects the header lines of one answer as libcurl delivers them. Parses only the headers for the framing of the
-/// body; all others are parsed later, if needed.
+/// Collects the header lines of one answer as libcurl delivers them. Parses only the headers that say how long the
+/// body is; all other headers are parsed later, if needed.
 class HeadReader {
  public:
-  /// Takes one line including its line end. A status line after an interim answer (1xx) starts over; lines after the
-  /// final head are trailers and are ignored.
+  /// Takes one header line, including its line end. A status line after an interim answer (1xx) starts over; lines
+  /// after the final head are trailers and are ignored.
   void take(std::string_view line);
 
   /// Whether the final head is complete.
@@ -52,7 +52,7 @@ class HeadReader {
   [[nodiscard]] bool is_chunked() const noexcept { return chunked_; }
   /// Content-Length; nullopt if absent, or if overridden by chunked coding.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return chunked_ ? std::nullopt : length_; }
-  /// Whether Content-Length has different values or is not a number, so that the end of the body is unknown.
+  /// Whether the end of the body is unknown, because Content-Length has several different values or is not a number.
   [[nodiscard]] bool is_contradictory() const noexcept { return contradictory_; }
   /// Whether the head implies an empty body.
   [[nodiscard]] bool is_bodyless() const noexcept { return status_ == 204 || status_ == 304 || length() == 0U; }

@@ -33,18 +33,18 @@ struct RequestState {
   HeadReader head = {};
   ChunkedBody chunks = {};
   bool reuse_forbidden = false;  // see forbid_reuse()
-  bool stream_ended = false;     // its HTTP/2 stream ended with END_STREAM; see stream_end.hpp
+  bool stream_ended = false;     // the HTTP/2 stream ended with END_STREAM; see stream_end.hpp
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
   bool late = false;           // the deadline had passed when libcurl was about to send
   bool unnamed = false;        // the service's certificate has no subject alternative name
-  bool out_of_memory = false;  // memory ran out in a callback, which can only abort
+  bool out_of_memory = false;  // memory ran out in a callback, which then aborted the transfer
   std::optional<Engine::Timer> expiry = {};
 };
 
-// A request in flight with its handle, which is reused for further requests if libcurl allows it (releases.hpp):
-// changing a few options of a handle is cheaper than setting all of them.
+// A request in flight with its libcurl handle. The handle is reused for further requests if the libcurl release
+// allows it (releases.hpp), because changing a few options of a handle is cheaper than setting all of them.
 class InFlight : public RequestState {
  public:
   InFlight(const TransportOptions& options, Engine::Impl& of)
@@ -56,7 +56,7 @@ class InFlight : public RequestState {
     ++connection->news;
     connection->parsed += bytes;
   }
-  /// Makes libcurl close the connection after this answer, because further bytes on it belong to no request.
+  /// Makes libcurl close the connection after this answer instead of reusing it.
   void forbid_reuse() noexcept {
     reuse_forbidden = true;
     curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L);
@@ -78,13 +78,13 @@ struct Engine::Impl {
   [[nodiscard]] std::unique_ptr<InFlight> make_request();
   void prepare(InFlight& flight);
   void set_address(CURL* easy, const std::string& url) const;
-  // Completes finished transfers; false if some are left when `until` has passed.
+  // Completes finished transfers; returns false if some are left when the time `until` has come.
   bool collect(Deadline until = std::nullopt);
   // Records the outcome of a request in its transfer.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
-  // As check(), for event loops, where out of memory in one request must not stop the other requests. libcurl may then
-  // have lost a socket or a timer, so process() polls all of them.
+  // Like check(), for event loops: does not throw when memory runs out, because the other requests must go on. libcurl
+  // may then have lost track of a socket or a timer, so process() polls all of them.
   void note(CURLMcode code);
   // Sends a started request over a kept connection at once, instead of in the event loop's next iteration.
   void send_now() noexcept;
@@ -92,8 +92,8 @@ struct Engine::Impl {
   void expire(InFlight* flight);
   void make_readiness();
   void rearm() noexcept;
-  // Removes a request from `in_flight`. given_up: the request ends without its answer, because of a deadline, a
-  // cancellation or an interrupt.
+  // Removes a request from `in_flight`. `given_up` says that the request ends without its answer, because of a
+  // deadline, a cancellation or an interrupt.
   std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
   void retire(Connection& connection) noexcept;
   void leave(InFlight& flight) noexcept;
@@ -114,7 +114,7 @@ struct Engine::Impl {
   std::vector<std::unique_ptr<InFlight>> in_flight;
   std::map<Timer, std::function<void()>> timers;
   std::uint64_t timer_count = 0;
-  bool unfinished = false;                     // process() left work to do
+  bool unfinished = false;                     // process() must run again at once
   bool unwatched = false;                      // libcurl waits for a socket that is not in the epoll set
   std::optional<SteadyClock::time_point> due;  // when libcurl's timer expires, in an event loop
 };

@@ -1,4 +1,4 @@
-// Information from libcurl about itself, and its parser of dates. Internal.
+// What libcurl reports about itself, and its date parser. Internal.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace billcore::detail {
 
 /// The certificate file that libcurl was built to trust, if it reports one.
 [[nodiscard]] std::vector<std::string> own_trust();
-/// Version of the libcurl in use: 0xXXYYZZ for XX.YY.ZZ.
+/// Version of the libcurl in use, as 0xXXYYZZ for XX.YY.ZZ.
 [[nodiscard]] unsigned libcurl_version() noexcept;
 
-/// Seconds since 1970 of an HTTP date; nullopt if the text is not an HTTP date.
+/// Converts an HTTP date to seconds since 1970; nullopt if the text is not an HTTP date.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 }  // namespace billcore::detail

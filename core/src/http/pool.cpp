@@ -59,7 +59,7 @@ void EnginePool::give_back(std::unique_ptr<Engine> engine) noexcept try {
   const std::lock_guard lock(pool.mutex);
   if (!closed_) pool.idle.push_back(std::move(engine));
 } catch (...) {
-  // Out of memory: the engine is destroyed instead of kept.
+  // Memory ran out: the engine is destroyed instead of kept.
 }
 
 void EnginePool::close() noexcept try {
@@ -71,7 +71,8 @@ void EnginePool::close() noexcept try {
     idle.swap(pool.idle);
   }
 } catch (...) {
-  // Reached only in a forked child without memory for its own state, which has no idle engines to close.
+  // Reached only in a forked child that has no memory for a state of its own. Such a child has no idle engines to
+  // close.
 }
 
 }  // namespace billcore::detail

@@ -36,12 +36,12 @@ class EnginePool {
    private:
     EnginePool& pool_;
     std::unique_ptr<Engine> engine_;
-    std::uint64_t process_;  // process that leased the engine; a child forked within the call must not use it
+    std::uint64_t process_;  // process that leased the engine; a child forked during the call must not use the engine
   };
   [[nodiscard]] Lease lease();
-  /// A number that differs between this process and those that it was forked from.
+  /// The number of this process, which differs from the numbers of the processes that it was forked from.
   [[nodiscard]] std::uint64_t process() noexcept { return mark_.here(); }
-  /// Closes idle engines; leased ones close when they are returned.
+  /// Closes idle engines; a leased engine closes when it is returned.
   void close() noexcept;
 
  private:

@@ -73,11 +73,11 @@ void Readiness::forget(int socket) noexcept {
 }
 
 void Readiness::wake_at(std::optional<Time> when) noexcept {
-  // One spurious wake-up is cheaper than a system call each time the timer moves to a later time.
+  // Do not move the timer to a later time: one early wake-up is cheaper than a system call for each move.
   if (!when || woken_ || (armed_ && *armed_ <= *when)) return;
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - SteadyClock::now());
   constexpr std::uint64_t one = 1;
-  // For a time in the past, write to the eventfd: setting the timer takes several times as long, most of all on a
+  // For a time in the past, write to the eventfd: setting the timer takes several times as long, especially on a
   // virtual machine.
   woken_ = left.count() <= 0 && write(now_, &one, sizeof one) > 0;
   if (woken_) return;

@@ -23,7 +23,7 @@ class Readiness {
     bool failed = false;
   };
 
-  /// Error(internal) if the process has run out of descriptors.
+  /// Throws Error(internal) if the process has run out of descriptors.
   Readiness();
   ~Readiness();
   Readiness(const Readiness&) = delete;
@@ -32,11 +32,12 @@ class Readiness {
   [[nodiscard]] int descriptor() const noexcept { return set_; }
   /// Watches a socket; with both flags false, stops watching it. Returns false on failure.
   bool watch(int socket, bool readable, bool writable) noexcept;
-  /// Pauses a socket that is watched for reading, until the next request on its connection: the socket stays in the set
-  /// until bytes arrive on it. Call forget() before the socket is closed.
+  /// Stops reporting a socket that is watched for reading, until watch() is called for it again. To save system calls,
+  /// the socket leaves the set only when bytes arrive on it. Call forget() before the socket is closed.
   void pause(int socket) noexcept;
   void forget(int socket) noexcept;
-  /// Sets the timer; nullopt leaves it as it is. If the new time is later, the loop may wake up early, once.
+  /// Sets the timer; nullopt leaves the timer as it is. If the new time is later than the old one, the loop may wake
+  /// up once too early.
   void wake_at(std::optional<Time> when) noexcept;
   /// Returns the ready sockets, at most as many as `room` holds; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;

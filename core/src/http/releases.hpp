@@ -3,28 +3,28 @@
 
 namespace billcore::detail {
 
-/// Whether this release (0xXXYYZZ) returns while an HTTP/2 peer floods the connection with small frames (empty DATA,
-/// PING, PRIORITY, WINDOW_UPDATE, …). Older releases keep reading as long as frames arrive: a call then ends long after
-/// its deadline, and an event loop is blocked. Tested: 7.88.1 and 8.5.0 do not return; 8.10.1, 8.14.1, 8.17.0 and
-/// 8.22.0 return.
+/// Whether this libcurl release (0xXXYYZZ) returns to its caller while an HTTP/2 peer floods the connection with small
+/// frames (empty DATA, PING, PRIORITY, WINDOW_UPDATE, …). Older releases keep reading as long as frames arrive: a call
+/// then ends long after its deadline, and an event loop is blocked. Tested: 7.88.1 and 8.5.0 do not return; 8.10.1,
+/// 8.14.1, 8.17.0 and 8.22.0 return.
 [[nodiscard]] constexpr bool is_flood_proof(unsigned release) noexcept { return release >= 0x080A01; }
 
 /// Whether this release reports every HTTP/2 stream that is cut before its END_STREAM. Other releases return success
-/// for a stream that the server resets with NO_ERROR, as some proxies do when they lose the service. All releases
-/// report a body that is shorter than its length. Tested: 8.1.2 and 8.2.1 report the cut; 7.88.1, 8.3.0, 8.4.0, 8.5.0,
-/// 8.10.1, 8.14.1, 8.17.0 and 8.22.0 do not, nor does 8.0.1 (see hides_broken_connections).
+/// for a stream that the server resets with NO_ERROR, as some proxies do when they lose the connection to the service.
+/// All releases report a body that is shorter than its Content-Length. Tested: 8.1.2 and 8.2.1 report the cut; 7.88.1,
+/// 8.3.0, 8.4.0, 8.5.0, 8.10.1, 8.14.1, 8.17.0 and 8.22.0 do not, nor does 8.0.1 (see hides_broken_connections).
 [[nodiscard]] constexpr bool reports_cut_streams(unsigned release) noexcept {
   return release >= 0x080100 && release < 0x080300;
 }
 
-/// Whether this release also returns success, and closes the connection, when a whole HTTP/2 connection breaks off
-/// because its peer violates the protocol. Tested: 7.88.1 and 8.0.1 do; 8.1.2, 8.2.1, 8.3.0, 8.4.0, 8.5.0 and 8.10.1
-/// wait until the time-out; 8.14.1, 8.17.0 and 8.22.0 report the violation.
+/// Whether this release returns success, and closes the connection, when a whole HTTP/2 connection breaks off because
+/// its peer violates the protocol. Tested: 7.88.1 and 8.0.1 do; 8.1.2, 8.2.1, 8.3.0, 8.4.0, 8.5.0 and 8.10.1 wait
+/// until the time-out; 8.14.1, 8.17.0 and 8.22.0 report the violation.
 [[nodiscard]] constexpr bool hides_broken_connections(unsigned release) noexcept { return release < 0x080100; }
 
 /// Whether this release keeps a dangling pointer to the last header line of a handle's previous request. If the first
 /// header line of an answer begins with a blank, as a continuation line does, such a release writes into freed memory
-/// (curl/curl#11103). Tested: 7.88.1 does, 8.22.0 does not.
+/// (curl/curl#11103). Tested: 7.88.1 keeps it, 8.22.0 does not.
 [[nodiscard]] constexpr bool keeps_stale_header(unsigned release) noexcept { return release < 0x080101; }
 
 }  // namespace billcore::detail

@@ -48,10 +48,10 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_NOPROGRESS, 1L);
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the API key is a custom header and would be sent along
+  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // libcurl would send the API key, a custom header, to the new URL
   set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
-  // Otherwise libcurl looks the proxy variables up for every request.
+  // Otherwise libcurl looks up the proxy variables of the environment for every request.
   if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
   set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // see chunked.hpp
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // the proxy's headers are not part of the answer
@@ -82,8 +82,8 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   return made;
 }
 
-// libcurl parses and reassembles the URL of each request, a fifth of its work per request. So parse the origin only
-// once and send the rest of the URL as it is.
+// libcurl parses and reassembles the URL of each request, which is a fifth of libcurl's work per request. So the
+// origin is parsed only once, and the rest of the URL is sent as it is.
 void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
   if (origin != nullptr && url.starts_with(options.origin) && url[options.origin.size()] == '/') {
     set(easy, CURLOPT_CURLU, origin.get());

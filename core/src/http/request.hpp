@@ -10,7 +10,7 @@
 
 namespace billcore::detail {
 
-/// Request headers in libcurl's form: built once, shared by many requests. Threads: immutable.
+/// Request headers in libcurl's form: built once, shared by many requests. Immutable. Threads: any.
 class RequestHeaders {
  public:
   /// Each of `lines` has the form "Name: value".
@@ -28,10 +28,10 @@ class RequestHeaders {
 struct Request {
   std::string method;
   std::string url;
-  std::optional<std::string> body;  // JSON; an empty text is sent as no body
+  std::optional<std::string> body;  // JSON; nullopt or empty: no body
   Deadline deadline;
   std::shared_ptr<const RequestHeaders> headers;
-  bool fresh = false;  // use a new connection
+  bool fresh = false;  // send over a new connection
 };
 
 }  // namespace billcore::detail

@@ -1,4 +1,5 @@
-// Records END_STREAM flags. The linker puts this file between libcurl and nghttp2: see core/cmake/dependencies.cmake.
+// Records whether HTTP/2 streams end with the flag END_STREAM. The linker puts this file between libcurl and nghttp2:
+// see core/cmake/dependencies.cmake.
 #include "http/stream_end.hpp"
 
 #include <nghttp2/nghttp2.h>
@@ -31,7 +32,7 @@ void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begi
     "__wrap_nghttp2_session_callbacks_set_on_begin_headers_callback");
 
 // libcurl calls this function for each connection to a service, but not for connections to a proxy. libcurl itself sets
-// no on_begin_frame callback.
+// no on_begin_frame callback, so this one replaces nothing.
 void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begin_headers_callback callback) {
   nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, &billcore::detail::note_end);
   billcore_set_on_begin_headers(callbacks, callback);

@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 
-// Functions of the TLS library that libcurl uses; null if libcurl does not load OpenSSL. As weak declarations they need
-// no header of OpenSSL and no further library.
+// Functions of the TLS library that libcurl uses; null if libcurl does not load OpenSSL. Because the declarations are
+// weak, this file needs neither OpenSSL's headers nor a link to OpenSSL.
 struct ssl_st;
 struct x509_st;
 struct GENERAL_NAME_st;
@@ -32,7 +32,8 @@ struct TlsLayer {
   const ssl_st* ssl = nullptr;  // nullptr: no TLS
 };
 
-// The TLS layer of a connection. Through an https proxy there are two; libcurl returns the inner one.
+// The TLS layer of a connection. A connection through an https proxy has two TLS layers; libcurl returns the inner
+// one.
 TlsLayer tls_of(CURL* easy) noexcept {
   curl_tlssessioninfo* tls = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || tls == nullptr) return {};
@@ -91,8 +92,8 @@ Naming naming_of_peer(CURL* easy) noexcept {
   int critical = -1;
   const std::unique_ptr<stack_st, FreeNames> names(
       static_cast<stack_st*>(X509_get_ext_d2i(certificate, subject_alt_name, &critical, nullptr)));
-  // If the extension exists (critical >= 0), OpenSSL was able to read it when it verified the certificate, so memory
-  // ran out.
+  // If the extension exists (critical >= 0), OpenSSL was able to read it when it verified the certificate, so the
+  // cause is that memory ran out.
   if (names == nullptr) return critical >= 0 ? Naming::out_of_memory : Naming::missing;
   for (int i = 0; i < OPENSSL_sk_num(names.get()); ++i) {
     int kind = -1;

@@ -7,17 +7,18 @@ namespace billcore::detail {
 
 /// How the certificate of the service names the host.
 enum class Naming : std::uint8_t {
-  good,     // by subject alternative names; or there is no TLS, or it cannot be inspected
-  missing,  // by its common name, which libcurl accepts and RFC 9525 forbids
+  good,     // by subject alternative names, or not known: without TLS, or if TLS cannot be inspected
+  missing,  // only by its common name, which libcurl accepts and RFC 9525 forbids
   out_of_memory
 };
 /// Looks at the service's own certificate, not that of an https proxy. libcurl has already compared the names with the
 /// host.
 [[nodiscard]] Naming naming_of_peer(CURL* easy) noexcept;
-/// Records what the handshake says about a connection; called on its first request.
+/// Records what the TLS handshake says about a connection: its protocol, and whether its TLS layer can be inspected.
+/// Called for the first request on the connection.
 void learn(const InFlight& flight, Connection& connection) noexcept;
-/// Whether the TLS library has buffered bytes of an HTTP/1 connection that libcurl has not read yet; poll() does not
-/// report them.
+/// Whether the TLS library has buffered bytes of an HTTP/1 connection that libcurl has not read yet. poll() does not
+/// report such bytes.
 [[nodiscard]] bool holds_bytes(CURL* easy) noexcept;
 
 }  // namespace billcore::detail

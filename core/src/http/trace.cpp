@@ -13,7 +13,7 @@
 namespace billcore::detail {
 namespace {
 
-// Prints header lines, each with the prefix `mark`; replaces the value of the API key's header.
+// Prints header lines, each with the prefix `mark`; hides the API key.
 void print_headers(const char* mark, std::string_view lines) {
   while (!lines.empty()) {
     auto line = lines.substr(0, lines.find_first_of("\r\n"));

@@ -13,7 +13,7 @@ enum class Failure : std::uint8_t {
   none,
   resolve,
   connect,
-  handshake,    // the TLS handshake was broken off
+  handshake,    // the TLS handshake broke off
   tls,          // the certificate or protocol is not acceptable
   certificate,  // the client's certificate is unusable, or the service rejects it
   timeout,
@@ -21,12 +21,12 @@ enum class Failure : std::uint8_t {
   truncated,
   too_large,
   protocol,
-  proxy,   // refused by the proxy
+  proxy,   // the proxy refused the connection
   memory,  // out of memory
   other
 };
 
-/// How the end of an answer's body is known.
+/// How the client knows that an answer's body has ended.
 enum class Ending : std::uint8_t {
   framed,  // by its length, its chunks, its status or the end of its HTTP/2 stream
   closed,  // only by the end of an HTTP/1 connection, which may also have broken
@@ -39,7 +39,7 @@ struct Transfer {
   bool sent = false;              // sending began; false: nothing was sent
   SendTime sent_at;               // when sending began
   bool died_on_reuse = false;     // sent over a reused connection that the other side had closed
-  bool dead_before_send = false;  // as died_on_reuse, but noticed before anything was sent
+  bool dead_before_send = false;  // the other side had closed a reused connection before anything was sent
   int status = 0;                 // 0 without a status line
   std::string head;               // the raw header lines; see head.hpp
   std::string body;

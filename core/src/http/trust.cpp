@@ -28,7 +28,8 @@ Trust find_trust(const std::optional<std::string>& given, const char* cert_file,
     trust.file = cert_file;
   }
   if (cert_dir != nullptr && *cert_dir != '\0') {
-    // SSL_CERT_DIR is a list of folders, as in OpenSSL. A missing folder is an error only if it is the only one.
+    // SSL_CERT_DIR is a list of folders, as in OpenSSL. A missing folder is an error only if it is the only entry of
+    // the list and SSL_CERT_FILE is not set.
     if (!trust.file && std::string_view(cert_dir).find(':') == std::string_view::npos) named("SSL_CERT_DIR", cert_dir);
     trust.folder = cert_dir;
   }

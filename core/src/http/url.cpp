@@ -20,7 +20,7 @@ namespace {
 bool is_loopback(std::string_view name) {
   const auto host = lower(name);
   if (host == "localhost" || host == "::1") return true;
-  // Names such as `127.` or `127.0.0.256` are not IP addresses: they would be looked up in DNS.
+  // Names such as `127.` or `127.0.0.256` are not IP addresses, so they would be looked up in DNS.
   in_addr address{};
   return host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
@@ -36,7 +36,7 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   if (url.substr(scheme_end + 3).starts_with('/')) bad_base_url("has no host: it must begin with https://host");
   const std::string text(url);
   const auto parts = split_url(text);
-  // libcurl reads `http:/a://b` as host `a`, but the request would be sent to `b`.
+  // libcurl's URL parser reads `http:/a://b` as host `a`, but a request would be sent to `b`.
   if (!parts || parts->host.empty() || lower(url.substr(0, scheme_end)) != parts->scheme) {
     bad_base_url("is not a valid URL");
   }
@@ -55,9 +55,9 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
         "is http to a host that is not loopback, which would send the API key in the clear: use https, or "
         "allow_insecure_http");
   }
-  // libcurl would remove the segments `.` and `..` from the path.
+  // libcurl would remove the segments `.` and `..`, and so send requests to another path.
   if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not contain the segments `.` or `..`");
-  // How a non-ASCII name is resolved depends on libcurl's build and on the locale. parts->host is decoded.
+  // How a non-ASCII name is resolved depends on libcurl's build and on the locale. parts->host is percent-decoded.
   if (std::any_of(parts->host.begin(), parts->host.end(),
                   [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
     bad_base_url("has a host name with non-ASCII characters: write it in its DNS form (xn--...)");

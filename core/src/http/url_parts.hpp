@@ -6,7 +6,7 @@
 
 namespace billcore::detail {
 
-/// The parts of an absolute URL that the client checks; nullopt for an invalid URL.
+/// The parts of an absolute URL that the client checks. split_url() returns nullopt for an invalid URL.
 struct UrlParts {
   std::string scheme;
   std::string host;  // IPv6 without brackets

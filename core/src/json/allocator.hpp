@@ -41,18 +41,18 @@ class alignas(std::max_align_t) Block {
   std::shared_ptr<DocumentPool> pool_;  // set while the block is in use
   std::size_t capacity_;
   std::size_t used_ = 0;
-  std::size_t last_ = 0;  // start of the newest allocation, the only one that can grow
+  std::size_t last_ = 0;  // start of the newest allocation, the only one that can grow in place
 };
 
-/// Keeps blocks of destroyed documents for reuse. Threads: any; a document may be destroyed in another thread than it
-/// was created in, and after all other references to the pool are gone.
+/// Keeps blocks of destroyed documents for reuse. Threads: any; a document may be destroyed on another thread than
+/// the one that created it, and after all other references to the pool are gone.
 class DocumentPool {
  public:
-  /// Larger blocks are freed, so that one large document does not pin memory forever.
+  /// Larger blocks are freed instead of kept, so that one large document does not occupy memory forever.
   static constexpr std::size_t largest_kept = std::size_t{1} << 20U;
 
-  /// At most `most_in_use` blocks are in use at the same time; further documents use the heap. So a program that keeps
-  /// many documents does not keep the unused part of many blocks.
+  /// At most `most_in_use` blocks are in use at the same time; further documents use the heap. This limits the memory
+  /// in unused parts of blocks, for a program that keeps many documents.
   explicit DocumentPool(std::size_t most_in_use = std::numeric_limits<std::size_t>::max()) noexcept
       : most_in_use_(most_in_use) {}
   DocumentPool(const DocumentPool&) = delete;

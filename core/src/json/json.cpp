@@ -28,8 +28,8 @@ std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
 
-// Whether a document is nested too deeply. Skips each container with so few values that it cannot be nested too deeply;
-// nearly all containers are that small.
+// Whether a document is nested too deeply. Skips each container that has too few values to be nested too deeply; nearly
+// all containers are that small.
 bool too_deep(yyjson_doc* doc) noexcept {
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
@@ -56,13 +56,13 @@ constexpr yyjson_read_flag read_flags = YYJSON_READ_BIGNUM_AS_RAW;
 // Upper bound for the size of a Document with its reference count.
 constexpr std::size_t document_size = sizeof(Document) + 128;
 
-// Size of a block that is certainly enough for a document: yyjson's maximum.
+// Size of a block that is certainly enough for a document: the maximum that yyjson states for a text of this size.
 std::size_t pooled_size(std::size_t text_size) noexcept {
   return yyjson_read_max_memory_usage(text_size, read_flags) + document_size;
 }
 
-// Size of a block that is enough for a usual document: yyjson copies the text, expects one value per 6 bytes, and can
-// take half as many more.
+// Size of a block that is enough for a usual document: yyjson copies the text, reserves space for one value per 6
+// bytes, and can extend that space once by half.
 std::size_t usual_size(std::size_t text_size) noexcept {
   return text_size * 5 + document_size + (std::size_t{1} << 10U);
 }
@@ -73,7 +73,7 @@ struct Parsed {
 };
 
 Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator& from = heap_allocator()) {
-  // yyjson copies the allocator into the document.
+  // yyjson copies the allocator into the document, so a local variable is enough.
   const yyjson_alc alc{from.allocate, from.reallocate, from.release, from.context};
   yyjson_read_err err{};
   // Without YYJSON_READ_INSITU the text is not modified; the parameter is non-const only for that mode.
@@ -191,7 +191,8 @@ void Document::read(Block& block) {
   try {
     read(block.allocator());
   } catch (const std::bad_alloc&) {
-    // yyjson's maximum is correct only for valid JSON: a body of "[[[[" needs more memory before parsing fails.
+    // The maximum that yyjson states is correct only for valid JSON: a body of "[[[[" needs more memory before
+    // parsing fails.
     read(heap_allocator());
   }
 }
@@ -225,7 +226,6 @@ std::string Document::path(const Node* node) const {
 }  // namespace detail
 
 // ---- JsonObject
-// -------------------------------------------------------------------------------------------------------------
 
 struct JsonObject::Impl {
   yyjson_mut_doc* doc;

@@ -8,7 +8,8 @@
 namespace billcore::detail {
 namespace {
 
-// skip_string() and skip_container() return the position after the end, or beyond the text if the end is missing.
+// skip_string() and skip_container() return the position after the string or container, or text.size() + 1 if its end
+// is missing.
 std::size_t skip_string(std::string_view text, std::size_t at) noexcept {
   const auto begin = at + 1;
   for (at = text.find('"', begin); at < text.size(); at = text.find('"', at + 1)) {
@@ -101,7 +102,7 @@ Extent extent(std::string_view text, Extent limit) noexcept {
 // A parser's memory use grows with the number of values, so a short text needs no check.
 std::string problem_of_extent(std::string_view text) {
   constexpr std::size_t long_text = std::size_t{1} << 20U;
-  constexpr std::size_t bytes_per_value = 8;  // on average; the values then take twice the size of the text
+  constexpr std::size_t bytes_per_value = 8;  // on average; then the parsed values take twice the size of the text
   if (text.size() <= long_text) return {};
   const Extent most{max_nesting, std::max(long_text, text.size() / bytes_per_value)};
   const auto found = extent(text, most);

@@ -14,10 +14,10 @@ struct TokenPlace {
 };
 
 /// The text of token number `index` of valid JSON; containers, keys and scalars are numbered in the order in which they
-/// begin. `from`: a known token at or before token `index`.
+/// begin. `from` is the known place of token `index` or of an earlier token.
 [[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from = {}) noexcept;
 
-/// Depth and number of values of a JSON text. `values` is an upper bound and counts member names.
+/// Depth and number of values of a JSON text. `values` is an upper bound, and includes member names.
 struct Extent {
   std::size_t depth = 0;
   std::size_t values = 0;
@@ -27,15 +27,16 @@ struct Extent {
 /// allocation. Stops early, with the result so far, when either limit is exceeded.
 [[nodiscard]] Extent extent(std::string_view text, Extent limit) noexcept;
 
-/// Why a body must not be parsed because it would take many times its size in memory; empty if it may be parsed, as any
-/// short body may. Not needed for a body with a verified signature.
+/// Returns why a body must not be parsed: it is nested too deeply, or its values would take many times its size in
+/// memory. Returns an empty text for any other body, and for every short body. Not needed for a body with a verified
+/// signature.
 [[nodiscard]] std::string problem_of_extent(std::string_view text);
 
 /// Whether a JSON text is incomplete; true for an empty text. Checks only brackets and strings, so false does not mean
 /// that the text is valid.
 [[nodiscard]] bool ends_within_json(std::string_view text) noexcept;
-/// Whether a JSON text is certainly complete. False for an incomplete text, for a number, which may be the beginning of
-/// a longer one, and for other texts. Checks like ends_within_json().
+/// Whether a JSON text is certainly complete. False for an incomplete text, for a number (which may be the beginning of
+/// a longer one), and for text that is not JSON. Checks only brackets and strings, like ends_within_json().
 [[nodiscard]] bool shows_its_end(std::string_view text) noexcept;
 
 }  // namespace billcore::detail

@@ -19,14 +19,14 @@ struct JsonStyle {
   bool escaped_slashes;
 };
 
-/// The service's style: compact, "/" as "\/", non-ASCII as \uxxxx.
+/// The style in which the service writes JSON: compact, "/" as "\/", non-ASCII as \uxxxx.
 inline constexpr JsonStyle service_style{JsonStyle::Spacing::compact, JsonStyle::NonAscii::lower_escapes, true};
 
 /// All styles; the service's style is the first.
 [[nodiscard]] const std::array<JsonStyle, 24>& json_styles() noexcept;
 
-/// The same JSON in another style; numbers and the order of members are kept. `compact` must come from compact_json().
-/// nullopt if the result would exceed `limit`.
+/// Writes the same JSON in another style; numbers and the order of members are kept. `compact` must come from
+/// compact_json(). Returns nullopt if the result would exceed `limit` bytes.
 [[nodiscard]] std::optional<std::string> restyle_json(std::string_view compact, JsonStyle style, std::size_t limit);
 
 /// Describes the style in fixed phrases.

@@ -1,4 +1,4 @@
-// Finds a member of an object; if several members have the name, the last one.
+// Finds a member of an object; if several members have the same name, finds the last one.
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace billcore::detail {
 namespace {
 
-// The low 32 bits of a name's length, which has 56 bits: one instruction can compare them.
+// The low 32 bits of a name's length, which yyjson stores in 56 bits. One instruction can compare 32 bits.
 std::uint32_t low_length(const yyjson_val* key) noexcept {
   static_assert(YYJSON_TAG_BIT == 8);
   if constexpr (std::endian::native == std::endian::little) {

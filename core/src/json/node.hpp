@@ -13,7 +13,8 @@ inline yyjson_val* val(const Node* node) noexcept { return reinterpret_cast<yyjs
 inline const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
 
 inline const yyjson_val* next_of(const yyjson_val* value) noexcept {
-  // The branch is predicted; without a branch each value would wait for the previous one.
+  // The processor predicts this branch. Without a branch, it could not read a value before it has read the previous
+  // one.
   if (unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value)))
     return unsafe_yyjson_get_next(const_cast<yyjson_val*>(value));
   return value + 1;

@@ -11,8 +11,8 @@
 namespace billcore::detail {
 
 /// Each slot is one atomic pointer: an object is either in a slot or owned by a caller, never both. A caller that gets
-/// null creates its own object and destroys it if all slots are taken in the end. A terminated thread or a fork can
-/// lose at most that object.
+/// null from take() creates an object, and destroys it if keep() finds all slots taken. A terminated thread or a fork
+/// can lose only the object that the caller owns.
 template <typename T, std::size_t count>
 class Slots {
  public:
@@ -31,7 +31,7 @@ class Slots {
     return nullptr;
   }
 
-  /// Puts an object into a free slot; returns false if all slots are taken, so that the caller still owns the object.
+  /// Puts an object into a free slot. Returns false if all slots are taken; the caller then still owns the object.
   [[nodiscard]] bool keep(T* object) noexcept {
     const std::size_t home = own_slot();
     for (std::size_t i = 0; i < count; ++i) {
@@ -47,11 +47,11 @@ class Slots {
  private:
   // Threads start at different slots to reduce contention.
   static std::size_t own_slot() noexcept {
-    const auto self = (std::uint64_t)pthread_self();  // NOLINT: a number or a pointer
+    const auto self = (std::uint64_t)pthread_self();  // NOLINT: pthread_t is a number or a pointer
     return static_cast<std::size_t>((self * 0x9E3779B97F4A7C15U) >> 40U) % count;
   }
 
-  struct alignas(64) Slot {  // a cache line of its own
+  struct alignas(64) Slot {  // a cache line of its own for each slot
     std::atomic<T*> object{nullptr};
   };
   std::array<Slot, count> slots_;

@@ -1,4 +1,4 @@
-// Value, the typed, checked view. The unchecked access to nodes is in node.cpp.
+// Value: typed and checked access to JSON. The unchecked access to nodes is in node.cpp.
 #include <string>
 #include <utility>
 

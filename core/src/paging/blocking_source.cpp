@@ -14,7 +14,7 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
-  std::int64_t asked = tended - 1;  // any time before `tended`
+  std::int64_t asked = tended - 1;  // any time before `tended` will do
   unsigned to_skip = 0;
 };
 
@@ -59,7 +59,7 @@ void BlockingSource::ahead(const Wanted& wanted) {
   auto& pages = fetcher();
   if (wanted.anew) pages.clear();
   pages.request(wanted.page, wanted.last, wanted.count);
-  move_on();  // send the requests now, not only when a caller waits for them
+  move_on();  // send the requests now, not only when fetch() waits for a page
 }
 
 // In a forked child, abandons the parent's engine and pages without touching them; does nothing in the parent.
@@ -75,14 +75,15 @@ void BlockingSource::move_on() {
 
 void BlockingSource::tend() noexcept try {
   // Called for each item. A fast consumer calls every 50 ns, so even reading the clock each time would cost more than
-  // its items: skip 8 calls if the clock has not advanced. A slow consumer may pause after any item, so skip none.
+  // processing the items: skip 8 calls if the clock has not advanced. A slow consumer may pause after any item, so
+  // skip no call otherwise.
   if (leased_ == nullptr || leased_->to_skip-- > 0) return;
   const auto now = coarse_milliseconds();
   leased_->to_skip = now == std::exchange(leased_->asked, now) ? 8 : 0;
   if (now == leased_->tended || !leased_->lease.is_ours()) return;
   move_on();
 } catch (...) {
-  // The error is reported when the page is fetched.
+  // fetch() reports the error when the page is wanted.
 }
 
 void BlockingSource::stop() noexcept {

@@ -9,7 +9,8 @@
 
 namespace billcore::detail {
 
-/// Threads: one at a time. Leases an engine while pages are in flight; a forked child abandons the lease.
+/// Threads: one at a time. Leases an engine while pages are in flight; a forked child leaks the leased engine without
+/// using it.
 class BlockingSource final : public PageSource {
  public:
   BlockingSource(SessionPtr session, ListOperation list, CallOptions options);

@@ -39,7 +39,8 @@ void Drift::reserve(std::size_t count, std::size_t ahead) {
   known_.reserve(count, ahead);
 }
 
-// Does the page contain items that an earlier page already yielded?
+// Whether the page contains another number of known ids than expected. Expected are 0 or `shifted` ids; on the first
+// page after a resume, as many as the state says.
 bool Drift::overlaps(const Ids& ids, std::int64_t shifted) noexcept {
   if (ids == previous_) return false;
   const auto known = std::count_if(ids.begin(), ids.end(), [this](std::uint64_t id) { return id != 0 && knows(id); });
@@ -68,7 +69,7 @@ void Drift::compare(const Ids& ids, bool news_expected) {
   if (all_have_ids && !ids.empty()) {
     same_pages_ = ids == previous_ ? same_pages_ + 1 : 1;
     if (same_pages_ > 1) notice("repeated_page");
-    // Records yielded before a resume count as new: a list that has grown returns all of them again, once.
+    // Records yielded before a resume count as new, because a list that has grown may return all of them again, once.
     const bool any_new = std::any_of(ids.begin(), ids.end(), [this](std::uint64_t id) {
       const auto seen = known_.find(id);
       return seen == RecentIds::Seen::never || seen == RecentIds::Seen::remembered;

@@ -1,8 +1,9 @@
-// Detects that a list changes while it is read, repeats itself, or has a number of records other than `total`.
-// Internal.
+// Detects when a list changes while it is read, when it repeats itself, and when its number of records is not
+// `total`. Internal.
 //
-// Without a readable `total`, a deleted record moves others across the border between two pages unnoticed, so one
-// reading of several pages proves nothing. Two equal readings do; see PageOrder.
+// Without a readable `total`, the deletion of a record can go unnoticed. A deletion moves later records to earlier
+// pages, so one reading of several pages does not prove that no record was missed. Two equal readings prove it; see
+// PageOrder.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +16,18 @@
 
 namespace billcore::detail {
 
-/// How a list changed between two pages.
+/// How a list changed between the requests for two pages.
 enum class Move : std::uint8_t { none, grown, other };
 
-/// Hashes of ids, in the order of the list; 0 for a record that cannot be recognised: it has no id, or was forgotten.
+/// Hashes of ids, in the order of the list; 0 for a record that cannot be recognised, because it has no id or its id
+/// was forgotten.
 using Ids = std::vector<std::uint64_t>;
 
 /// A digest of the records of one reading, in order. If two readings from page 1 on are equal and no record occurs
-/// twice, no record was missed, even without a `total`: all records of the first reading still existed when the second
-/// one began, and only the deletion of a read record moves an unread one to an earlier page. Assumes that new records
-/// appear at the head, and that the second reading fetches page by page.
+/// twice, no record was missed, even without a `total`. A record is missed only if it moves to an earlier page because
+/// a record that was already read is deleted, and equal readings show that all records of the first reading still
+/// existed when the second one began. This assumes that new records appear at the head of the list, and that the second
+/// reading fetches one page at a time.
 struct PageOrder {
   std::uint64_t digest = 0;
   bool distinct = true;  // every record has an id, and no id occurs twice
@@ -36,7 +39,7 @@ struct PageOrder {
 class Drift {
  public:
   /// A repeated id is recognised within `window` pages before the current one; 0 means within all pages. `counts` says
-  /// whether to count the records, to compare their number with `total`.
+  /// whether to count the records and compare their number with `total`.
   Drift(std::size_t window, bool counts);
 
   /// Resumes a list where another process stopped. `seen` is the number of ids of the next page that were already
@@ -44,8 +47,8 @@ class Drift {
   void resume(const Ids& yielded, std::optional<std::int64_t> seen, std::string_view noticed,
               std::optional<std::int64_t> total, std::optional<std::int64_t> counted);
 
-  /// Sets the reason why a record may have been missed; only the first reason is kept. noticed() is empty without a
-  /// reason.
+  /// Sets the reason why a record may have been missed; only the first reason is kept. noticed() is empty if there is
+  /// no reason.
   void notice(std::string_view reason) noexcept {
     if (noticed_.empty()) noticed_ = reason;
   }
@@ -59,20 +62,21 @@ class Drift {
   /// Reserves memory for the ids of a page, so that move_before(), compare() and see() do not allocate. For `ahead` see
   /// RecentIds::reserve().
   void reserve(std::size_t count, std::size_t ahead);
-  /// How the list changed since the previous page was read. `again` says that this is the second reading, where all ids
-  /// are known. `shifted` is the number of ids that are known because the list has grown earlier.
+  /// How the list changed since the previous page was read. `again` says that this is the second reading, in which all
+  /// ids are known. `shifted` is the number of ids of the page that are expected to be known, because the list has
+  /// grown earlier.
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,
                                  std::int64_t shifted = 0) noexcept;
   void set_total(std::optional<std::int64_t> total) noexcept;
   /// Whether any page of this reading had no readable `total`.
   [[nodiscard]] bool lacks_total() const noexcept { return lacks_total_; }
-  /// Compares a page with the previous one. Error(pagination) if the list keeps repeating itself. news_expected:
-  /// whether a page without new ids counts as a repetition.
+  /// Compares a page with the previous one. Throws Error(pagination) if the list keeps repeating itself.
+  /// `news_expected` says whether a page without new ids counts as a repetition.
   void compare(const Ids& ids, bool news_expected);
-  /// Begins the items of a page. Only a new page advances the window; otherwise a list could repeat itself outside of
-  /// the window.
+  /// Call before see() for the ids of a page. Only a page that was not read before advances the window; otherwise the
+  /// ids of a list that repeats itself could leave the window.
   void begin_page(bool of_new_page) noexcept { known_.begin_reading(of_new_page); }
-  /// Records an id; returns whether it was seen before.
+  /// Records an id; returns when it was last seen.
   [[nodiscard]] RecentIds::Seen see(std::uint64_t id) {
     const auto seen = known_.add(id);
     if (seen == RecentIds::Seen::never) {
@@ -80,7 +84,7 @@ class Drift {
     } else if (seen == RecentIds::Seen::in_this_reading) {
       notice("overlap");
     } else if (seen == RecentIds::Seen::remembered && news_ && forgetful_) {
-      // The page has unknown ids before a remembered one, so their records were probably yielded before the resume and
+      // Unknown ids come before a remembered one, so their records were probably yielded before the resume and
       // forgotten.
       notice_repeats();
     }
@@ -103,10 +107,10 @@ class Drift {
   Ids previous_;                         // all ids of the page read last
   std::optional<std::int64_t> resumed_;  // see resume()
   std::optional<std::int64_t> total_;
-  std::optional<std::int64_t> counted_;  // records of this reading; nullopt if it did not start at page 1
+  std::optional<std::int64_t> counted_;  // number of records in this reading; nullopt if it did not start at page 1
   std::string_view noticed_;
   bool lacks_total_ = false;
-  bool forgetful_ = false;  // after a resume: records were yielded that are not remembered
+  bool forgetful_ = false;  // after a resume: the state lacks the ids of some yielded records
   bool news_ = false;       // new records were found
   int same_pages_ = 1;
   int pages_without_news_ = 0;

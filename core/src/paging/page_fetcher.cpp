@@ -7,7 +7,7 @@
 namespace billcore::detail {
 namespace {
 
-// If the consumer pauses for longer, requests may fail because nobody drives the engine, whatever the service does.
+// If the consumer pauses for longer than this, requests may fail only because nobody drives the engine.
 constexpr auto noticeable_pause = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -64,7 +64,7 @@ void PageFetcher::ended(Page& page) noexcept {
   }
   page.here = true;
   if (expected_ != &page) return;
-  if (const auto ready = std::exchange(ready_, nullptr)) ready();  // may change `expected_`
+  if (const auto ready = std::exchange(ready_, nullptr)) ready();  // the callback may change `expected_`
 }
 
 void PageFetcher::notice_pause() noexcept {
@@ -76,7 +76,7 @@ void PageFetcher::notice_pause() noexcept {
 void PageFetcher::request(std::int64_t first, std::int64_t last, std::int64_t count) {
   notice_pause();
   count = std::clamp<std::int64_t>(count, 1, allowed_);
-  // The wanted page itself may be after the last known page.
+  // The first wanted page itself may be after the last known page.
   const auto end = std::max(
       first, std::min(last, first > std::numeric_limits<std::int64_t>::max() - count ? last : first + count - 1));
   if (expected_ != nullptr && (expected_->number < first || expected_->number > end)) expect_nothing();

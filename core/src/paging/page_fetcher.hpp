@@ -13,7 +13,7 @@
 
 namespace billcore::detail {
 
-/// Fetches pages over an engine that the caller drives, so it never blocks. Threads: one at a time.
+/// Fetches pages with an engine that the caller drives, so PageFetcher itself never blocks. Threads: one at a time.
 class PageFetcher {
  public:
   PageFetcher(SessionPtr session, Engine& engine, ListOperation list, CallOptions options);
@@ -22,21 +22,21 @@ class PageFetcher {
   PageFetcher& operator=(const PageFetcher&) = delete;
 
   /// Sets the wanted pages: `count` pages from `first` on, none after `last`. Requests the wanted pages that are not in
-  /// flight, and cancels all other pages. After a 429 fewer pages are requested.
+  /// flight, and cancels all other pages. After a 429, requests fewer pages.
   void request(std::int64_t first, std::int64_t last, std::int64_t count);
-  /// Starts waiting for a page that was passed to request(). The page's time-out runs until the page arrives or the
-  /// wait ends. `ready` (may be empty) is called when the page arrives.
+  /// Starts waiting for a page that was passed to request(). The time-out of the call begins now, and runs until the
+  /// page arrives or the wait ends. `ready` (may be empty) is called when the page arrives.
   void expect(std::int64_t page, std::function<void()> ready);
   void expect_nothing() noexcept;
   /// Ends the wait and cancels the awaited page.
   void cancel() noexcept;
-  /// Whether the page has arrived or failed. A page that failed while nobody drove the engine is requested again
-  /// instead.
+  /// Whether the page has arrived or failed. If the page failed while nobody drove the engine, requests it again and
+  /// returns false.
   [[nodiscard]] bool has(std::int64_t page);
   /// Returns a page or throws the page's error; removes the page in both cases.
   [[nodiscard]] std::shared_ptr<const Document> take(std::int64_t page);
-  /// Call before driving the engine: an undriven transfer may have timed out, so after a long pause the pages in flight
-  /// are marked.
+  /// Call before driving the engine. After a long pause, marks the pages in flight: a time-out of such a page may
+  /// only mean that nobody drove the engine.
   void notice_pause() noexcept;
   /// Cancels all pages.
   void clear() noexcept;
@@ -53,7 +53,7 @@ class PageFetcher {
   ListOperation list_;
   CallOptions options_;
   std::deque<std::unique_ptr<Page>> pages_;  // sorted by number
-  std::int64_t allowed_;                     // maximum number in flight
+  std::int64_t allowed_;                     // maximum number of pages in flight
   Page* expected_ = nullptr;
   std::function<void()> ready_;
   SteadyClock::time_point tended_;

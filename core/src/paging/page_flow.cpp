@@ -24,7 +24,7 @@ void PageFlow::announce() noexcept try {
   source_->ahead(*next);
   core_.announced(*next);
 } catch (...) {
-  // The error is reported when the page is fetched.
+  // advance() reports the error when the page is wanted.
 }
 
 std::optional<Value> PageFlow::take_item() {

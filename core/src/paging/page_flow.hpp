@@ -1,5 +1,5 @@
-// Reads a list: combines the rules of PagerCore with a source of pages. Blocking calls and event loops differ only in
-// the source. Internal.
+// Reads a list: combines the rules of PagerCore with a source of pages. Lists for blocking calls and lists for event
+// loops differ only in the source. Internal.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace billcore::detail {
 /// Threads: one at a time.
 class PageFlow {
  public:
-  /// Error(invalid_argument) for a page below 1 and for an invalid state.
+  /// Throws Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source = nullptr);
 
   /// Uses `source` as the source of pages until detach(). The flow does not own `source`.
@@ -22,8 +22,8 @@ class PageFlow {
     if (source_ == &source) source_ = nullptr;
   }
 
-  /// Reads the wanted page and prefetches the following ones. Throws if the page failed; the next call requests the
-  /// page again.
+  /// Reads the wanted page and prefetches the following ones. Throws if the wanted page failed; the next call
+  /// requests that page again.
   Step advance();
   /// take_item() and take_page() return buffered items; take_item() also prefetches.
   [[nodiscard]] std::optional<Value> take_item();
@@ -31,7 +31,7 @@ class PageFlow {
   /// Makes the verdict "stopped" and tells the source that no more pages are wanted; reading may continue later.
   void stop() noexcept;
 
-  // These functions require a blocking source.
+  // The following functions require a blocking source.
   [[nodiscard]] std::optional<Value> next_item();
   [[nodiscard]] std::optional<PageData> next_page();
   [[nodiscard]] std::optional<Value> first_item();

@@ -29,8 +29,8 @@ void PagePlan::announced(const Wanted& pages) noexcept {
 bool PagePlan::must_read_again(Move move, std::int64_t number) noexcept {
   if (move == Move::none || mended_ == number) return false;
   if (move == Move::grown) {
-    // New records are added at the head and move others to later pages, so a page that was requested afterwards misses
-    // none.
+    // New records are added at the head and move other records to later pages, so a page that was requested after the
+    // change misses no record.
     if (number > announced_) return false;
     mended_ = number;
   } else {
@@ -56,7 +56,7 @@ bool PagePlan::go_on() noexcept {
   anew_ = false;
   if (border_ > 0) {
     mended_ = std::exchange(border_, 0);
-    if (mended_ <= last_) return true;  // continue with the page mended_
+    if (mended_ <= last_) return true;  // continue with page `mended_`
     next_ = mended_;                    // the list now ends before that page, so the reading is over
   }
   if (next_ >= last_) return false;

@@ -8,7 +8,8 @@
 
 namespace billcore::detail {
 
-/// The page to request now, and the pages that may be requested with it: `count` pages in total, none after `last`.
+/// The page to request now, and the pages that may be requested together with that page: `count` pages in total, none
+/// after `last`.
 struct Wanted {
   std::int64_t page = 1;
   std::int64_t last = 1;
@@ -16,8 +17,9 @@ struct Wanted {
   bool anew = false;  // prefetched pages are out of date
 };
 
-/// Plans the pages in order. When the list has changed, the page before the changed border is read again, and
-/// prefetched pages are requested again, one at a time until the list is stable. Threads: one at a time.
+/// Plans the pages in order. If a change of the list may have moved records to the previous page, that page is read
+/// again. After a change, prefetched pages are requested again, one at a time until the list is stable. Threads: one
+/// at a time.
 class PagePlan {
  public:
   PagePlan(std::int64_t first_page, std::int64_t concurrency) noexcept;
@@ -25,13 +27,13 @@ class PagePlan {
   [[nodiscard]] std::int64_t first_page() const noexcept { return first_page_; }
   void resume_at(std::int64_t page) noexcept { next_ = page; }
 
-  /// The page to read next: the next in order, or the page before a changed border.
+  /// The page to read next: the next in order, or the previous page if that must be read again.
   [[nodiscard]] std::int64_t due() const noexcept { return border_ > 0 ? border_ - 1 : next_; }
-  /// Whether the page before a changed border is being read again.
+  /// Whether due() is a page that is read again because records may have moved to it.
   [[nodiscard]] bool is_rereading() const noexcept { return border_ > 0; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
-  /// The pages to request; nullopt after the last page. `may_prefetch` says whether pages other than the due one may be
+  /// The pages to request; nullopt after the last page. `may_prefetch` says whether pages other than due() may be
   /// requested.
   [[nodiscard]] std::optional<Wanted> wanted(bool may_prefetch) const noexcept;
   [[nodiscard]] std::optional<Wanted> ahead(bool may_prefetch) const noexcept;
@@ -42,14 +44,14 @@ class PagePlan {
 
   /// Records that a page has arrived; `last` is the page's total_pages.
   void came(std::int64_t last) noexcept { last_ = last; }
-  /// True if a page must not be taken yet, because it was requested before the list changed, or records moved from it
-  /// to the previous page.
+  /// Returns true if a page must not be taken yet, because the page was requested before the list changed, or records
+  /// may have moved from it to the previous page.
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
-  /// Called when the list is stable: allows more pages in flight.
+  /// Call when the list is stable; allows more pages in flight.
   void speed_up() noexcept;
   /// Records that a page is taken; returns true if no page with this or a higher number was taken before.
   [[nodiscard]] bool take(std::int64_t number) noexcept;
-  /// Advances past the page just taken; false at the end of the reading.
+  /// Advances past the page that was just taken; returns false at the end of the reading.
   [[nodiscard]] bool go_on() noexcept;
   void begin_again() noexcept;
   void end() noexcept { ended_ = true; }
@@ -60,10 +62,10 @@ class PagePlan {
   std::int64_t next_;
   std::int64_t last_ = 0;       // total_pages of the page read last
   std::int64_t highest_ = 0;    // highest page taken so far
-  std::int64_t border_ = 0;     // the list changed before this page, so the page before it is read again; 0: none
-  std::int64_t mended_ = 0;     // page whose border has been read again
+  std::int64_t border_ = 0;     // records may have moved from this page to the previous one; 0: none
+  std::int64_t mended_ = 0;     // page that may be taken now, after it or the previous page was requested again
   std::int64_t at_once_;        // number of pages to request; fewer while the list changes
-  std::int64_t announced_ = 0;  // last page that was prefetched
+  std::int64_t announced_ = 0;  // highest page that was prefetched
   bool anew_ = false;           // prefetched pages are out of date
   bool ended_ = false;          // the last page has been read
 };

@@ -1,4 +1,4 @@
-// Interface of the sources that supply a PageFlow with pages. Internal.
+// Interface of the sources from which a PageFlow gets its pages. Internal.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class PageSource {
   [[nodiscard]] virtual std::shared_ptr<const Document> fetch(const Wanted& wanted) = 0;
   /// Prefetches these pages; does not wait.
   virtual void ahead(const Wanted& wanted) = 0;
-  /// Called for each item: advances pages in flight; never blocks.
+  /// Called for each item: advances the pages in flight without blocking.
   virtual void tend() noexcept = 0;
   /// Called when no more pages are wanted for now; fetch() may be called again later.
   virtual void stop() noexcept = 0;

@@ -11,7 +11,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::size_t least_window = 18;       // pages
-constexpr std::size_t most_remembered = 4096;  // ids in a state: the window at the largest page size, 200
+constexpr std::size_t most_remembered = 4096;  // maximum ids in a state; 18 pages of 200 ids fit
 
 // The `total` of a page: the number of records in the whole list. nullopt if it is not an integer, or negative.
 std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
@@ -20,7 +20,7 @@ std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
   return total;
 }
 
-// Identifies an item; 7 and "7" differ. 0 for an item without an id, which is always yielded.
+// A hash that identifies an item; the ids 7 and "7" differ. 0 for an item without an id.
 std::uint64_t id_hash(const Node* item) {
   std::uint64_t hash = 0;
   std::string_view name;
@@ -91,8 +91,8 @@ std::string PagerCore::state() const {
   out.total = total();
   out.shift = shift(drift_.total());
   if (second_ && fetched_ > first_reading_.fetched) {
-    // A second reading cannot be resumed, since it needs all ids of the first: the state points after the first
-    // reading.
+    // A second reading cannot be resumed, because it needs all ids of the first. So the state describes the position
+    // after the first reading.
     const bool whole = plan_.has_ended() && !buffered();
     out.page = first_reading_.pages;
     out.seen = -1;
@@ -110,7 +110,7 @@ std::string PagerCore::state() const {
     if (out.counted) *out.counted -= static_cast<std::int64_t>(cursor_.left());
     append_passed(out.ids);
     if (cursor_.left() > 0) out.page = cursor_.number();
-    // A record without an id is yielded again when its page is read again.
+    // After a resume, a record without an id is yielded again when its page is read again.
     const auto taken = cursor_.taken_ids();
     const bool all_have_ids = std::find(taken.begin(), taken.end(), 0U) == taken.end();
     if (out.page == cursor_.number()) out.seen = all_have_ids ? cursor_.given_ids() : -1;
@@ -120,8 +120,8 @@ std::string PagerCore::state() const {
   return write_state(out);
 }
 
-// first() must cost only one request, so prefetching starts with the second item. A second reading fetches one page at
-// a time, so that no record can move past it unnoticed.
+// first() must send only one request, so prefetching starts only when a second item is taken. A second reading fetches
+// one page at a time, so that no record can move to a page that was already read without being noticed.
 bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
 
 std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
@@ -147,8 +147,8 @@ std::size_t PagerCore::in_window(std::size_t page_size) const noexcept {
   return std::min(most_remembered, std::min(most_remembered, window_) * page_size);
 }
 
-// If there are more than `times` as many ids as the window holds, keeps only the newest ids, as many as the window
-// holds, and sets the first of them to 0: it stands for the removed ids.
+// If there are more than `times` as many ids as the window holds, keeps only as many of the newest ids as the window
+// holds. The first of these becomes 0, which stands for the removed ids.
 void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
   const auto most = std::max(in_window(page_size_), std::min(most_remembered, resumed_ids_));
   if (ids.size() <= times * most) return;
@@ -162,15 +162,15 @@ bool PagerCore::has_forgotten() const noexcept {
          std::find(passed_.begin(), passed_.end(), 0U) != passed_.end();
 }
 
-// Number of records already passed that are on the following pages again because the list has grown. `total` is the one
-// of the latest page.
+// Number of records that were already passed but are on the following pages again, because the list has grown. `total`
+// is the one of the latest page.
 std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept {
   const auto grown = total && taken_total_ ? *total - *taken_total_ : 0;
   return std::clamp<std::int64_t>(shift_ + std::clamp(grown, -most_shift, most_shift), 0, most_shift);
 }
 
 // Detects records that may be yielded twice. After the list has grown, the next page begins with records that were
-// passed before, and so does the first page of a resumed list; those of them that are not recognised are yielded again.
+// passed before; so does the first page after a resume. Those records that are not recognised are yielded again.
 void PagerCore::look_for_repeats(const Ids& ids) noexcept {
   const auto given = std::exchange(given_, std::nullopt);
   if (strict_) return;
@@ -200,7 +200,8 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
     const Node* here = std::exchange(item, next(item));
     const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // an item with an id is an object
     if (!is_object) drift_.notice("undecodable_item");
-    // An item without an id cannot be recognised later: it is yielded only by the first reading of its page.
+    // An item without an id cannot be recognised later, so it is yielded only when its page is read for the first
+    // time.
     const auto unknown = rereading || second_ ? RecentIds::Seen::before : RecentIds::Seen::never;
     const auto seen = id == 0 ? unknown : drift_.see(id);
     const bool is_new = seen == RecentIds::Seen::never;
@@ -214,12 +215,12 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   if (strict_) order_.add(cursor_.number(), ids, cursor_.left());
 }
 
-// Allocates before a page changes any state. If memory ran out while the page is recorded, the list would seem to have
-// changed when the page is requested again.
+// Allocates the memory for a page before the page changes any state. Otherwise, if memory ran out halfway, the list
+// would seem to have changed when the page is requested again.
 void PagerCore::reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
-  // After the first page reserve nothing ahead, since many lists are not read further.
+  // At the first page, reserve nothing ahead, because many lists are not read further.
   const auto ahead = std::min(fetched_ > 0 ? pages_ahead : 0, static_cast<std::int64_t>(window_));
   drift_.reserve(ids.size(), static_cast<std::size_t>(ahead) * ids.size());
   if (strict_ && !second_) first_reading_.ids.reserve(passed_.size() + ids.size());
@@ -260,15 +261,15 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
-    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids are before the border and already known
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids were recorded before
     if (cursor_.left() == 0) cursor_.close();
   }
   page_ids_ = std::move(ids);
   if (!plan_.go_on()) end_reading();
 }
 
-// Whether two readings from page 1 were equal. Readings from a later page prove nothing, since changes on earlier pages
-// are unknown.
+// Whether two readings from page 1 were equal, and no record occurred twice. Readings from a later page prove nothing,
+// because changes on earlier pages are unknown.
 bool PagerCore::read_the_same_twice() const noexcept {
   return plan_.first_page() == 1 && first_reading_.order.distinct && first_reading_.order.digest == order_.digest;
 }
@@ -320,7 +321,8 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
     detail.request_id = info->request_id();
   }
   auto message = subject_of_page(path_, number, detail.attempts) + error.message();
-  // The answer is malformed; missing_field is only for fields that the caller reads.
+  // A field that the library needs is absent, so the answer is malformed; missing_field is only for fields that the
+  // caller reads.
   const auto code = error.code() == ErrorCode::missing_field ? ErrorCode::decode : error.code();
   return {code, std::move(message), std::move(detail)};
 }
@@ -348,7 +350,7 @@ void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexc
 
 std::optional<PageData> PagerCore::rest_of_page() {
   if (!cursor_.has_page()) return std::nullopt;
-  // An item that is not an object is reported once; the next call returns the page without it.
+  // An item that is not an object is reported once; the next call returns the page without that item.
   if (const auto odd = cursor_.drop_odd()) static_cast<void>(checked(*odd, cursor_.number()));
   return cursor_.rest();
 }

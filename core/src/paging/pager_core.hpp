@@ -1,12 +1,10 @@
 // The rules of lists, independent of how a page is fetched: which page is next, which of its items are new, and whether
 // records may have been missed. Internal.
 //
-// wanted() names the page to request, accept() takes it, and the take functions return buffered items.
-// Responsibilities:
-//   which page to request, and which to prefetch    PagePlan
-//   whether an item is new, or the list changed     Drift, RecentIds
-//   which items of a page have been taken            PageCursor
-//   where a later process resumes                   PagerState
+// wanted() says which page to request, accept() takes the page that arrived, and the take functions return its items.
+// Responsibilities: which page to request, and which to prefetch    PagePlan whether an item is new, or the list
+// changed     Drift, RecentIds which items of a page have been taken            PageCursor where a later process
+// resumes                   PagerState
 #pragma once
 
 #include <cstdint>
@@ -28,7 +26,7 @@ namespace billcore::detail {
 
 class PagerCore {
  public:
-  /// Error(invalid_argument) for a page below 1 and for an invalid state.
+  /// Throws Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PagerCore(const PagerOptions& options);
 
   /// The page to request; nullopt after the last page.
@@ -41,19 +39,22 @@ class PagerCore {
   [[nodiscard]] bool has_announced() const noexcept { return plan_.has_announced(); }
   [[nodiscard]] bool has_page() const noexcept { return cursor_.has_page(); }
   [[nodiscard]] std::int64_t taken() const noexcept { return taken_; }
-  /// Takes the page that wanted() named. Error(pagination) if the page is refused; wanted() then names it again.
+  /// Takes the page that wanted() returned. Throws Error(pagination) if the page is refused; wanted() then returns it
+  /// again.
   void accept(const std::shared_ptr<const Document>& document);
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page();
   [[nodiscard]] PagerMark mark() const noexcept { return {fetched_, taken_, cursor_.position(), stopped_}; }
   void take_back(const PagerMark& before, const PagerMark& after) noexcept;
-  /// rest_of_page() and skip_page() are take_page() in two steps, for work in between that may fail. Error(decode) for
-  /// an item that is not an object; the next call leaves it out.
+  /// rest_of_page() and skip_page() do the same as take_page() in two steps, for a caller whose work in between may
+  /// fail. rest_of_page() throws Error(decode) for an item that is not an object; the next call leaves that item out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
-  /// As skip_page(), but only for the first `count` remaining items; `count` must not exceed left().
+  /// Like skip_page(), but only for the first `count` remaining items; `count` must not exceed left().
   void skip_items(std::size_t count) noexcept;
   [[nodiscard]] std::size_t left() const noexcept { return cursor_.left(); }
+  /// Size of the current page as JSON; requires has_page().
+  [[nodiscard]] std::size_t page_bytes() const noexcept { return cursor_.page().document->text().size(); }
 
   /// The list's first item; nullopt if the list is empty or its first page has not been read.
   [[nodiscard]] std::optional<Value> known_first() const;
@@ -109,15 +110,15 @@ class PagerCore {
   FirstReading first_reading_;
   bool stopped_ = false;
   std::int64_t fetched_ = 0;
-  std::int64_t taken_ = 0;  // items and pages handed out
+  std::int64_t taken_ = 0;  // number of items and pages that were taken
   std::optional<Value> first_;
   Ids passed_;                         // ids of previous pages that were yielded; see forget()
   Ids page_ids_;                       // ids of the current page
   std::size_t page_size_ = 0;          // the largest page size so far
-  std::size_t resumed_ids_ = 0;        // number of ids that the state had
-  std::optional<std::int64_t> given_;  // after a resume: the state's `seen`, until the first page
-  // Values from when the last page was taken: the number of passed records that are on later pages again, and the
-  // `total`.
+  std::size_t resumed_ids_ = 0;        // number of ids in the state that was resumed
+  std::optional<std::int64_t> given_;  // after a resume, until the first page: `seen` of the state
+  // Values from when the last page was taken: the number of records that were passed but are on later pages again,
+  // and the `total`.
   std::int64_t shift_ = 0;
   std::optional<std::int64_t> taken_total_;
 };

@@ -13,7 +13,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view version = "p3.";
-constexpr std::string_view version_of_two_pages = "p2.";  // has the ids of two pages, and no 0 for forgotten ids
+constexpr std::string_view version_of_two_pages = "p2.";  // states with ids of two pages, without 0 for forgotten ids
 constexpr std::string_view version_without_count = "p1.";
 
 // A state stores the index of a reason, so this list is append-only.
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 10> reasons{
     "",        "total_changed", "overlap",          "repeated_page", "list_shrank",
     "stopped", "total_differs", "undecodable_item", "no_total",      "may_repeat"};
 
-// A number with the low byte first, so that states are the same on every processor.
+// Converts a number to or from little-endian byte order, so that states are the same on every processor.
 std::uint64_t little_endian(std::uint64_t number) noexcept {
   return std::endian::native == std::endian::big ? __builtin_bswap64(number) : number;
 }
@@ -70,7 +70,7 @@ std::optional<PagerState> read_state(std::string_view text) {
   const auto count = bytes.size() / 8;
   const auto hashed = std::string(has_count ? its_version : "").append(bytes, 0, bytes.size() - 8);
   if (number_at(bytes, count - 1) != text_hash(hashed)) return std::nullopt;
-  // Base64 may encode the same bytes in several ways; only one is a valid state.
+  // Base64 may encode the same bytes in several ways; only the one that write_state() uses is valid.
   std::string same(its_version);
   encode_base64(bytes, base64url_digits, same);
   if (same != text) return std::nullopt;

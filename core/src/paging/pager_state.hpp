@@ -20,9 +20,9 @@ struct PagerState {
   std::optional<std::int64_t> total;
   std::optional<std::int64_t> counted;  // records yielded, if the list was read from page 1
   std::string_view noticed;
-  std::int64_t shift = 0;  // number of passed records that are on later pages again, as the list has grown
-  // Id hashes of the records passed last, latest last; 0 for a record that cannot be recognised: it has no id, or was
-  // forgotten.
+  std::int64_t shift = 0;  // passed records that are on later pages again, because the list has grown
+  // Id hashes of the records that were passed last, the latest at the end. 0 for a record that cannot be recognised,
+  // because it has no id or its id was forgotten.
   std::vector<std::uint64_t> ids;
 };
 [[nodiscard]] std::string write_state(const PagerState& state);

@@ -73,7 +73,7 @@ void RecentIds::Table::clear() noexcept {
 
 void RecentIds::Table::grow(std::size_t room) {
   constexpr std::size_t least_room = 256;
-  constexpr std::size_t entries_of_a_word = 4;  // then 3 % of the new hashes pass the filter of a full table
+  constexpr std::size_t entries_of_a_word = 4;  // so 3 % of the unknown hashes pass the filter of a full table
   room = std::bit_ceil(std::max(least_room, room));
   Table larger;
   larger.entries_.resize(room);
@@ -101,7 +101,7 @@ RecentIds::Seen RecentIds::add(std::uint64_t hash) {
   auto before = Seen::never;
   if (auto* const found = newest(hash)) {
     before = seen(*found);
-    *found = entry;  // so that a remembered id can become outdated
+    *found = entry;  // so that a remembered id can leave the window
   }
   newer_.put(entry);
   return before;

@@ -14,33 +14,34 @@ namespace billcore::detail {
 [[nodiscard]] std::uint64_t text_hash(std::string_view text) noexcept;
 [[nodiscard]] std::uint64_t number_hash(std::uint64_t number) noexcept;
 
-/// Hashes of the ids of recent pages, to recognise repeated ids. (64 bits: a collision within a window is less likely
-/// than a memory fault.) Uses two hash tables in turn: when the newer one has the ids of a whole window, all ids of the
-/// older one are outdated, so it is cleared and becomes the newer one. Threads: one at a time.
+/// Hashes of the ids of recent pages, to recognise repeated ids. (They have 64 bits, so a collision within a window is
+/// less likely than a memory fault.) Uses two hash tables in turn: when the newer table has the ids of a whole window,
+/// all ids of the older table are outdated, so the older table is cleared and becomes the newer one. Threads: one at a
+/// time.
 class RecentIds {
  public:
   /// `pages` is the size of the window in pages; 0 means all pages.
   explicit RecentIds(std::size_t pages) : window_(pages) {}
 
-  /// When an id was last added; `remembered` means before a resume.
+  /// When an id was last added; `remembered` means before the list was resumed.
   enum class Seen : std::uint8_t { never, remembered, before, in_this_reading };
 
-  /// Begins the reading of a page, for the following add() calls. `of_new_page` says that the page was not read before.
+  /// Call before the add() calls for a page. `of_new_page` says that the page was not read before.
   void begin_reading(bool of_new_page) noexcept {
     ++reading_;
     if (of_new_page) ++page_;
   }
   /// Reserves memory: the next `count` calls of add() do not allocate. `ahead` is the number of calls that will
-  /// probably follow those.
+  /// probably follow after those.
   void reserve(std::size_t count, std::size_t ahead = 0) {
     if (window_ != 0 && page_ >= since_ + window_) take_turns();
     newer_.reserve(count, ahead);
   }
-  /// Records an id; returns whether it was added before, within the window.
+  /// Records an id; returns when it was last added, within the window.
   Seen add(std::uint64_t hash);
   [[nodiscard]] Seen find(std::uint64_t hash) const noexcept;
-  /// Adds the ids that were yielded before a resume, except 0. Each stays in the window until add() records it again,
-  /// since a list that has grown may have any number of pages before it.
+  /// Adds the ids that were yielded before a resume, except 0. Each id stays in the window until add() records it
+  /// again, because a list that has grown may have any number of new pages before that id.
   void remember(std::span<const std::uint64_t> hashes);
 
  private:
@@ -50,8 +51,8 @@ class RecentIds {
     std::uint32_t reading = 0;  // 0: added before a resume
   };
 
-  /// A hash table, at most half full, with a filter that rejects nearly all new hashes. The filter fits into the
-  /// processor's smallest cache, the table does not.
+  /// A hash table that is at most half full, with a filter that rejects nearly all unknown hashes. The filter fits
+  /// into the processor's smallest cache; the table does not.
   class Table {
    public:
     void reserve(std::size_t count, std::size_t ahead) {
@@ -60,7 +61,7 @@ class RecentIds {
     [[nodiscard]] Entry* find(std::uint64_t hash) noexcept {
       return (filter_[word_of(hash)] >> (hash >> 58U) & 1U) == 0 ? nullptr : look_up(hash);
     }
-    /// Adds or replaces an entry; a new one requires room, see reserve().
+    /// Adds or replaces an entry. Call reserve() before, because a new entry needs room.
     void put(const Entry& entry) noexcept;
     void clear() noexcept;
 

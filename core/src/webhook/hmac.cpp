@@ -1,4 +1,4 @@
-// HMAC-SHA256 with OpenSSL's libcrypto. Only this file and sha256.hpp include headers of OpenSSL.
+// HMAC-SHA256 with OpenSSL's libcrypto. Only this file and sha256.hpp include OpenSSL's headers.
 #include "webhook/hmac.hpp"
 
 #include <openssl/crypto.h>
@@ -24,8 +24,8 @@ struct Secret : std::array<std::uint8_t, size> {
   ~Secret() { cleanse(this->data(), size); }
 };
 
-// The implementation of SHA-256, the library's only global state. Looked up once, since a look-up costs more than
-// hashing a small body.
+// The implementation of SHA-256. It is looked up only once, because a look-up costs more than hashing a small body.
+// This is the library's only global state.
 const Sha256& sha256() {
   static const Sha256 found;
   return found;
@@ -41,8 +41,8 @@ HashStatePointer prepare(const Secret<block_size>& key, std::uint8_t pad) {
   return state;
 }
 
-// 0 if the digests are equal. Compares two halves, since libcrypto compares 16 bytes at once, but other sizes byte by
-// byte.
+// Returns 0 if the digests are equal. Compares two halves, because CRYPTO_memcmp() compares 16 bytes at once, but any
+// other size byte by byte.
 int difference(const Digest& a, const Digest& b) noexcept {
   constexpr std::size_t half = digest_size / 2;
   return CRYPTO_memcmp(a.data(), b.data(), half) | CRYPTO_memcmp(a.data() + half, b.data() + half, half);
@@ -52,7 +52,7 @@ int difference(const Digest& a, const Digest& b) noexcept {
 std::size_t if_equal(const Digest& a, const Digest& b, std::size_t index, std::size_t otherwise) noexcept {
   std::size_t keep = std::size_t{0} - ((static_cast<std::size_t>(difference(a, b)) + 255U) >> 8U);
 #if defined(__GNUC__)
-  __asm__("" : "+r"(keep));  // otherwise a compiler may recognise a condition and branch
+  __asm__("" : "+r"(keep));  // otherwise the compiler may use a branch
 #endif
   return (otherwise & keep) | (index & ~keep);
 }
@@ -83,7 +83,7 @@ HmacKeys::HmacKeys(std::span<const std::string_view> secrets) {
 bool HmacKeys::finish(const Key& key, HashStatePointer inner, Digest& out) noexcept {
   const auto& sha = sha256();
   if (!sha.final(inner, out.data())) return false;
-  inner.reset();  // so that sha.copy() can reuse its memory
+  inner.reset();  // frees memory that sha.copy() can reuse
   const auto outer = sha.copy(key.outer);
   return outer != nullptr && sha.update(outer, out.data(), out.size()) && sha.final(outer, out.data());
 }
@@ -102,7 +102,7 @@ std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) con
   std::size_t found = size();
   bool failed = false;
   for (std::size_t i = size(); i-- > 0;) {  // backwards, so that the first match wins
-    Secret<digest_size> computed;           // the valid signature, even if the claimed one is wrong
+    Secret<digest_size> computed;           // secret: the valid signature, even if `claimed` is wrong
     if (hash(keys_[i], message, computed)) {
       found = if_equal(computed, claimed, i, found);
     } else {

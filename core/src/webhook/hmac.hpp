@@ -24,21 +24,21 @@ struct FreeHashState {
 };
 using HashStatePointer = std::unique_ptr<HashState, FreeHashState>;
 
-/// Keys with precomputed inner and outer hash states. Immutable; may be shared between threads.
+/// HMAC keys with precomputed inner and outer hash states. Immutable; may be shared between threads.
 class HmacKeys {
  public:
-  /// Throws std::bad_alloc, or Error(internal) when libcrypto has no SHA-256.
+  /// Throws std::bad_alloc, or Error(internal) if libcrypto has no SHA-256.
   explicit HmacKeys(std::span<const std::string_view> secrets);
 
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
 
-  /// The MAC of a message by one key. False only if memory runs out.
+  /// Computes the MAC of a message with one key. Returns false only if memory runs out.
   [[nodiscard]] bool digest(std::size_t index, std::string_view message, Digest& out) const noexcept;
 
   /// The result of match() when memory ran out; larger than any size().
   static constexpr std::size_t no_memory = SIZE_MAX;
-  /// Index of the first key that gives this MAC, or size(); no_memory if memory ran out for some keys and no other key
-  /// matches. Tries all keys, and no branch or address depends on a secret.
+  /// Index of the first key that gives this MAC, or size() if no key does; no_memory if memory ran out for some keys
+  /// and no other key matches. Always tries all keys; no branch and no memory address depends on a secret.
   [[nodiscard]] std::size_t match(std::string_view message, const Digest& claimed) const noexcept;
 
  private:
@@ -48,13 +48,13 @@ class HmacKeys {
     HashStatePointer outer;
   };
   [[nodiscard]] static bool hash(const Key& key, std::string_view message, Digest& out) noexcept;
-  // The MAC of a message that is already hashed into `inner`.
+  // Computes the MAC of a message that is already hashed into `inner`.
   [[nodiscard]] static bool finish(const Key& key, HashStatePointer inner, Digest& out) noexcept;
 
   std::vector<Key> keys_;
 };
 
-/// Computes the MACs of one message in pieces, by all keys at once. Threads: one at a time.
+/// Computes the MACs of a message with all keys, from the pieces of the message. Threads: one at a time.
 class HmacStream {
  public:
   /// Begins a message. `keys` must outlive the stream. Throws std::bad_alloc.
@@ -62,7 +62,7 @@ class HmacStream {
 
   /// Adds a piece of the message. Throws std::bad_alloc.
   void update(std::string_view piece);
-  /// Ends the message; the result is that of HmacKeys::match().
+  /// Ends the message; returns the same as HmacKeys::match() for the whole message.
   [[nodiscard]] std::size_t match(const Digest& claimed) noexcept;
 
  private:
@@ -73,7 +73,7 @@ class HmacStream {
 /// Compares two digests in constant time.
 [[nodiscard]] bool equal_digests(const Digest& a, const Digest& b) noexcept;
 
-/// Accepts exactly 64 lowercase hex digits, the only form that the service sends.
+/// Decodes exactly 64 lowercase hex digits, the only form that the service sends; returns false for any other text.
 [[nodiscard]] bool decode_hex(std::string_view hex, Digest& out) noexcept;
 [[nodiscard]] std::string encode_hex(const Digest& digest);
 

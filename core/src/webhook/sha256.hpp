@@ -1,5 +1,5 @@
-// SHA-256 of libcrypto, called without the EVP functions, which copy, reset, check and count at each step: that would
-// take 5 % of a MAC over 900 bytes. Internal: only for hmac.cpp.
+// Calls libcrypto's SHA-256 without the EVP functions, whose copying and checking at each step would take 5 % of the
+// time of a MAC over 900 bytes. Internal: only for hmac.cpp.
 #pragma once
 
 #if defined(BILLCORE_BUNDLE)
@@ -30,14 +30,14 @@ struct HashState {
   SHA256_CTX context;
 };
 
-/// Calls the low-level functions of a statically linked libcrypto. A provider would link all algorithms, five times the
-/// size of the library, and need a look-up before the first signature.
+/// Calls the low-level functions of a statically linked libcrypto. Using a provider would link all algorithms, which
+/// are five times the size of this library, and would need a look-up before the first signature.
 class Sha256 {
  public:
-  /// Detects the processor's instructions, as libcrypto's initialisation would: with them the hash is four times as
-  /// fast.
+  /// Detects which instructions the processor has, as libcrypto's initialisation would. With suitable instructions
+  /// the hash is four times as fast.
   Sha256() noexcept { OPENSSL_cpuid_setup(); }
-  /// A new state; null if memory runs out.
+  /// Makes a new state; returns null if memory runs out.
   [[nodiscard]] static HashStatePointer make() noexcept {
     HashStatePointer state(new (std::nothrow) HashState);
     if (state != nullptr && SHA256_Init(&state->context) != 1) state.reset();
@@ -74,7 +74,7 @@ class Sha256 {
     }
   }
 
-  // A new state; null if memory runs out.
+  // Makes a new state; returns null if memory runs out.
   [[nodiscard]] HashStatePointer make() const noexcept {
     HashStatePointer state(static_cast<HashState*>(make_(context_)));
     if (state != nullptr && init_(state.get(), nullptr) != 1) state.reset();
@@ -90,10 +90,10 @@ class Sha256 {
     std::size_t size = 0;
     return final_(state.get(), out, &size, digest_size) == 1;
   }
-  void free(HashState* state) const noexcept { free_(state); }  // overwrites the memory first
+  void free(HashState* state) const noexcept { free_(state); }  // the provider overwrites the memory first
 
  private:
-  // `names` holds all names of one algorithm, separated by colons.
+  // Whether one of the names of an algorithm is SHA2-256; `names` has all its names, separated by colons.
   static bool is_sha256(std::string_view names) noexcept {
     while (!names.empty()) {
       const auto end = std::min(names.find(':'), names.size());
@@ -146,7 +146,7 @@ class Sha256 {
     }
   }
 
-  const EVP_MD* md_ = nullptr;  // never freed, so that its provider stays loaded
+  const EVP_MD* md_ = nullptr;  // never freed, so that the provider stays loaded
   void* context_ = nullptr;
   OSSL_FUNC_digest_newctx_fn* make_ = nullptr;
   OSSL_FUNC_digest_init_fn* init_ = nullptr;

@@ -31,8 +31,9 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return detail::lower(x) == detail::lower(y); });
 }
 
-// Adds a header's value to those found before. Servers join the values of a repeated header with commas, so equal
-// parts, in one value or in several, count as one value. Different parts stay joined, which is never a valid signature.
+// Adds a header's value to those found before. Servers may join the values of a repeated header with commas. So equal
+// parts count as one value, whether they are in one value or in several. Different parts are joined, which never gives
+// a valid signature.
 void add_value(std::optional<std::string>& found, std::string_view value) {
   constexpr std::string_view blanks = " \t";
   const bool joined = value.find(',') != std::string_view::npos;
@@ -64,7 +65,7 @@ std::string of_unknown_age(const Error& error) { return error.message() + ", so 
 
 std::string in_seconds(std::uint64_t micros) { return std::to_string(micros / 1'000'000U) + " s"; }
 
-// Throws the error for any reason except stale, whose text depends on the event.
+// Throws the error for any reason except `stale`, whose text depends on the event.
 [[noreturn]] void throw_signature_error(SignatureReason reason, std::size_t size, const VerifierOptions& options) {
   switch (reason) {
     case SignatureReason::body_too_large:
@@ -87,7 +88,7 @@ struct Verifier::Keys {
   Keys(std::span<const std::string_view> secrets, VerifierOptions given)
       : keys(secrets), matches(secrets.size()), options(std::move(given)) {}
 
-  // Checks everything except freshness. `match` returns the index of the key that gives a claimed digest.
+  // Checks everything except freshness. `match` returns the index of the key that gives the claimed digest.
   template <typename Match>
   SignatureReason check(std::size_t size, std::optional<std::string_view> signature, std::size_t& index,
                         Match&& match) const noexcept {
@@ -106,8 +107,8 @@ struct Verifier::Keys {
                  [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
   }
 
-  // Why a signed event, parsed or not, is stale; nullopt if it is fresh. Requires the option freshness. Passes on
-  // exceptions of the clock.
+  // Why a signed event, parsed or not, is stale; nullopt if it is fresh. Requires the option `freshness`. Does not
+  // catch exceptions of the clock.
   [[nodiscard]] std::optional<std::string> why_stale(const Event& event) const;
   [[nodiscard]] std::optional<std::string> why_stale(const Verified& body) const;
   template <typename Signed>
@@ -134,7 +135,7 @@ std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   const auto instant =
       options.clock ? options.clock() : std::chrono::floor<microseconds>(std::chrono::system_clock::now());
   const std::int64_t now = instant.time_since_epoch().count();
-  // Unsigned, since the difference may exceed a signed 64-bit number.
+  // Unsigned, because the difference may not fit into a signed 64-bit number.
   const auto distance = now > created ? static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(created)
                                       : static_cast<std::uint64_t>(created) - static_cast<std::uint64_t>(now);
   const auto limit = static_cast<std::uint64_t>(options.freshness->count());

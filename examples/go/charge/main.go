@@ -18,7 +18,7 @@ func charge(ctx context.Context, id billcore.ID, product, cents int64) error {
 	}
 	defer client.Close()
 	order, err := client.Subscriptions().Charge(ctx, id, product, cents)
-	if errors.Is(err, billcore.ErrOutcomeUnknown) { // perhaps charged: check the orders before you charge again
+	if errors.Is(err, billcore.ErrOutcomeUnknown) { // perhaps charged: check the orders before a new charge
 		found, lookup := client.Subscriptions().FindCharges(ctx, err)
 		if lookup != nil {
 			return errors.Join(err, lookup)
@@ -26,7 +26,7 @@ func charge(ctx context.Context, id billcore.ID, product, cents int64) error {
 		return fmt.Errorf("%w; %d orders were made since then", err, len(found))
 	}
 	if err != nil {
-		return err // errors.Is(err, billcore.ErrPayment) is a refusal
+		return err // errors.Is(err, billcore.ErrPayment): the service refused the charge
 	}
 	total, err := order.Total()
 	withVAT, err2 := order.TotalWithVAT()

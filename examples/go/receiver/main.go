@@ -1,4 +1,5 @@
-// A webhook server: receiver ADDRESS. The server keeps each event once, and then answers.
+// A webhook server. Usage: receiver ADDRESS. The server remembers each event before it answers, and drops an event
+// that is delivered again.
 package main
 
 import (
@@ -12,13 +13,14 @@ import (
 	"billcore/webhook"
 )
 
-// inbox keeps events once. With a database, do the claim and the event's effect in one transaction.
+// inbox records which events were received. With a database, record the event and apply its effect in one
+// transaction.
 type inbox struct {
 	mutex   sync.Mutex
 	claimed map[string]bool
 }
 
-// claim reports whether this delivery is the first. Every test.hook has the id 0, so a test.hook is never a duplicate.
+// claim records an event, and reports whether it is new. Every test.hook has the id 0, so claim reports each as new.
 func (i *inbox) claim(event *webhook.Event) (bool, error) {
 	if event.Type() == webhook.EventTestHook {
 		return true, nil

@@ -10,7 +10,7 @@ import (
 )
 
 func show(event *webhook.Event) error {
-	if event.Type() == webhook.EventTestHook { // only the name is reliable: answer 200, read nothing else
+	if event.Type() == webhook.EventTestHook { // only its name is reliable: answer 200, read no other field
 		fmt.Println("test.hook")
 		return nil
 	}
@@ -27,7 +27,7 @@ func show(event *webhook.Event) error {
 		return nil
 	}
 	order, err := event.Order()
-	if err != nil { // the event has the name of an order's event, but other data
+	if err != nil { // the event's name is order.paid, but its data is not an order
 		fmt.Printf("event %s is %s\n", id, name)
 		return nil //nolint:nilerr
 	}

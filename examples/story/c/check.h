@@ -1,4 +1,4 @@
-/* Functions that end an example when a step fails, without cleanup. */
+/* Checks. If a check fails, the function ends the program without cleanup. */
 #ifndef EXAMPLE_CHECK_H
 #define EXAMPLE_CHECK_H
 
@@ -10,7 +10,7 @@ void expect(bool truth, const char* claim);
 /* Ends the program unless the call succeeded: must(billcore_order_total(order, &total, &err), &err). */
 void must(billcore_status status, billcore_error** err);
 
-/* Like must(), for iterations: returns true with an item, and false after the last item. */
+/* Like must(), for the status of a list's next function: returns true if there is an item, false after the last. */
 bool must_have_next(billcore_status status, billcore_error** err);
 
 bool is_text(billcore_str text, const char* expected);

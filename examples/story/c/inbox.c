@@ -26,7 +26,7 @@ void inbox_trust(inbox* box, const char* secret) {
   pthread_mutex_unlock(&box->lock);
 }
 
-/* Sets *out to true for a second delivery of an event. Every test.hook has the id 0, so a test.hook is never a
+/* Sets *out to whether the event was received before. Every test.hook has the id 0, so a test.hook never counts as a
  * duplicate. */
 static billcore_status is_duplicate(const inbox* box, const billcore_event* event, bool* out, billcore_error** err) {
   billcore_event_kind type;
@@ -47,7 +47,8 @@ static billcore_status is_duplicate(const inbox* box, const billcore_event* even
   return BILLCORE_OK;
 }
 
-/* Accepts the event. With a database, do the duplicate check and the event's effect in one transaction. */
+/* Keeps or frees the event, and sets *answer to the HTTP status of the answer. With a database, do the duplicate
+ * check and the event's effect in one transaction. */
 static billcore_status keep(inbox* box, billcore_event* event, unsigned* answer, billcore_error** err) {
   bool duplicate;
   const billcore_status status = is_duplicate(box, event, &duplicate, err);
@@ -62,7 +63,7 @@ static billcore_status keep(inbox* box, billcore_event* event, unsigned* answer,
     return BILLCORE_OK;
   }
   box->events[box->event_count++] = event;
-  /* Only for the story: the first event is kept but answered with 500, so the service delivers it again. */
+  /* Only in this example: although the first event was kept, answer 500, so that the service delivers it again. */
   *answer = box->event_count == 1 ? 500 : 200;
   return BILLCORE_OK;
 }

@@ -22,12 +22,12 @@ typedef struct inbox {
 
 void inbox_init(inbox* box);
 void inbox_destroy(inbox* box);
-/* Sets the endpoint's secret, which the service makes when the URL is registered. */
+/* Sets the endpoint's secret, which the service creates when the URL is registered. */
 void inbox_trust(inbox* box, const char* secret);
-/* Handles a delivery, from any thread, and returns the HTTP status to answer. Pass inbox_receive to a listener, with
- * the inbox as the context. */
+/* Handles one delivery and returns the HTTP status of the answer. May be called from any thread. Pass inbox_receive
+ * to a listener, with the inbox as the context. */
 unsigned inbox_receive(void* context, billcore_str body, const billcore_headers* headers);
-/* Waits until that many events and duplicates have arrived, or 30 seconds have passed. */
+/* Waits until at least this many events and duplicates have arrived, or 30 seconds have passed. */
 void inbox_wait(inbox* box, size_t events, size_t duplicates);
 
 #endif

@@ -7,7 +7,7 @@
 #include "control.h"
 #include "view.h"
 
-/* Two charges and the renewal make three orders. */
+/* The events that must arrive. The two charges and the renewal make three orders. */
 static const struct {
   const char* name;
   size_t count;
@@ -47,7 +47,7 @@ static bool tells_payment(const inbox* box, const billcore_order* charged) {
     must(billcore_event_order(box->events[i], &paid, &err), &err);
     must(billcore_order_id(paid, &id, NULL, &err), &err);
     must(billcore_order_total(paid, &total, &err), &err);
-    /* Ids may be integers in events and strings elsewhere: compare their text. */
+    /* An id may be an integer in an event and a string in a REST answer, so compare ids as text. */
     found = same_text(id, order.id) && total == order.total;
     billcore_order_free(paid);
   }

@@ -1,7 +1,7 @@
-/* A subscription's life, end to end: the same story as in the folders beside this one.
+/* The story: the life of a subscription, end to end. The sibling folders contain the same program in other languages.
  *
- * The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
- * BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check
+ * The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
+ * variables BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. It exits with status 1 if a check
  * fails. */
 #include <billcore.h>
 #include <inttypes.h>
@@ -111,7 +111,7 @@ static void register_endpoint(const billcore_client* client, const billcore_clie
   int32_t status;
   must(billcore_webhook_endpoint_create(client, billcore_str_from(url), NULL, &response, &err), &err);
   must(billcore_response_status(response, &status, &err), &err);
-  /* The service shows a secret in its admin UI only; the sandbox has a control route for it. */
+  /* The real service shows the secret only in its admin UI; the sandbox returns it through a control route. */
   control_endpoint_secret(control, url, secret);
   const size_t length = billcore_str_from(secret).len;
   printf("    answered %" PRId32 "; its secret has %zu characters\n", status, length);
@@ -174,7 +174,8 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   step(7, "Lose the answer to a charge");
   control_lose_the_next_charge_answer(control);
   charge_unanswered(client, subscription, product_id);
-  /* Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one. */
+  /* Look for the order before a new charge. Orders are listed latest first, so a new order comes before the last one
+   * that is already known. */
   billcore_error* err = NULL;
   billcore_order_query* query = NULL;
   billcore_order_list* list = NULL;

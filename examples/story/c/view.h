@@ -1,4 +1,5 @@
-/* The fields of a resource that the story shows and compares, read at once. Texts are valid as long as the resource. */
+/* Structs with the fields of a resource that the story shows and compares. Their texts are valid as long as the
+ * resource. */
 #ifndef EXAMPLE_VIEW_H
 #define EXAMPLE_VIEW_H
 

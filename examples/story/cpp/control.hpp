@@ -1,5 +1,5 @@
-// The sandbox's control routes: tests call them to act as the admin UI or a customer, to let time pass, and to cause
-// failures.
+// Calls the sandbox's control routes, with which a test acts as the admin UI or a customer, lets time pass, and
+// causes failures.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,17 @@
 
 class Control {
  public:
-  /// control_url is the value in the sandbox's ready line. Control routes need no key, but a client always sends one.
+  /// control_url is the value of that name in the line of JSON that the sandbox prints when it is ready. The control
+  /// routes need no API key, but a client always sends one.
   explicit Control(const std::string& control_url) : client_({.base_url = control_url, .api_key = "none"}) {}
 
   void reset() const { post("/reset"); }
   void renew(const billcore::Id& subscription) const { post("/subscriptions/" + subscription.text() + "/renew"); }
   /// Makes the sandbox perform the next charge, and reset the connection instead of answering.
   void lose_the_next_charge_answer() const;
-  /// The secret of a registered URL; empty when there is none.
+  /// The signing secret of a registered webhook URL; empty if the URL is not registered.
   [[nodiscard]] std::string endpoint_secret(std::string_view url) const;
-  /// Number of effects of a kind in the service's ledger.
+  /// Number of effects of one kind in the sandbox's ledger.
   [[nodiscard]] std::size_t effects(std::string_view kind) const;
 
  private:

@@ -19,17 +19,18 @@ unsigned Inbox::receive(std::string_view body, billcore::HeaderFields headers) {
 }
 
 unsigned Inbox::keep(billcore::Event event) {
-  // With a database, do this claim and the event's effect in one transaction.
+  // With a database, record the event and apply its effect in one transaction.
   if (!claim(event)) {
     contents_.duplicates.push_back(std::move(event));
     return 200;
   }
   contents_.events.push_back(std::move(event));
-  // Only for the story: the first event is kept but answered with 500, so the service delivers it again.
+  // Only in this example: answer 500 to the first event although it was kept, so that the service delivers it again.
   return contents_.events.size() == 1 ? 500 : 200;
 }
 
-// True for the first delivery of an event. Every test.hook has the id 0, so a test.hook is never a duplicate.
+// Records an event; returns false if the event was recorded before. Every test.hook has the id 0, so a test.hook
+// never counts as a duplicate.
 bool Inbox::claim(const billcore::Event& event) {
   if (event.type() == billcore::EventType::test_hook) return true;
   return claimed_.emplace(event.account(), event.id().text()).second;

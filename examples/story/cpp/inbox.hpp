@@ -24,12 +24,12 @@ class Inbox {
     std::vector<billcore::SignatureReason> refused;
   };
 
-  /// Sets the endpoint's secret, which the service makes when the URL is registered.
+  /// Sets the endpoint's secret, which the service creates when the URL is registered.
   void trust(std::string_view secret);
-  /// Handles one delivery, from any thread; returns the HTTP status to answer.
+  /// Handles one delivery and returns the HTTP status of the answer. May be called from any thread.
   unsigned receive(std::string_view body, billcore::HeaderFields headers);
-  /// Waits until that many events and duplicates have arrived, or until the time-out; returns the contents at that
-  /// moment.
+  /// Waits until at least this many events and duplicates have arrived, or until the time-out. Returns what has
+  /// arrived by then.
   Contents wait_for(std::size_t events, std::size_t duplicates,
                     std::chrono::seconds timeout = std::chrono::seconds(30));
 

@@ -36,7 +36,7 @@ MHD_Result on_request(void* context, MHD_Connection* connection, const char*, co
   }
   auto& body = *static_cast<std::string*>(*state);
   if (*part_size > 0) {
-    // One byte over the limit is enough to detect a body that is too large; the rest is read and dropped.
+    // One byte over the limit is enough to detect a body that is too large; the server reads and drops the rest.
     body.append(part, std::min(*part_size, max_body + 1 - body.size()));
     *part_size = 0;
     return MHD_YES;
@@ -49,7 +49,8 @@ MHD_Result on_request(void* context, MHD_Connection* connection, const char*, co
     MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, &headers);
     status = (*static_cast<Listener::Receive*>(context))(body, headers);
   } catch (const std::exception&) {
-    // An exception must not propagate through C; the service will deliver the event again.
+    // The exception must not propagate into libmicrohttpd, which is C code. The answer is 500, so the service
+    // delivers the event again.
   }
   return answer(connection, status);
 }

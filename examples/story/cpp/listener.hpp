@@ -11,7 +11,7 @@
 
 class Listener {
  public:
-  /// A function that the server's thread calls.
+  /// The server's thread calls this function for each POST; it returns the HTTP status of the answer.
   using Receive = std::function<unsigned(std::string_view body, billcore::HeaderFields headers)>;
 
   /// Listens from construction to destruction, on a free port.
@@ -20,7 +20,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// "http://127.0.0.1:<port>", without a path.
+  /// The URL of the server, without a path: "http://127.0.0.1:<port>".
   [[nodiscard]] std::string origin() const;
 
  private:

@@ -1,7 +1,8 @@
-// A subscription's life, end to end: the same story as in the folders beside this one.
+// The story: the life of a subscription, end to end. The sibling folders contain the same program in other languages.
 //
-// The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
-// BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check fails.
+// The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
+// variables BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. It exits with status 1 if a check
+// fails.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -93,7 +94,7 @@ void read_orders(const Client& client, const Subscription& subscription) {
 std::string register_endpoint(const Client& client, const Control& control, const std::string& url) {
   step(4, "Register a webhook endpoint");
   const auto answer = client.webhook_endpoints().create(url);
-  // The service shows a secret in its admin UI only; the sandbox has a control route for it.
+  // The real service shows the secret only in its admin UI; the sandbox returns it through a control route.
   auto secret = control.endpoint_secret(url);
   say("answered " + std::to_string(answer.status()) + "; its secret has " + std::to_string(secret.size()) +
       " characters");
@@ -144,7 +145,8 @@ Order lose_an_answer(const Client& client, const Control& control, const Subscri
   step(7, "Lose the answer to a charge");
   control.lose_the_next_charge_answer();
   charge_unanswered(client, subscription, product);
-  // Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one.
+  // Look for the order before a new charge. Orders are listed latest first, so a new order comes before the last one
+  // that is already known.
   auto pager = client.subscriptions().orders(subscription.id(), {.product_id = product.id()});
   std::vector<Order> found;
   while (const auto order = pager.next()) {
@@ -196,7 +198,7 @@ void cancel(const Client& client, const Subscription& subscription) {
 }
 
 const std::map<std::string, int, std::less<>> expected{
-    {"order.confirmed", 3},  // two charges and the renewal
+    {"order.confirmed", 3},  // one for each of the two charges, one for the renewal
     {"order.paid", 3},      {"subscription.updated", 1}, {"subscription.renewed", 1}, {"subscription.cancelled", 1},
 };
 
@@ -204,7 +206,7 @@ bool tells_payment(const std::vector<billcore::Event>& events, const Order& orde
   return std::any_of(events.begin(), events.end(), [&](const billcore::Event& event) {
     if (event.type() != billcore::EventType::order_paid) return false;
     const auto paid = event.data_as<Order>();
-    // Ids may be integers in events and strings elsewhere: compare their text.
+    // An id may be an integer in an event and a string in a REST answer, so compare ids as text.
     return paid && paid->id().text() == order.id().text() && paid->total() == order.total();
   });
 }

@@ -7,7 +7,7 @@ import (
 	"billcore"
 )
 
-// control talks to the control routes of the sandbox, which need no API key of the service.
+// control calls the sandbox's control routes, which need no API key.
 type control struct{ client *billcore.Client }
 
 func newControl(address string) control {
@@ -32,8 +32,8 @@ func (c control) loseTheNextChargeAnswer() {
 	c.post("/faults", map[string]string{"kind": "reset_after", "method": "POST", "path": "/subscription/*/order"})
 }
 
-// secret returns the secret of an endpoint. The service shows secrets in its admin UI only; the sandbox has a control
-// route for them.
+// secret returns the secret of an endpoint. The real service shows the secret only in its admin UI; the sandbox
+// returns it through a control route.
 func (c control) secret(endpoint string) string {
 	var answer struct {
 		Endpoints []struct{ URL, Secret string }

@@ -16,7 +16,7 @@ import (
 // events.
 type inbox struct {
 	mutex      sync.Mutex
-	bodies     [][]byte // bodies of the events that were kept, for webhook.ParseUnverified
+	bodies     [][]byte // bodies of the kept events, as input for webhook.ParseUnverified
 	duplicates []model.ID
 	refused    []string
 	claimed    map[string]bool
@@ -34,7 +34,7 @@ func newInbox() *inbox {
 
 func (i *inbox) url() string { return "http://" + i.address + "/webhooks" }
 
-// trust sets the endpoint's secret, which the service makes when the URL is registered.
+// trust sets the endpoint's secret, which the service creates when the URL is registered.
 func (i *inbox) trust(secret string) {
 	verifier := must(webhook.NewVerifier([]byte(secret)))
 	i.server.Handler = verifier.Handler(i.receive, webhook.WithOnRefused(func(_ *http.Request, err error) {
@@ -52,7 +52,8 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	defer i.mutex.Unlock()
 	id, account := must(event.ID()), must(event.Account())
 	key := fmt.Sprintf("%d %s", account, id)
-	// With a database, do this claim and the event's effect in one transaction. Every test.hook has the id 0.
+	// With a database, record the event and apply its effect in one transaction. Every test.hook has the id 0, so it
+	// never counts as a duplicate.
 	if event.Type() != webhook.EventTestHook && i.claimed[key] {
 		i.duplicates = append(i.duplicates, id)
 		return
@@ -60,12 +61,14 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	i.claimed[key] = true
 	i.bodies = append(i.bodies, must(event.Raw()))
 	if len(i.bodies) == 1 {
-		// Only for the story: the first event is kept but answered with 500, so the service delivers it again.
+		// Only in this example: answer 500 to the first event although it was kept, so that the service delivers it
+		// again.
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }
 
-// events waits until count events were kept and one duplicate was dropped.
+// events waits until count events were kept and one duplicate was dropped, for at most 30 seconds, and returns the
+// kept events.
 func (i *inbox) events(count int) (found []*webhook.Event) {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		i.mutex.Lock()

@@ -1,7 +1,8 @@
-// A subscription's life, end to end: the same story as in the folders beside this one.
+// The story: the life of a subscription, end to end. The sibling folders contain the same program in other languages.
 //
-// The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
-// BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check fails.
+// The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
+// variables BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. It exits with status 1 if a check
+// fails.
 package main
 
 import (
@@ -22,7 +23,7 @@ var ctx = context.Background()
 
 type failure struct{ error }
 
-// check ends the story when there is an error; must() does the same, or returns the result if there is none.
+// check ends the story if err is not nil. must() does the same, and returns the result if err is nil.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})
@@ -140,8 +141,8 @@ func loseAnAnswer(client *billcore.Client, control control, id billcore.ID, prod
 	expect(errors.Is(err, billcore.ErrOutcomeUnknown) && errors.As(err, &lost),
 		"a connection reset instead of an answer leaves the outcome unknown")
 	say("OutcomeUnknownError: %s %s was sent, but not answered", lost.Method, lost.Path)
-	// Do not charge again: check first. The orders since the charge include the one that the charge made, and perhaps
-	// others.
+	// Look for the order before a new charge. FindCharges returns the orders made since the charge: the order of the
+	// charge, and perhaps others.
 	var found []billcore.Order
 	for _, order := range must(client.Subscriptions().FindCharges(ctx, err)) {
 		if must(order.Total()) == 2700 {
@@ -197,7 +198,7 @@ func cancel(client *billcore.Client, id billcore.ID) {
 }
 
 var expected = map[webhook.EventType]int{
-	webhook.EventOrderConfirmed:        3, // two charges and the renewal
+	webhook.EventOrderConfirmed:        3, // one for each of the two charges, one for the renewal
 	webhook.EventOrderPaid:             3,
 	webhook.EventSubscriptionUpdated:   1,
 	webhook.EventSubscriptionRenewed:   1,

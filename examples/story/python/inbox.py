@@ -9,7 +9,7 @@ from billcore import webhooks
 
 
 class Inbox:
-    """Receives deliveries from any thread. Read the lists after wait_until()."""
+    """Receives deliveries from any thread. Read its lists only after wait_until()."""
 
     def __init__(self) -> None:
         self.events: list[webhooks.Event] = []
@@ -20,11 +20,11 @@ class Inbox:
         self._changed = threading.Condition()
 
     def trust(self, secret: str) -> None:
-        """Set the endpoint's secret, which the service makes when the URL is registered."""
+        """Set the endpoint's secret, which the service creates when the URL is registered."""
         self._verifier = webhooks.Verifier(secret)
 
     def receive(self, body: bytes, headers: Iterable[tuple[str, str]]) -> int:
-        """Handle one delivery; return the HTTP status to answer."""
+        """Handle one delivery; return the HTTP status of the answer."""
         with self._changed:
             status = self._receive(body, list(headers))
             self._changed.notify_all()
@@ -38,16 +38,20 @@ class Inbox:
         except webhooks.SignatureError as error:
             self.refused.append(error.reason)
             return error.http_status
-        # With a database, do this claim and the event's effect in one transaction.
+        # With a database, record the event and apply its effect in one transaction.
         if not self._claim(event):
             self.duplicates.append(event)
             return 200
         self.events.append(event)
-        # Only for the story: the first event is kept but answered with 500, so the service delivers it again.
+        # Only in this example: answer 500 to the first event although it was kept, so that the service delivers it
+        # again.
         return 500 if len(self.events) == 1 else 200
 
     def _claim(self, event: webhooks.Event) -> bool:
-        """True for the first delivery of an event. Every test.hook has the id 0, so it is never a duplicate."""
+        """Record an event; return False if it was recorded before.
+
+        Every test.hook has the id 0, so a test.hook never counts as a duplicate.
+        """
         if isinstance(event, webhooks.TestHook):
             return True
         key = (event.account, str(event.id))
@@ -57,6 +61,6 @@ class Inbox:
         return True
 
     def wait_until(self, condition: Callable[[], bool], timeout: float = 30.0) -> bool:
-        """Wait for a condition on the lists; False after the timeout."""
+        """Wait until `condition` is true; return False if it is still false after the timeout."""
         with self._changed:
             return self._changed.wait_for(condition, timeout)

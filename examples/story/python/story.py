@@ -1,7 +1,9 @@
-"""A subscription's life, end to end: the same story as in the folders beside this one.
+"""The story: the life of a subscription, end to end.
 
-The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
-BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check fails.
+The sibling folders contain the same program in other languages.
+
+The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
+variables BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. It exits with status 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ def read_orders(client: billcore.Client, subscription: billcore.Subscription) ->
 def register_endpoint(client: billcore.Client, control: Control, url: str) -> str:
     step(4, "Register a webhook endpoint")
     answer = client.webhook_endpoints.create(url=url)
-    # The service shows a secret in its admin UI only; the sandbox has a control route for it.
+    # The real service shows the secret only in its admin UI; the sandbox returns it through a control route.
     secret = next((endpoint["secret"] for endpoint in control.endpoints() if endpoint["url"] == url), "")
     say(f"answered {answer.status}; its secret has {len(secret)} characters")
     expect(len(secret) == 32, "the endpoint has a secret of 32 characters")
@@ -123,7 +125,8 @@ def lose_an_answer(
         say(f"OutcomeUnknownError: {error.method} {error.path} was sent, but not answered")
     else:
         raise NotAsItShouldBe("a connection reset instead of an answer leaves the outcome unknown")
-    # Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one.
+    # Look for the order before a new charge. Orders are listed latest first, so a new order comes before the last one
+    # that is already known.
     orders = client.subscriptions.orders(subscription.id, product_id=product.id)
     newer = itertools.takewhile(lambda order: order.id != last_known.id, orders)
     found = [order for order in newer if order.total == 2700]
@@ -170,7 +173,7 @@ def cancel(client: billcore.Client, subscription: billcore.Subscription) -> None
 
 
 EXPECTED = {
-    "order.confirmed": 3,  # two charges and the renewal
+    "order.confirmed": 3,  # one for each of the two charges, one for the renewal
     "order.paid": 3,
     "subscription.updated": 1,
     "subscription.renewed": 1,
@@ -185,7 +188,7 @@ def receive_events(inbox: Inbox, subscription: billcore.Subscription, charged: l
         say(f"{event.id} {event.name}")
     names = Counter(event.name for event in inbox.events)
     expect(names == EXPECTED, "each event has arrived, and has been kept once")
-    # Ids may be integers in events and strings elsewhere: compare their text.
+    # An id may be an integer in an event and a string in a REST answer, so compare ids as text.
     orders = [event.data for event in inbox.events if event.name == "order.paid"]
     paid = {str(order.id): order.total for order in orders if isinstance(order, billcore.Order)}
     for order in charged:

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::Outcome;
 
-/// Talks to the control routes of the sandbox, which need no API key of the service.
+/// Calls the sandbox's control routes, which need no API key.
 pub struct Control(Client);
 
 #[derive(Deserialize)]
@@ -43,15 +43,15 @@ impl Control {
     pub fn reset(&self) -> Outcome<()> {
         self.post("/reset", &json!({}))
     }
-    /// The sandbox's ids are digits, which need no encoding in a path.
+    /// Renews a subscription. Its id needs no encoding in the path, because the sandbox's ids are digits.
     pub fn renew(&self, id: &str) -> Outcome<()> {
         self.post(&format!("/subscriptions/{id}/renew"), &json!({}))
     }
     pub fn lose_the_next_charge_answer(&self) -> Outcome<()> {
         self.post("/faults", &json!({"kind": "reset_after", "method": "POST", "path": "/subscription/*/order"}))
     }
-    /// The secret of an endpoint. The service shows secrets in its admin UI only; the sandbox has a control route for
-    /// them.
+    /// The secret of an endpoint. The real service shows the secret only in its admin UI; the sandbox returns it
+    /// through a control route.
     pub fn secret(&self, url: &str) -> Outcome<String> {
         let found: Endpoints = self.get("/endpoints")?;
         let found = found.endpoints.into_iter().find(|endpoint| endpoint.url == url);

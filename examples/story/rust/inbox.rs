@@ -28,7 +28,7 @@ struct Kept(Arc<Mutex<Contents>>);
 
 #[derive(Default)]
 pub struct Contents {
-    /// Bodies of the events that were kept, for `parse_unverified`.
+    /// Bodies of the kept events, as input for `parse_unverified`.
     pub bodies: Vec<Vec<u8>>,
     pub duplicates: Vec<String>,
     pub refused: Vec<String>,
@@ -47,13 +47,15 @@ async fn receive(State(kept): State<Kept>, Extension(event): Extension<Arc<Event
 
 fn keep(kept: &mut Contents, event: &Event) -> billcore::Result<StatusCode> {
     let (account, id) = (event.account()?, String::from(event.id()?));
-    // With a database, do this claim and the event's effect in one transaction. Every test.hook has the id 0.
+    // With a database, record the event and apply its effect in one transaction. Every test.hook has the id 0, so it
+    // never counts as a duplicate.
     if !kept.claimed.insert((account, id.clone())) && event.event_type() != EventType::TestHook {
         kept.duplicates.push(id);
         return Ok(StatusCode::OK);
     }
     kept.bodies.push(event.raw()?.to_vec());
-    // Only for the story: the first event is kept but answered with 500, so the service delivers it again.
+    // Only in this example: answer 500 to the first event although it was kept, so that the service delivers it
+    // again.
     Ok(if kept.bodies.len() == 1 { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::OK })
 }
 
@@ -64,14 +66,14 @@ impl Inbox {
         let address = listener.local_addr()?;
         Ok(Self { kept: Kept::default(), runtime, listener: Some(listener), address })
     }
-    /// A base URL for a client, with "receiver" where the client expects the account.
+    /// A base URL for a client of this receiver. Its path is "receiver", where a client expects the account.
     pub fn address(&self) -> String {
         format!("http://{}/receiver", self.address)
     }
     pub fn url(&self) -> String {
         self.address() + "/webhooks"
     }
-    /// Sets the endpoint's secret, which the service makes when the URL is registered, and begins to receive.
+    /// Sets the endpoint's secret, which the service creates when the URL is registered, and begins to receive.
     pub fn trust(&mut self, secret: &str) -> Outcome<()> {
         let kept = self.kept.clone();
         let layer = WebhookLayer::new(Verifier::new(secret)?).on_refused(move |_, error| {
@@ -85,7 +87,8 @@ impl Inbox {
     pub fn contents(&self) -> MutexGuard<'_, Contents> {
         self.kept.lock()
     }
-    /// Waits until `count` events were kept and one duplicate was dropped.
+    /// Waits until `count` events were kept and one duplicate was dropped, for at most 30 seconds. Returns the kept
+    /// events.
     pub fn events(&self, count: usize) -> Outcome<Vec<Event>> {
         let end = Instant::now() + Duration::from_secs(30);
         while Instant::now() < end {

@@ -1,8 +1,9 @@
-//! A subscription's life, end to end: the same story as in the folders beside this one.
+//! The story: the life of a subscription, end to end. The sibling folders contain the same program in other
+//! languages.
 //!
-//! The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
-//! `BILLCORE_BASE_URL`, `BILLCORE_API_KEY` and `BILLCORE_SANDBOX_CONTROL`. The story exits with status 1 when a check
-//! fails.
+//! The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
+//! variables `BILLCORE_BASE_URL`, `BILLCORE_API_KEY` and `BILLCORE_SANDBOX_CONTROL`. It exits with status 1 if a
+//! check fails.
 
 mod control;
 mod inbox;
@@ -128,8 +129,8 @@ fn lose_an_answer(client: &Client, control: &Control, id: &str, product: i64) ->
     expect(lost.outcome_unknown(), "a connection reset instead of an answer leaves the outcome unknown")?;
     let (method, path) = (lost.method().unwrap_or_default(), lost.path().unwrap_or_default());
     say!("OutcomeUnknownError: {method} {path} was sent, but not answered");
-    // Do not charge again: check first. The orders since the charge include the one that the charge made, and perhaps
-    // others.
+    // Look for the order before a new charge. find_charges() returns the orders made since the charge: the order of
+    // the charge, and perhaps others.
     let mut found = client.subscriptions().find_charges(&lost, ChargeSearch::new())?;
     found.retain(|order| order.total().is_ok_and(|total| total == 2700));
     let [order] = &*found else { return Err("check failed: the order list shows the charge once".into()) };
@@ -177,7 +178,7 @@ fn cancel(client: &Client, id: &str) -> Outcome<()> {
 fn receive_events(inbox: &Inbox, id: &str, charged: [&Order; 2]) -> Outcome<()> {
     step(11, "Receive the events");
     let expected = [
-        (EventType::OrderConfirmed, 3), // two charges and the renewal
+        (EventType::OrderConfirmed, 3), // one for each of the two charges, one for the renewal
         (EventType::OrderPaid, 3),
         (EventType::SubscriptionUpdated, 1),
         (EventType::SubscriptionRenewed, 1),

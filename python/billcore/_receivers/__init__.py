@@ -7,7 +7,7 @@ from .._webhook import Verifier
 
 
 def too_large(verifier: Verifier, size: int | None = None) -> SignatureError:
-    """The error that Verifier raises for a body over max_body; made here before the whole body is read."""
+    """Makes the error that a Verifier raises for a body over max_body, for use before the whole body is read."""
     what = "is" if size is None else f"has {size} bytes,"
     text = f"body_too_large: the body {what} over max_body ({verifier.max_body})"
     return SignatureError("body_too_large", 413, text=text)

@@ -23,14 +23,14 @@ async def from_asgi(
     *,
     timeout: float | None = 10.0,
 ) -> AnyEvent:
-    """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
+    """Return the Event of an ASGI request, whose body it reads up to verifier.max_body. Raises like Verifier.unwrap.
 
-    `scope` and `receive` are the application's arguments; with Starlette and FastAPI request.scope and request.receive.
-    `timeout` limits the whole body, in seconds; None for no limit. A server lets a second reader wait forever, so
-    TimeoutError can also mean that the body was already read (a body parameter of FastAPI, a middleware); where
-    billcore can detect that, it raises InvalidArgumentError. A sender that disconnects within the body raises
-    ConnectionError. On loops other than asyncio's the timeout is ignored: use a timeout of that loop. Service
-    interface: Events.
+    `scope` and `receive` are the arguments of the ASGI application: request.scope and request.receive in Starlette
+    and FastAPI. `timeout` is the time limit in seconds for the whole body, after which from_asgi raises TimeoutError;
+    None: no limit. If other code has already read the body (a body parameter of FastAPI, a middleware), from_asgi
+    raises InvalidArgumentError where it can detect that; otherwise the server never delivers a body, and the wait
+    ends with TimeoutError. If the sender disconnects before the end of the body, from_asgi raises ConnectionError.
+    Outside of asyncio the timeout is ignored: use a timeout of the other event loop. Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(scope) or not hasattr(scope, "__setitem__"):
@@ -64,7 +64,7 @@ async def _receive_within(
 
     try:
         asyncio.get_running_loop()
-    except RuntimeError:  # not an asyncio loop
+    except RuntimeError:  # the running event loop is not asyncio's
         return await _receive_body(receive, verifier)
     limit = asyncio.timeout(timeout)
     try:

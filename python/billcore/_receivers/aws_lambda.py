@@ -6,7 +6,7 @@ from .._errors import InvalidArgumentError
 from . import check_verifier, is_mapping, kind_of, too_large
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # importing typing costs more than this whole package
+if TYPE_CHECKING:  # importing typing takes longer than importing this package
     from collections.abc import Mapping
     from typing import Any
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:  # importing typing costs more than this whole package
 
 
 def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
-    """The Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
+    """Return the Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
 
-    `event` is the argument of handler(event, context), from an API Gateway REST API (v1) or HTTP API (v2), a function
-    URL or a load balancer, with multi-value headers or without, in base64 or not. Service interface: Events.
+    `event` is the first argument of handler(event, context). It may come from an API Gateway REST API (v1) or HTTP
+    API (v2), a function URL or a load balancer, with or without multi-value headers, and its body may be in base64.
+    Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(event):
@@ -27,7 +28,7 @@ def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
             "event has no headers: pass the whole event of an HTTP request, as the handler got it"
         )
     fields: list[tuple[str, Any]] = []
-    # A v1 event has both members, and only multiValueHeaders shows a repeated header.
+    # A v1 event has both of these members. Only multiValueHeaders has all values of a repeated header.
     for name in ("headers", "multiValueHeaders"):
         headers = event.get(name)
         if headers is not None and not is_mapping(headers):
@@ -59,7 +60,7 @@ def _lambda_body(event: Mapping[str, Any], verifier: Verifier) -> bytes:
 
     try:
         body = binascii.a2b_base64(text, strict_mode=True)
-        if len(body) == size:  # strict mode of Python 3.11 accepts "YWJj="
+        if len(body) == size:  # the strict mode of Python 3.11 wrongly accepts "YWJj="
             return body
     except ValueError:
         pass

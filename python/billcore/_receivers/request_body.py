@@ -1,4 +1,4 @@
-"""Shared by from_asgi and from_wsgi: the size of a body, whether it was already read, and the Event in it."""
+"""Shared by from_asgi and from_wsgi: checks a body's size, detects a body that was already read, and verifies."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:  # importing typing is slow
 
     from .._webhook import AnyEvent, Verifier
 
-_READ = "billcore.body_read"  # key in scope or environ, set when billcore reads the body
+_READ = "billcore.body_read"  # key that billcore sets in the scope or environ when it reads the body
 INSTEAD = "let nothing read it before, or pass what was read to verifier.unwrap_request(body, headers)"
 
 
 def declared_size(values: list[Any], verifier: Verifier) -> int | None:
-    """The Content-Length; raises if it is too large."""
+    """Returns the Content-Length, or None; raises SignatureError if it is more than max_body."""
     size = None
     for value in values:
         text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
@@ -42,7 +42,7 @@ def append(body: bytearray, piece: object) -> None:
 
 
 def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], verifier: Verifier) -> AnyEvent:
-    """The Event in the body. `size` is the Content-Length of the request, or None."""
+    """Verifies the body and returns its Event. `size` is the Content-Length of the request, or None."""
     if size is not None and len(body) < size:
         if not body:
             raise gone()
@@ -52,7 +52,7 @@ def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], ve
     try:
         return verifier.unwrap_request(body, headers)
     except SignatureError as error:
-        # Without a declared size, a body that was already read looks like an empty body.
+        # Without a Content-Length, a body that other code has already read looks like an empty body.
         if body or size is not None or error.reason != "mismatch":
             raise
         text = f"mismatch: the body is empty; if it was already read, {INSTEAD}"

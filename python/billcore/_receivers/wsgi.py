@@ -16,12 +16,13 @@ _PIECE = 64 << 10
 
 
 def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
-    """The Event of a WSGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
+    """Return the Event of a WSGI request, whose body it reads up to verifier.max_body. Raises like Verifier.unwrap.
 
-    `environ` is the application's argument: request.environ in Flask, request.META in Django. InvalidArgumentError says
-    that the body was already read (request.form, request.body, a middleware): from_wsgi detects that on production
-    servers and the development servers of Flask and Django, but on wsgiref's own server a second reader waits until the
-    sender gives up. A body that ends early raises ConnectionError. Service interface: Events.
+    `environ` is the argument of the WSGI application: request.environ in Flask, request.META in Django. If other code
+    has already read the body (request.form, request.body, a middleware), from_wsgi raises InvalidArgumentError. It
+    detects that on production servers and on the development servers of Flask and Django; on the plain server of
+    wsgiref it cannot, and waits until the sender gives up. If the body ends early, from_wsgi raises ConnectionError.
+    Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(environ) or "wsgi.input" not in environ:
@@ -34,7 +35,7 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
             "the server does not say where the body ends (no CONTENT_LENGTH, no wsgi.input_terminated): "
             "pass it to verifier.unwrap_request(body, headers)"
         )
-    # Werkzeug reads through request.stream, which it creates on first use; reading again would block on its own server.
+    # Werkzeug creates request.stream when the body is first read. On Werkzeug's own server a second read would block.
     if "stream" in getattr(environ.get("werkzeug.request"), "__dict__", ()):
         raise already_read()
     mark_read(environ)

@@ -22,6 +22,16 @@ from ._control import Endpoint as Endpoint
 from ._control import FaultKind as FaultKind
 from ._control import RequestRecord as RequestRecord
 from ._event import SECRET, SignedEvent, event
-from ._process import Account, Sandbox, SandboxError
+from ._process import Account, Sandbox, SandboxAccount, SandboxError
 
-__all__ = ["SECRET", "Account", "Control", "ControlError", "Sandbox", "SandboxError", "SignedEvent", "event"]
+__all__ = [
+    "SECRET",
+    "Account",
+    "Control",
+    "ControlError",
+    "Sandbox",
+    "SandboxAccount",
+    "SandboxError",
+    "SignedEvent",
+    "event",
+]

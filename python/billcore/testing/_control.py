@@ -6,17 +6,22 @@ import http.client
 import json
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal, TypedDict, cast
 from urllib.parse import quote, urlsplit
 
 from .._durations import seconds
 from .._not_given import NOT_GIVEN
 
+CauseOfOrder = Literal[
+    "confirm", "pay", "await_payment", "await_user", "fail_payment", "cancel_payment", "refund"
+]
+CauseOfSubscription = Literal["renew", "start", "end", "cancel", "change_billing"]
 FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
 
 
 class ControlError(RuntimeError):
-    """A control route refused a request. `status` and `code` are from the route's answer."""
+    """A control route refused a request. `status` and `code` are those of the route's answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -25,7 +30,7 @@ class ControlError(RuntimeError):
 
 
 class RequestRecord(TypedDict):
-    """A request as the sandbox received it. `status` is None if no complete answer was sent."""
+    """A request as the sandbox received it. `status` is None if the sandbox sent no complete answer."""
 
     id: int
     at: str
@@ -39,7 +44,7 @@ class RequestRecord(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One attempt of a delivery: the receiver's status, or why there is none."""
+    """One attempt of a delivery: the status of the receiver's answer, or in `error` why there is no answer."""
 
     at: str
     status: int | None
@@ -47,7 +52,7 @@ class Attempt(TypedDict):
 
 
 class Delivery(TypedDict):
-    """One event for one endpoint. `id` is the envelope's id, the same for every attempt."""
+    """The delivery of one event to one endpoint. `id` is the envelope's id, which is the same in every attempt."""
 
     id: int
     account: str
@@ -67,24 +72,32 @@ class Endpoint(TypedDict):
     account: str
     url: str
     secret: str
+    state: Literal["enabled", "disabled"]
 
 
 class Control:
-    """The control routes of a sandbox. Works with any sandbox: Control(control_url). Thread-safe."""
+    """Calls the control routes of a sandbox. Control(control_url) works with any running sandbox. Thread-safe.
 
-    def __init__(self, control_url: str, timeout: float = 30.0) -> None:
+    Args:
+        control_url: From the sandbox's ready line, or its variable BILLCORE_SANDBOX_CONTROL.
+        timeout: Seconds that a call may take.
+        account: UUID of an account. Every method then concerns this account alone.
+    """
+
+    def __init__(self, control_url: str, timeout: float = 30.0, *, account: str | None = None) -> None:
         parts = urlsplit(control_url)
         if parts.scheme != "http" or parts.hostname is None:
             raise ValueError("control_url must be the http URL of the sandbox's ready line")
         self._host, self._port, self._prefix = parts.hostname, parts.port, parts.path.rstrip("/")
         self._timeout = seconds(timeout, "timeout")
+        self._account = account
 
     def state(self) -> dict[str, Any]:
-        """The seed, clock and options, counts by status and account, and the pending faults."""
+        """The sandbox's seed, clock, options and pending faults, and the number of records by account and status."""
         return cast(dict[str, Any], self._call("GET", "state"))
 
     def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """Every recorded effect, or those of one kind, oldest first."""
+        """All effects in the ledger, or only those of one kind, oldest first."""
         effects = cast(list[dict[str, Any]], self._call("GET", "ledger")["effects"])
         return [effect for effect in effects if kind in (None, effect["kind"])]
 
@@ -113,8 +126,9 @@ class Control:
         metadata: Mapping[str, Any] | None = None,
         account: str | None = None,
     ) -> dict[str, Any]:
-        """Start a purchase as a visitor. Returns {"order": …, "subscription": … or None} as the REST interface shows
-        them.
+        """Start a purchase as a visitor of the shop.
+
+        Returns {"order": …, "subscription": … or None}, with the JSON of the REST interface.
         """
         fields = {
             "product_id": product_id,
@@ -130,19 +144,19 @@ class Control:
         return cast(dict[str, Any], self._call("POST", "checkout", fields))
 
     def confirm(self, order_id: str | int) -> dict[str, Any]:
-        """Confirm the order as the visitor; if its billing method settles at once, it is also paid."""
+        """Confirm the order as the visitor; if its billing method settles at once, the order is also paid."""
         return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/confirm", {}))
 
     def pay(self, order_id: str | int) -> dict[str, Any]:
-        """Settle the order's payment; a paid order does not change."""
+        """Settle the order's payment. Does nothing if the order is already paid."""
         return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/pay", {}))
 
     def renew(self, subscription_id: str | int) -> dict[str, Any]:
-        """Act as if the subscription's renewal date had arrived."""
+        """Renew the subscription as if its renewal date had arrived."""
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{_segment(subscription_id)}/renew", {}))
 
     def replay(self, delivery_id: int) -> int:
-        """Send a delivery's payload again; returns the new envelope id."""
+        """Send the event of a delivery again, in an envelope with a new id; returns that id."""
         return int(self._call("POST", f"deliveries/{_segment(delivery_id)}/replay", {})["id"])
 
     def test_hook(self, endpoint_id: int | None = None, *, data: Any = None) -> list[int]:
@@ -165,11 +179,12 @@ class Control:
         effect: bool = False,
         abort: bool = False,
     ) -> int:
-        """Let the next `times` matching requests fail with a fault; returns the fault's id.
+        """Make the next `times` matching requests fail; returns the fault's id.
 
-        `path` is a glob for the path below the base URL. `body` is JSON, or with `content_type` a string that is sent
-        verbatim. For the kind `status`, `effect` says that the service performs the request first. For the kind
-        `half_body`, `abort` resets the connection after the half.
+        `path` is a glob for the path below the base URL. `body` is the body of the answer: JSON, or with
+        `content_type` a string that is sent verbatim. If the kind is `status` and `effect` is true, the sandbox
+        performs the request before it sends that status. If the kind is `half_body` and `abort` is true, the sandbox
+        resets the connection after half of the body.
         """
         fields: dict[str, Any] = {
             "kind": kind,
@@ -187,12 +202,109 @@ class Control:
             fields["body"] = body
         return int(self._call("POST", "faults", fields)["id"])
 
+    def advance(self, *, days: float = 0, seconds: float = 0, to: datetime | str | None = None) -> dict[str, Any]:
+        """Move the account's clock forward, and let everything happen that is due by then, in order.
+
+        Renewals, their retries, trial ends, starts and expiries happen, and the first attempts of their deliveries are
+        done when this returns. A receiver that cannot answer, because it runs in the caller's thread, is waited for
+        only one delivery time-out; `pending_deliveries` counts what is left.
+
+        Args:
+            days: Days to move forward.
+            seconds: Seconds to move forward, added to the days.
+            to: The time to move to, instead.
+
+        Returns:
+            `now`, `frozen`, `happened` (a list of {"at", "subscription" or "order", "cause"}), `pending_deliveries`.
+        """
+        fields: dict[str, Any] = {"days": days, "seconds": seconds}
+        if to is not None:
+            fields = {"to": to if isinstance(to, str) else to.isoformat()}
+        return cast(dict[str, Any], self._call("POST", "clock", fields))
+
+    def freeze(self) -> dict[str, Any]:
+        """Stop the account's clock; advance() moves it."""
+        return cast(dict[str, Any], self._call("POST", "clock", {"freeze": True}))
+
+    def run_clock(self) -> dict[str, Any]:
+        """Let the account's clock run on from the time that it shows."""
+        return cast(dict[str, Any], self._call("POST", "clock", {"run": True}))
+
+    def trigger(self, name: str, *, on: str | int | None = None) -> dict[str, Any]:
+        """Let a scenario happen, such as "renewal-fails", on a new subscription or on the one with the id `on`.
+
+        Returns:
+            `subscription` and `order` as the REST interface shows them, and `deliveries` (ids and events).
+        """
+        fields: dict[str, Any] = {"name": name} if on is None else {"name": name, "on": on}
+        return cast(dict[str, Any], self._call("POST", "trigger", fields))
+
+    def scenarios(self) -> dict[str, str]:
+        """The names of the scenarios, and what happens in each."""
+        return {each["name"]: each["about"] for each in self._call("GET", "scenarios")["scenarios"]}
+
+    def subscription(self, subscription_id: str | int, cause: CauseOfSubscription, **fields: Any) -> dict[str, Any]:
+        """Let a cause happen to a subscription. `fields`: for change_billing, `billing` and `declines`."""
+        return cast(dict[str, Any], self._call("POST", f"subscriptions/{_segment(subscription_id)}/{cause}", fields))
+
+    def order(self, order_id: str | int, cause: CauseOfOrder) -> dict[str, Any]:
+        """Let a cause happen to an order."""
+        return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/{cause}", {}))
+
+    def create_product(self, name: str, **fields: Any) -> dict[str, Any]:
+        """Create a product as an administrator. `fields`: type, price (cents, without VAT), interval, cycles, ….
+
+        Returns:
+            The product as the REST interface shows it.
+        """
+        return cast(dict[str, Any], self._call("POST", "products", {"name": name, **fields})["product"])
+
+    def create_endpoint(self, url: str, *, secret: str | None = None) -> Endpoint:
+        """Register a webhook receiver; the answer has its secret."""
+        fields = {"url": url} if secret is None else {"url": url, "secret": secret}
+        return cast(Endpoint, self._call("POST", "endpoints", fields))
+
+    def endpoint(self, endpoint_id: int, cause: Literal["enable", "disable", "delete"]) -> dict[str, Any]:
+        """Enable, disable or delete a webhook receiver."""
+        return cast(dict[str, Any], self._call("POST", f"endpoints/{_segment(endpoint_id)}/{cause}", {}))
+
+    def rotate_secret(self, endpoint_id: int, *, secret: str | None = None, overlap: float = 0) -> str:
+        """Give a receiver a new secret. For `overlap` seconds, deliveries with an even number have the old one."""
+        fields: dict[str, Any] = {"overlap": overlap} if secret is None else {"overlap": overlap, "secret": secret}
+        return cast(str, self._call("POST", f"endpoints/{_segment(endpoint_id)}/rotate_secret", fields)["secret"])
+
+    def keys(self) -> list[dict[str, Any]]:
+        """The account's API keys: id, api_key, state."""
+        return cast(list[dict[str, Any]], self._call("GET", "keys")["keys"])
+
+    def issue_key(self) -> str:
+        """One more API key for the account."""
+        return cast(str, self._call("POST", "keys", {})["api_key"])
+
+    def revoke_key(self, key_id: int) -> None:
+        """Revoke an API key: requests with it get 401."""
+        self._call("POST", f"keys/{_segment(key_id)}/revoke", {})
+
+    def create_account(self, *, demo: bool = True) -> dict[str, Any]:
+        """A new account: `account` (its UUID), `number`, `api_key`, and the `ids` of its demo data.
+
+        Args:
+            demo: Give it a few products and subscriptions.
+        """
+        return cast(dict[str, Any], self._call("POST", "accounts", {"demo": demo}))
+
+    def delete_account(self, account: str) -> None:
+        """Delete an account with all that it has."""
+        self._call("DELETE", f"accounts/{_segment(account)}")
+
     def reset(self) -> None:
-        """Reset to the seeded state: ledger, requests, deliveries, endpoints and faults are empty."""
+        """Reset the sandbox to its seeded state: no ledger entries, requests, deliveries, endpoints or faults."""
+        if self._account is not None:
+            raise ValueError("an account cannot be reset: create another one, or reset the whole sandbox")
         self._call("POST", "reset", {})
 
     def wait_for_deliveries(self, timeout: float = 30.0) -> list[Delivery]:
-        """Wait until no delivery is pending; returns all of them. Raises TimeoutError."""
+        """Wait until no delivery is pending; returns all deliveries. Raises TimeoutError."""
         deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
         while True:
             deliveries = self.deliveries()
@@ -203,9 +315,14 @@ class Control:
             time.sleep(0.02)
 
     def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
-        # Uses http.client, because urllib would use a proxy from the environment. Calls share no state or connection.
+        # http.client, because urllib would use a proxy from the environment. Calls share no state and no connections.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:
+            if self._account is not None and path not in ("accounts", "scenarios"):
+                if method == "GET":
+                    path += f"?account={self._account}"
+                elif fields is not None and fields.get("account") is None:
+                    fields = {**fields, "account": self._account}
             body = None if fields is None else json.dumps(fields).encode()
             headers = {} if body is None else {"Content-Type": "application/json"}
             connection.request(method, f"{self._prefix}/{path}", body, headers)

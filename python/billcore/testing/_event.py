@@ -36,31 +36,37 @@ def event(
     data: Any = _DEFAULT,
     **fields: Any,
 ) -> tuple[bytes, str]:
-    """A webhook for unit tests without a server: its body and its signature, which webhooks.unwrap accepts.
+    """Make a webhook for unit tests without a server: its body, and a signature that webhooks.unwrap accepts.
 
         body, signature = billcore.testing.event("order.paid", total=19900, reference_id="customer-7")
         event = webhooks.unwrap(body, signature, billcore.testing.SECRET)
 
+<<<<<<< HEAD
     Omitted values are as the service sends them: all fields of the resource, integer ids, a new envelope id with each
     call, the current time. test.hook has the id 0 and no data.
+=======
+    Values that are left out are as the service sends them: all fields of the resource, integer ids, a new envelope id
+    in each call, the current time. A test.hook has the id 0 and no data. The first call in a process takes a few
+    tenths of a second.
+>>>>>>> main
 
-    Values may be anything that JSON can hold, an aware datetime, a Decimal or a resource of billcore. NOT_GIVEN leaves
-    a member out, as reduced payloads do. Thread-safe.
+    A value may be anything that JSON can hold, an aware datetime, a Decimal or a resource of billcore. A member with
+    the value NOT_GIVEN is left out, as in a reduced payload. Thread-safe.
 
     Args:
-        name: One of the eleven events, or with data= any other name, such as one the service may add.
-        secret: 32 bytes; by default billcore.testing.SECRET.
+        name: Name of one of the eleven events; with data=, any name, such as one that the service may add.
+        secret: A secret of 32 bytes; by default billcore.testing.SECRET.
         event_id: `id` of the envelope.
         account: `account` of the envelope.
         event_created_at: `created_at` of the envelope.
-        data: The whole `data`, which `fields` then change; may be a resource, such as a billcore.Order.
-        fields: Members of `data`, which replace or extend the usual ones; id= and created_at= are the resource's.
+        data: The whole `data`, before the changes of `fields`; may be a resource, such as a billcore.Order.
+        fields: Members to change in `data` or add to it; id= and created_at= are those of the resource.
 
     Returns:
         The body and its signature.
 
     Raises:
-        InvalidArgumentError: The values do not make an event.
+        InvalidArgumentError: The values do not form a valid event.
         ConfigError: The secret is not valid.
 
     Service interface: Events.
@@ -92,7 +98,11 @@ def event(
 
 
 def _catalog() -> tuple[int, dict[str, Any]]:
+<<<<<<< HEAD
     """The account and its sample data, read once; two threads may both read them."""
+=======
+    """The account and its sample data; cached because they are slow to make. Two threads may both make them."""
+>>>>>>> main
     global _made
     if _made is None:
         samples = json.loads((Path(__file__).parent / "samples.json").read_text("utf-8"))
@@ -120,7 +130,7 @@ def _without_not_given(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """A copy of the value for json.dumps, in new containers: those of the caller and the catalog do not change."""
+    """A copy of the value for json.dumps. The containers are new, so the caller's and the catalog's do not change."""
     if isinstance(value, Mapping):
         return {key: _plain(member, f"{name}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, cast
@@ -25,7 +26,7 @@ class SandboxError(RuntimeError):
 
 @dataclass(frozen=True)
 class Account:
-    """What a client needs to use one account; account["base_url"] also works."""
+    """The base URL and the API key for one account; account["base_url"] also works."""
 
     base_url: str
     api_key: str
@@ -34,11 +35,14 @@ class Account:
         return {"base_url": self.base_url, "api_key": self.api_key}[name]
 
 
-class Sandbox:
-    """A running sandbox: the constructor starts it, close() or the end of `with` ends it.
+class SandboxAccount:
+    """One account of a running sandbox: what a test needs. See Sandbox.new_account().
 
-    The sandbox exits when this process ends, however it ends. `billcore sandbox --help` describes the options and their
-    defaults.
+    Attributes:
+        base_url, api_key: For billcore.Client.
+        accounts: The account itself, and for a fixture a second one, whose key sees nothing of the first.
+        control: The control routes, for this account alone.
+        ids: The ids of the demo data: {"products": {type: id}, "subscriptions": {reference_id: id}}.
     """
 
     base_url: str
@@ -47,6 +51,18 @@ class Sandbox:
     control: Control
     control_url: str
     pid: int
+    ids: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} pid={getattr(self, 'pid', None)}>"
+
+
+class Sandbox(SandboxAccount):
+    """A running sandbox. The constructor starts the process; close() or the end of `with` ends it.
+
+    The sandbox also exits when the calling process ends, even if that process is killed. `billcore sandbox --help`
+    describes the options and their defaults.
+    """
 
     def __init__(
         self,
@@ -57,6 +73,10 @@ class Sandbox:
         port: int = 0,
         settlement: Literal["by-billing", "immediate", "manual"] | None = None,
         charge_total: Literal["amount-times-quantity", "amount"] | None = None,
+        start: datetime | str | None = None,
+        seed_file: str | os.PathLike[str] | None = None,
+        renewal_retries: Sequence[float] | None = None,
+        invoice_days: float | None = None,
         donation_status: Literal[402, 403, 422] | None = None,
         cancel: Literal["by-product", "cancelled", "active"] | None = None,
         second_cancel: Literal["ok", "refuse"] | None = None,
@@ -67,6 +87,9 @@ class Sandbox:
         event_payload: Literal["mixed", "full", "reduced"] | None = None,
         retry_schedule: Sequence[float] | None = None,
         delivery_timeout: float | None = None,
+        delivery_ids: Literal["int", "string"] | None = None,
+        signature_header: str | None = None,
+        updated_too: bool = False,
         deliver_anywhere: bool = False,
         start_timeout: float = 30.0,
     ) -> None:
@@ -78,6 +101,10 @@ class Sandbox:
             "port": port,
             "settlement": settlement,
             "charge-total": charge_total,
+            "start": start.isoformat() if isinstance(start, datetime) else start,
+            "seed-file": None if seed_file is None else os.fspath(seed_file),
+            "renewal-retries": None if renewal_retries is None else ",".join(map(str, renewal_retries)),
+            "invoice-days": invoice_days,
             "donation-status": donation_status,
             "cancel": cancel,
             "second-cancel": second_cancel,
@@ -88,21 +115,30 @@ class Sandbox:
             "event-payload": event_payload,
             "retry-schedule": None if retry_schedule is None else ",".join(map(str, retry_schedule)),
             "delivery-timeout": delivery_timeout,
+            "delivery-ids": delivery_ids,
+            "signature-header": signature_header,
         }
-        # "--name=value", so that a value that begins with a dash is still a value.
+        # In the form "--name=value", a value that begins with a dash is not taken for an option.
         arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
         if deliver_anywhere:
             arguments.append("--deliver-anywhere")
+        if updated_too:
+            arguments.append("--updated-too")
         environment = _environment()
         self._owner = os.getpid()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  used until the child exits
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  the file is used until the child exits
         self._process = subprocess.Popen(
             [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
+<<<<<<< HEAD
             env=environment,
             # This process handles Ctrl-C in a terminal; the child exits when its stdin is closed.
+=======
+            env=_environment(),
+            # So Ctrl-C in a terminal interrupts only this process; the child exits when its stdin is closed.
+>>>>>>> main
             start_new_session=True,
         )
         try:
@@ -116,6 +152,8 @@ class Sandbox:
         self.control_url = ready["control_url"]
         self.control = Control(self.control_url)
         self.pid = ready["pid"]
+        self.ids = {}
+        self._origin = self.base_url.rpartition("/")[0]
 
     def _read_ready_line(self, timeout: float) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -135,13 +173,13 @@ class Sandbox:
         """The sandbox's stderr so far."""
         if self._stderr.closed:
             return ""
-        # pread: the child writes at the shared file offset, which must not move.
+        # pread() does not move the file offset, which the child shares and writes at.
         return os.pread(self._stderr.fileno(), 1 << 20, 0).decode("utf-8", "replace")
 
     def close(self) -> None:
-        """End the child process; a second call does nothing."""
+        """End the sandbox's process; a second call does nothing."""
         if os.getpid() != self._owner:
-            return  # a copy in a forked process: the child belongs to the process that started it
+            return  # in a forked process: only the process that started the sandbox may end it
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -153,6 +191,20 @@ class Sandbox:
             if stream is not None:
                 stream.close()
 
+    def new_account(self, *, demo: bool = True) -> SandboxAccount:
+        """A new account of this sandbox, so that tests do not see each other's data.
+
+        Args:
+            demo: Give it a few products of each type, and subscriptions with the reference ids of the demo data.
+        """
+        made = self.control.create_account(demo=demo)
+        out = SandboxAccount()
+        out.base_url, out.api_key = f"{self._origin}/{made['account']}", made["api_key"]
+        out.accounts = [Account(out.base_url, out.api_key)]
+        out.control_url, out.pid, out.ids = self.control_url, self.pid, made["ids"]
+        out.control = Control(self.control_url, account=made["account"])
+        return out
+
     def __enter__(self) -> Self:
         return self
 
@@ -161,21 +213,24 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"<Sandbox pid={getattr(self, 'pid', None)}>"
-
 
 def _environment() -> dict[str, str]:
+<<<<<<< HEAD
     """The child's environment, in which it imports the same billcore_sandbox as this process."""
     found = importlib.util.find_spec("billcore_sandbox")
     if found is None or found.origin is None:
         raise SandboxError("the package billcore-sandbox is not installed: pip install billcore-sandbox")
     folder = str(Path(found.origin).parent.parent)
+=======
+    """The environment of the child, which makes it import the same billcore as this process."""
+    here = str(Path(__file__).resolve().parent.parent.parent)
+    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])] if "site-packages" not in here else None
+>>>>>>> main
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     return environment
 
 
-for _value in (Account, Sandbox, SandboxError):
+for _value in (Account, Sandbox, SandboxAccount, SandboxError):
     _value.__module__ = "billcore.testing"
 del _value

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "arrow/tables.hpp"
@@ -64,8 +66,8 @@ int raise_kept(void* exception) noexcept {
   return -1;
 }
 
-// If a signal handler raised an exception while a reader outside Python waited, raises the exception as soon as Python
-// code runs again.
+// Call when a signal interrupted a reader outside Python: makes Python raise the signal handler's exception as soon
+// as Python code runs again.
 void raise_soon() {
   const Gil gil;
   if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
@@ -76,7 +78,7 @@ void raise_soon() {
   PyErr_SetInterrupt();
 }
 
-/// State shared by the capsules of one ArrowStream. Only the first capsule that reads may go on reading.
+/// State shared by the capsules of one ArrowStream. Only the capsule that reads first may read the list.
 struct Reading {
   Reading(ListPtr from, ColumnsPtr what) : list(std::move(from)), columns(std::move(what)) {}
 
@@ -84,7 +86,7 @@ struct Reading {
   const ColumnsPtr columns;
   std::atomic<bool> begun{false};
   std::mutex mutex;
-  std::optional<Error> error;  // the last step's error
+  std::optional<Error> error;  // of the last ListBatches::next(); empty if it succeeded
 
   void keep(const std::optional<Error>& last) {
     const std::lock_guard lock(mutex);
@@ -93,10 +95,10 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
-/// The rest of a released stream, which a thread with the GIL must destroy, because it owns Python objects.
+/// What remains of a released stream. It owns Python objects, so a thread that holds the GIL must destroy it.
 struct Released {
   ReadingPtr reading;
-  bool stops;  // true: the list must still be stopped
+  bool stops;  // whether finish() must still stop the list
   void finish() const noexcept {
     if (stops) reading->list->stop();
   }
@@ -108,12 +110,12 @@ int let_go(void* kept) noexcept {
   return 0;
 }
 
-/// Gives an Arrow stream's reader its batches, on any thread, with or without the GIL.
+/// The batches of an Arrow stream. The stream's reader may call next() on any thread, with or without the GIL.
 class ListBatches final : public detail::BatchSource {
  public:
-  explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
-  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. So the destructor waits
-  // for the GIL only if Python's queue of pending calls is full.
+  explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)), batches_(reading_->columns) {}
+  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. To avoid a deadlock,
+  // the destructor waits for the GIL only if Python's queue of pending calls is full.
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();
@@ -158,24 +160,23 @@ class ListBatches final : public detail::BatchSource {
     const ExclusiveUse list(reading_->list);
     internal::require_open(list->bound.client);
     auto& flow = list->flow();
-    while (!flow.core().buffered()) {
-      if (flow.advance() != detail::Step::taken) {
-        list->end();
-        return std::nullopt;
-      }
-    }
-    const auto before = flow.core().mark();
-    auto batch = detail::take_batch(flow, reading_->columns);
-    // Check for signals now: if Python noticed a signal only after the reader has returned, this batch would be lost.
-    // Only the thread that handles signals checks: on other threads, the GIL's holder may be waiting for the reader.
-    if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
+    // Other threads than the main thread check for signals only if a hook has kept an exception: taking the GIL could
+    // deadlock, because the GIL's holder may be waiting for the reader.
+    const bool checks = on_main_thread() || hook_interrupt::is_kept();
+    std::optional<detail::PagerCore> before;
+    if (checks) before.emplace(flow.core());
+    auto batch = batches_.read(flow);
+    if (!batch) list->end();
+    // Check for signals now: if Python ran a signal handler only after next() has returned, this batch would be lost.
+    if (!checks || !batch) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
-    flow.core().take_back(before, flow.core().mark());
+    flow.core() = *std::move(before);
     throw Error(ErrorCode::interrupted, "GET " + list->operation.path + ": interrupted");
   }
 
   ReadingPtr reading_;
+  detail::BatchReader batches_;
   bool begun_ = false;
 };
 
@@ -221,9 +222,59 @@ class NextBatch final : public ListJob {
   ColumnsPtr columns_;
 };
 
+using BatchReaderPtr = std::shared_ptr<detail::BatchReader>;
+
+/// Joins pages until the batch is full. If reading fails, the batch ends before the failure, which the next job raises.
+class NextJoinedBatch final : public ListJob {
+ public:
+  NextJoinedBatch(ListPtr list, BatchReaderPtr batches, py::object reader = {})
+      : ListJob(std::move(list), std::move(reader)), batches_(std::move(batches)) {}
+  [[nodiscard]] std::optional<Operation> next() override {
+    return or_keep([this] { return ListJob::next(); });
+  }
+  [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
+                                                     const std::shared_ptr<Job>& self) override {
+    return or_keep([&] { return ListJob::proceed(engine, loop, self); });
+  }
+  [[nodiscard]] bool has_enough() override {
+    remember_position();
+    return without_gil([this] { return batches_->fill(flow()); });
+  }
+  [[nodiscard]] py::object give() override {
+    auto batch = without_gil([this] { return batches_->take(); });
+    if (!batch) raise_stop();
+    return py::cast(*std::move(batch));
+  }
+
+ private:
+  template <typename Read>
+  [[nodiscard]] std::invoke_result_t<Read> or_keep(const Read& read) {
+    try {
+      return read();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::interrupted || !batches_->keep()) throw;
+      return {};
+    }
+  }
+  bool restore() noexcept override {
+    if (!ListJob::restore()) return false;
+    batches_->clear();
+    return true;
+  }
+
+  BatchReaderPtr batches_;
+};
+
 struct BatchIteration : Iteration {
-  BatchIteration(ListPtr shared, ColumnsPtr what) : Iteration(std::move(shared)), columns(std::move(what)) {}
+  BatchIteration(ListPtr shared, ColumnsPtr what, BatchReaderPtr joining)
+      : Iteration(std::move(shared)), columns(std::move(what)), batches(std::move(joining)) {}
+  template <typename... Reader>
+  [[nodiscard]] py::object next(const char* name, const Reader&... reader) const {
+    if (batches) return read<NextJoinedBatch>(list, name, batches, reader...);
+    return read<NextBatch>(list, name, columns, reader...);
+  }
   ColumnsPtr columns;
+  BatchReaderPtr batches;  // null: a batch per page
 };
 struct Batches : BatchIteration {
   using BatchIteration::BatchIteration;
@@ -291,11 +342,17 @@ py::object make_arrow_stream(const ListPtr& list, py::handle fields) {
   return py::cast(ArrowStream{std::make_shared<Reading>(list, columns_of(*list, fields))});
 }
 
-py::object make_batches(const ListPtr& list, py::handle fields) {
+py::object make_batches(const ListPtr& list, py::handle fields, py::handle rows) {
   list->refuse_second_reading();
   auto columns = columns_of(*list, fields);
-  if (list->bound.is_awaited()) return py::cast(AsyncBatches(list, std::move(columns)));
-  return py::cast(Batches(list, std::move(columns)));
+  BatchReaderPtr joining;
+  if (given(rows)) {
+    const auto most = size(rows, "rows");
+    if (most == 0) refuse("rows is 0: pass 1 or more, or leave it out for a batch per page");
+    joining = std::make_shared<detail::BatchReader>(columns, most);
+  }
+  if (list->bound.is_awaited()) return py::cast(AsyncBatches(list, std::move(columns), std::move(joining)));
+  return py::cast(Batches(list, std::move(columns), std::move(joining)));
 }
 
 void bind_arrow(py::module_& module) {
@@ -305,15 +362,12 @@ void bind_arrow(py::module_& module) {
   iteration<Batches>(module, "BatchIterator",
                      "Batches of a list; dropped before the end, the reading counts as stopped.")
       .def("__iter__", itself)
-      .def("__next__",
-           [](const Batches& self) { return read<NextBatch>(self.list, "Pager.to_batches", self.columns); });
+      .def("__next__", [](const Batches& self) { return self.next("Pager.to_batches"); });
   iteration<AsyncBatches>(module, "AsyncBatchIterator",
                           "Batches of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
-      .def("__anext__", [](const py::object& self) {
-        const auto& each = held<AsyncBatches>(self.ptr());
-        return read<NextBatch>(each.list, "AsyncPager.to_batches", each.columns, self);
-      });
+      .def("__anext__",
+           [](const py::object& self) { return held<AsyncBatches>(self.ptr()).next("AsyncPager.to_batches", self); });
 }
 
 }  // namespace billcore::python

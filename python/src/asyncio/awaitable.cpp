@@ -32,7 +32,7 @@ class RunGuard {
 
 class Awaitable {
  public:
-  /// `bound` is nullopt for a job that sends nothing.
+  /// `bound` is nullopt for a job that sends no request.
   Awaitable(std::optional<BoundClient> bound, std::shared_ptr<Job> job, const char* name) noexcept
       : bound_(std::move(bound)), job_(std::move(job)), name_(name) {}
   Awaitable(py::object reader, const Shortcut& shortcut) noexcept
@@ -42,7 +42,7 @@ class Awaitable {
   PySendResult send(PyObject** out);
   /// Ends the coroutine with the Python error that is set.
   void fail() noexcept;
-  /// The coroutine was dropped. May be called from any thread.
+  /// Call when Python drops the coroutine: cancels its call. May be called from any thread.
   void detach() noexcept;
   /// Like detach(), but at the caller's request: no warning if the coroutine never started.
   void close() noexcept;
@@ -63,12 +63,12 @@ class Awaitable {
  private:
   // Returns the result of the shortcut, or null if the caller must wait or there is no shortcut.
   py::object take_shortcut();
-  // True if there is something to wait for, false if the job is done.
+  // Starts the job's next operation. Returns false if the job is done, so that there is nothing to wait for.
   bool proceed();
   [[noreturn]] void raise(const std::exception_ptr& error);
-  // The text of the exception's note about a write that had finished when it was interrupted.
+  // Returns the exception's note for a write that had already finished when its caller was cancelled.
   [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
-  // Releases the job, and with it the right to read a list: a finished task still keeps its coroutine alive.
+  // Releases the job, and with it the exclusive use of a list: the coroutine may stay alive as long as its task.
   void finish() noexcept;
 
   py::object reader_;  // the shortcut's argument, until the shortcut is tried
@@ -80,7 +80,7 @@ class Awaitable {
   bool running_ = false;
   std::weak_ptr<LoopEngine> engine_;  // weak: the loop owns the engine
   std::shared_ptr<PendingCall> pending_;
-  py::object waiter_;  // iterator of the future
+  py::object waiter_;  // the iterator that awaits the future
 };
 
 py::object Awaitable::take_shortcut() {
@@ -171,7 +171,7 @@ void Awaitable::finish() noexcept {
   engine_.reset();
 }
 
-// The text of the exception's note about a call whose connections were closed together with the event loop.
+// Returns the exception's note for a call whose connections were closed together with the event loop.
 std::string lost_with_its_loop(const PendingCall& call) {
   return call.write ? "abandoned with its event loop; it may or may not have happened" : "";
 }
@@ -183,7 +183,7 @@ void add_note(const py::object& error, PendingCall& call, const std::string& not
   if (!call.write) return;
   const py::object cause = call.future.attr("cause");
   if (cause.is_none() || cause.is(error)) return;
-  call.future.attr("cause") = py::none();  // the error's traceback may refer to this call
+  call.future.attr("cause") = py::none();  // breaks a cycle: the error's traceback may refer to this call
   cause.attr("add_note")(note);
 }
 
@@ -253,7 +253,7 @@ PySendResult send(PyObject* self, PyObject* /*value*/, PyObject** out) noexcept 
   return sent;
 }
 
-// Converts a result as generators do: the return value becomes a StopIteration.
+// Converts a result as Python's generators do: raises StopIteration with the return value.
 PyObject* as_stop_iteration(PySendResult sent, PyObject* out) noexcept {
   if (sent != PYGEN_RETURN) return out;
   if (auto* stop = PyObject_CallOneArg(PyExc_StopIteration, out)) {
@@ -354,7 +354,7 @@ void bind_awaitable(py::module_& module) {
                                   {Py_tp_finalize, slot(&finalize)},
                                   {Py_tp_dealloc, slot(&dealloc)}},
                                  Py_TPFLAGS_HAVE_GC);
-  // Lets asyncio.create_task() and related functions accept the type. (collections.abc itself would cost an import.)
+  // Lets asyncio.create_task() and related functions accept the type. (Importing collections.abc would take time.)
   py::module_::import("_collections_abc")
       .attr("Coroutine")
       .attr("register")(py::handle(reinterpret_cast<PyObject*>(awaitable_type)));

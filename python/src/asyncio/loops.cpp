@@ -19,14 +19,14 @@ void drop(PyObject* capsule) noexcept { const std::unique_ptr<Held> ended(&held_
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
-// asyncio's function that returns the running loop, or None. An engine's constructor looks the function up, since a
-// finalizing interpreter may refuse imports.
+// Returns asyncio's function that returns the running loop, or None. The constructor of LoopEngine already looks the
+// function up, because a finalizing interpreter may refuse imports.
 py::handle running_loop_or_none() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
 }
 
-// The future of a write; see _awaited.py.
+// Creates the future that an awaited write waits for; see _awaited.py.
 py::object new_write_future(py::handle loop) {
   static constinit CachedImport found;
   const auto type = found.get([] { return py::object(py::module_::import("billcore._awaited").attr("WriteFuture")); });
@@ -73,15 +73,16 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
-// May this thread modify the loop and cancel its calls? Not while another thread runs the loop. The loop may have been
-// collected although a thread is still in process(): the interpreter leaves threads behind when it ends.
+// Whether this thread may modify the loop and cancel its calls: it may not while another thread runs the loop. The
+// loop may already be collected although a thread is still in process(), because an ending interpreter leaves threads
+// behind.
 bool LoopEngine::may_touch(py::handle loop) const {
   if (loop.is_none()) return !processing_;
   return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>();
 }
 
-// A callback for the loop; its one argument is unused. Made through the C API, because pybind11's functions crash when
-// there is no memory for their names.
+// Creates a callback for the loop; its one argument is unused. Uses the C API, because pybind11's functions crash
+// when the memory for their names cannot be allocated.
 template <void (LoopEngine::*step)()>
 py::object LoopEngine::callback() {
   const PyCFunction run = [](PyObject* capsule, PyObject* /*unused*/) noexcept {
@@ -98,8 +99,8 @@ py::object LoopEngine::callback() {
   return checked(PyCFunction_New(&method, capsule.ptr()));
 }
 
-// Adds the loop's reader, which owns the engine and the futures. add_reader() runs in an empty context; otherwise the
-// reader would keep the current context alive.
+// Registers the engine's descriptor with the loop (add_reader). The loop's reader then owns the engine and the
+// futures. add_reader() runs in an empty context; otherwise the reader would keep the current context alive.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
   const auto process = callback<&LoopEngine::process>();
@@ -115,8 +116,8 @@ void LoopEngine::watch(py::handle loop) {
   watched_ = true;
 }
 
-// Adds the future of a waiting task to a set that the loop owns, or removes it if not `kept`: without that reference,
-// future and task might refer only to each other and be collected as garbage.
+// Adds the future of a waiting task to a set that the loop owns or, if `kept` is false, removes it. Without the set,
+// future and task might refer only to each other, and the garbage collector would free them.
 void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;
@@ -125,7 +126,7 @@ void LoopEngine::hold(const PendingCall& call, bool kept) {
   }
 }
 
-// Holds the future first, because nothing may fail once a request is in flight.
+// Calls hold() before `start`, because no step may fail once a request is in flight.
 template <typename Start>
 void LoopEngine::start_held(const PendingCall& call, Start start) {
   hold(call, true);
@@ -150,7 +151,7 @@ std::shared_ptr<PendingCall> LoopEngine::begin(const Client& client, py::handle 
                                                const std::shared_ptr<Job>& job) {
   if (operation.is_write()) need_given_up_log();
   auto call = new_call(loop, job, operation.is_write());
-  // Called from process(), without the GIL.
+  // process() calls `end`, without the GIL.
   const auto end = [self = this, call](Completed& completed) {
     try {
       call->job->take(completed);
@@ -177,8 +178,8 @@ std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPage
   return call;
 }
 
-// A hook may cancel any operation, including the one that it reports. During process(), the wait for a list is
-// cancelled later.
+// A hook may cancel any operation, including the one that it reports. A wait for a list's page that is cancelled
+// during process() ends when client_.process() has returned.
 AsyncClient::Cancelled LoopEngine::cancel_now(PendingCall& call) {
   auto out = client_.cancel(call.id);
   call.given_up = processing_;
@@ -211,7 +212,7 @@ void LoopEngine::finish(const PendingCall& call) {
 }
 
 void LoopEngine::process() {
-  if (pid_ != getpid()) return;  // a forked child still runs the loop: only the parent reads the answers
+  if (pid_ != getpid()) return;  // a forked child that still runs the loop: only the parent reads the answers
   const auto kept = shared_from_this();
   cancel_detached();
   processing_ = true;

@@ -1,4 +1,4 @@
-// asyncio: one engine per event loop.
+// The asyncio side of AsyncClient: one LoopEngine for each event loop.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -28,10 +28,10 @@ struct PendingCall {
   std::shared_ptr<PendingCall> next = {};  // the call that ended after this one
 };
 
-/// Logs the result of a write that had ended when its caller was cancelled.
+/// Logs the result of a write that had already ended when its caller was cancelled.
 void log_lost(const PendingCall& call) noexcept;
 
-/// Finished operations, in order. Adding an operation allocates no memory, so no operation is lost.
+/// A queue of finished calls. Adding a call allocates no memory, so it cannot fail.
 class EndedCalls {
  public:
   EndedCalls() = default;
@@ -60,13 +60,14 @@ class EndedCalls {
   PendingCall* last_ = nullptr;
 };
 
-/// A job that decides itself what to wait for in an event loop, such as reading a list. Other jobs send operations.
+/// A job that decides itself what to wait for in an event loop, such as reading a list. Other jobs only send
+/// operations.
 class LoopJob {
  public:
   LoopJob() = default;
   LoopJob(const LoopJob&) = delete;
   LoopJob& operator=(const LoopJob&) = delete;
-  /// Starts the next operation or wait; null if the result is available. `self` is this job.
+  /// Starts the next operation or wait and returns it; null if the result is available. `self` is this job.
   [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
                                                              const std::shared_ptr<Job>& self) = 0;
 
@@ -74,8 +75,8 @@ class LoopJob {
   ~LoopJob() = default;
 };
 
-/// The connections of one event loop. All functions require the GIL and, except for cancel(), detach() and close(),
-/// the loop's thread.
+/// The connections of one event loop. The caller of each function must hold the GIL and, except for cancel(),
+/// detach() and close(), run on the loop's thread.
 ///
 /// The loop owns the engine through the reader that watch() adds. A loop that is closed or collected drops its readers,
 /// which closes the connections and abandons unfinished calls.
@@ -89,15 +90,15 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   [[nodiscard]] bool is_of(py::handle loop) const;
   [[nodiscard]] std::shared_ptr<PendingCall> begin(const Client& client, py::handle loop, Operation operation,
                                                    const std::shared_ptr<Job>& job);
-  /// Waits for the next page of a list.
+  /// Starts a wait for the next page of a list, and returns the wait.
   [[nodiscard]] std::shared_ptr<PendingCall> wait(std::shared_ptr<internal::LoopPages> pages, py::handle loop,
                                                   const std::shared_ptr<Job>& job);
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(const Client& client, internal::Flow list,
                                                            ListOperation operation, const CallOptions& options);
   /// Drops the pages of a list. May be called from any thread.
   void detach(std::shared_ptr<internal::LoopPages> pages) noexcept;
-  /// Cancels an operation. Returns the text of a note for the exception if a write may have been sent, else an empty
-  /// text.
+  /// Cancels an operation. If the operation is a write that may have been sent, returns a note for the exception,
+  /// else an empty text.
   std::string cancel(PendingCall& call);
   /// Cancels an operation that is no longer awaited. May be called from any thread.
   void detach(PendingCall& call) noexcept;
@@ -121,8 +122,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   void finish_closing();
   void close_here();
   [[nodiscard]] py::object loop() const;
-  // Runs `f`, whose errors have no caller to report to. Does nothing in a forked child, because the connections belong
-  // to the parent.
+  // Runs `f` and passes its Python errors to sys.unraisablehook. Does nothing in a forked child, because the
+  // connections belong to the parent.
   template <typename F>
   void quietly(F f) noexcept;
 
@@ -133,7 +134,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool watched_ = false;
   bool closing_ = false;
   bool processing_ = false;
-  py::object waiting_;  // weak reference to the loop's set of futures, which keeps their tasks alive
+  py::object waiting_;  // weak reference to the set that keeps the futures of waiting tasks alive; the loop owns it
   EndedCalls ended_;
   std::vector<PendingCall> detached_calls_;                  // calls to cancel later; they hold no jobs
   std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // pages of lists being read
@@ -148,7 +149,7 @@ class Loops {
   Loops(const Loops&) = delete;
   Loops& operator=(const Loops&) = delete;
 
-  /// The engine of the running loop; created if there is none.
+  /// Returns the engine of `loop`; creates it on first use.
   [[nodiscard]] std::shared_ptr<LoopEngine> of(py::handle loop, const Client& client);
   void close() noexcept;
 
@@ -156,7 +157,7 @@ class Loops {
   std::vector<std::weak_ptr<LoopEngine>> engines_;
 };
 
-/// The running event loop; RuntimeError without one.
+/// Returns the running event loop; raises RuntimeError if there is none.
 [[nodiscard]] py::object running_loop();
 
 }  // namespace billcore::python

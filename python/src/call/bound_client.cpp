@@ -51,15 +51,15 @@ void send(const BoundClient& bound, Job& job) {
   }
 }
 
-// Logs a write that had finished when it was interrupted. The core has told the hooks that the write ended, but not
-// that the result of the write is lost.
+// Logs a write that had already finished when a signal handler or a hook interrupted its call. The core has told the
+// hooks that the write ended, but not that its result is lost.
 void log_lost(const Job& job, const std::exception_ptr& error) noexcept try {
   if (const auto result = job.lost(error)) python::log_lost(*result);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
 }
 
-// Checks for signals while the call still holds its result: if a signal arrives after the engine's last check and its
-// handler raises, Python silently discards the result.
+// Runs pending signal handlers while the call still holds its result. If a handler raised only after the call had
+// returned, Python would silently discard the result.
 py::object finish(Job& job, py::object result) {
   job.release();
   if (!interruption_raised()) return result;
@@ -69,8 +69,8 @@ py::object finish(Job& job, py::object result) {
   throw py::error_already_set();
 }
 
-// Raises the exception of the interruption. If a hook's on_response() raised as well, raises the hook's exception, with
-// the other one as its context.
+// Raises the exception that interrupted the call. If a hook's on_response() raised as well, raises the hook's
+// exception, with the exception that interrupted the call as its context.
 [[noreturn]] void raise_interrupted(const Error& error) {
   if (hook_interrupt::is_kept()) {
     std::optional<py::error_already_set> first;
@@ -80,8 +80,9 @@ py::object finish(Job& job, py::object result) {
   raise_for(error);
 }
 
-// Like finish(), for a call that failed: the exception of an interruption gets the call's error as its context. Checks
-// signals first, because Python code creates the error, and a signal handler would run and raise inside that code.
+// Like finish(), for a call that failed: if a signal handler raises, its exception gets the call's error as its
+// context. Checks for signals first: Python code creates the call's error, and a handler that runs inside that code
+// could raise.
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
   job.take_back();
@@ -105,7 +106,7 @@ py::object finish(Job& job, py::object result) {
     } else {
       const bool is_own = py::hasattr(raised.value(), "outcome_unknown");
       raised.restore();
-      if (!is_own) annotate_error(note);  // a signal handler raised this error instead
+      if (!is_own) annotate_error(note);  // a signal handler raised `raised` while Python created the call's error
     }
   }
   throw py::error_already_set();
@@ -116,7 +117,7 @@ py::object finish(Job& job, py::object result) {
 py::object block(const BoundClient& bound, Job& job) {
   const hook_interrupt::Scope scope;
   try {
-    // Import now what the error of a write needs: a signal handler must not interrupt the import later.
+    // Import now the modules that the error of a write needs: later, a signal handler could interrupt the import.
     if (job.is_write()) {
       need_datetime();
       need_given_up_log();
@@ -125,7 +126,7 @@ py::object block(const BoundClient& bound, Job& job) {
     return finish(job, job.result());
   } catch (const Error& error) {
     fail(job, error);
-  } catch (const py::error_already_set&) {  // the end of a list, or an interruption between two pages
+  } catch (const py::error_already_set&) {  // StopIteration, or an interruption between two pages of a list
     job.take_back();
     throw;
   }

@@ -22,17 +22,17 @@ namespace billcore::python {
 class Job;
 class Loops;  // asyncio/loops.hpp
 
-/// The functions of `_webhook`.
+/// Returns the table of functions that find_bridge() got from `_webhook`.
 [[nodiscard]] const Bridge& bridge() noexcept;
 
-/// Creates a view object.
+/// Creates the Python object of a resource.
 [[nodiscard]] inline py::object view(View type, const Value& value) {
   auto* out = bridge().make_view(type, value);
   if (out == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// The ResponseInfo of an answer.
+/// Creates the Python object ResponseInfo of an answer.
 [[nodiscard]] inline py::object response_info(const std::shared_ptr<const ResponseInfo>& info) {
   auto* out = bridge().make_response_info(info);
   if (out == nullptr) throw py::error_already_set();
@@ -53,12 +53,12 @@ struct BoundClient {
   void clear() noexcept { hooks = HooksOption(); }
 };
 
-/// Runs the job and returns its result. Blocks; see run() in asyncio/awaitable.hpp.
+/// Runs the job in the calling thread and returns its result. See also run() in asyncio/awaitable.hpp.
 [[nodiscard]] py::object block(const BoundClient& bound, Job& job);
 /// Raises `error` as a Python exception.
 [[noreturn]] void raise_for(const Error& error);
 
-/// Imports `_webhook` and its functions; ImportError if `_webhook` is from another build.
+/// Imports `_webhook` and gets its table of functions; raises ImportError if `_webhook` is from another build.
 void find_bridge();
 
 }  // namespace billcore::python

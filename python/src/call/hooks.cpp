@@ -11,10 +11,10 @@
 namespace billcore::python {
 namespace {
 
-// If the program has not imported `logging`, nothing is logged: billcore does not import that module first.
+// billcore logs nothing until the program itself has imported `logging`.
 bool is_logging_loaded() { return PyDict_GetItemString(PyImport_GetModuleDict(), "logging") != nullptr; }
 
-// Is the logger `billcore` enabled?
+// Is the logger `billcore` enabled for INFO?
 bool is_logged() {
   static constinit CachedImport is_enabled;
   if (!is_enabled.is_known() && !is_logging_loaded()) return false;
@@ -40,7 +40,8 @@ bool ends_call(const py::error_already_set& error) {
   }
 }
 
-// billcore._hooks.tell, looked up before a call needs it, since a finalizing interpreter refuses imports.
+// Returns billcore._hooks.tell. The constructor of HooksOption already looks the function up, because a finalizing
+// interpreter refuses imports.
 py::handle tell_function() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("tell")); });
@@ -55,14 +56,15 @@ py::object text_or_none(std::string_view text) {
   return text.empty() ? py::object(py::none()) : py::object(foreign_text(text));
 }
 
-// The class name for the failure of an attempt. A Python error that a signal handler has raised must still be set.
+// Returns the name of the exception class for an attempt's failure. If a signal handler interrupted the attempt, the
+// handler's Python error must still be set.
 const char* class_of_failure(ErrorCode failure) {
   if (failure != ErrorCode::interrupted) return class_of(failure);
   const bool is_ctrl_c = PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
   return is_ctrl_c ? "KeyboardInterrupt" : "CancelledError";
 }
 
-// Reports what a hook or logging raised. `in_call` says that the hook runs inside a blocking call.
+// Handles an exception that a hook or logging raised. `in_call` says that the hook runs inside a blocking call.
 void report(py::error_already_set& error, bool in_call) {
   // An error that is not an Exception, or that a signal handler raised, must end the call, not only the hook.
   if (in_call && ends_call(error)) {
@@ -72,7 +74,8 @@ void report(py::error_already_set& error, bool in_call) {
   }
 }
 
-/// Logs writes that were sent and given up. Has no state, so that all clients share one.
+/// Logs each write that was sent and then abandoned, so that its outcome is unknown. All clients share one
+/// GivenUpLog.
 class GivenUpLog final : public Hooks {
  public:
   [[nodiscard]] bool every_attempt() const noexcept override { return false; }
@@ -90,11 +93,11 @@ class GivenUpLog final : public Hooks {
   }
 };
 
-/// Forwards everything to billcore._hooks.tell(), which handles the user's hooks and logging.
+/// Forwards the core's hooks to billcore._hooks.tell(), which calls the user's hooks and logs.
 class PythonHooks final : public Hooks {
  public:
   PythonHooks(py::object target, py::object context) : target_(std::move(target)), context_(std::move(context)) {}
-  // A call that ends without the GIL may hold the last reference to these hooks.
+  // drop() takes the GIL: a call that ends without the GIL may hold the last reference to these hooks.
   ~PythonHooks() override { drop(target_, context_); }
   PythonHooks(const PythonHooks&) = delete;
   PythonHooks& operator=(const PythonHooks&) = delete;

@@ -20,7 +20,7 @@ bool raise_kept() noexcept {
   return true;
 }
 
-// Sets the context of the last exception in the chain, as Python does.
+// Appends `context` to the chain of the error's contexts (__context__), as Python does.
 void set_context(const py::object& error, const py::object& context) {
   auto last = error;
   while (!last.is(context)) {
@@ -64,9 +64,9 @@ void report_unraisable(py::error_already_set& error) noexcept {
 
 bool interruption_raised() noexcept {
   if (!raise_kept() && PyErr_CheckSignals() == 0) return false;
-  // Handle further signals now, or they would interrupt the handling of the first signal. The last exception has the
-  // other exceptions as context and gets the note about the write.
-  constexpr int most = 64;  // a handler may raise its own signal again
+  // Run the handlers of further signals now, or they would run while the caller handles the first exception. The
+  // error that is set in the end is the last exception, with the earlier exceptions as its context.
+  constexpr int most = 64;  // a handler may send its own signal again each time
   for (int count = 0; count < most; ++count) {
     const py::error_already_set first;
     if (PyErr_CheckSignals() == 0) {

@@ -1,4 +1,4 @@
-// Signals whose Python handlers have not run when a call ends, and exceptions that hooks raise to end a call.
+// Handles signals whose Python handlers have not run when a call ends, and exceptions that hooks raise to end a call.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,16 +12,18 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// The exception that a hook raised to end the blocking call that runs it, such as KeyboardInterrupt. One per thread.
+/// Keeps the exception that a hook raised to end the blocking call that runs the hook, such as KeyboardInterrupt.
+/// Each thread keeps at most one exception.
 namespace hook_interrupt {
-/// Keeps the exception until interruption_raised(); further exceptions are dropped until then. Requires the GIL.
+/// Keeps the exception until interruption_raised() raises it; ignores further exceptions until then. Requires the
+/// GIL.
 void keep(const py::object& exception) noexcept;
 [[nodiscard]] bool is_kept() noexcept;
-/// Is this thread in a Scope?
+/// Does this thread have a Scope, as during a blocking call?
 [[nodiscard]] bool is_in_scope() noexcept;
 
-/// The destructor reports an exception that was kept in this scope and that no call has raised: for KeyboardInterrupt
-/// it sets the signal again, and it passes other exceptions to sys.unraisablehook.
+/// The destructor of Scope reports an exception that a hook kept in this scope and that no call has raised. For
+/// KeyboardInterrupt it sets the signal SIGINT again; it passes other exceptions to sys.unraisablehook.
 class Scope {
  public:
   Scope() noexcept;
@@ -34,15 +36,17 @@ class Scope {
 };
 }  // namespace hook_interrupt
 
-/// Reports an exception that no call can raise, as Scope does. Requires the GIL.
+/// Reports an exception that no call can raise: sets SIGINT again for KeyboardInterrupt, and passes other exceptions
+/// to sys.unraisablehook. Requires the GIL.
 void report_unraisable(py::error_already_set& error) noexcept;
 
-/// Runs pending signal handlers, in the thread where Python handles signals, and checks for an exception kept by a
-/// hook. Returns true, with the Python error set, if a handler or a hook raised an exception. Requires the GIL and no
-/// Python error set.
+/// Raises the exception that a hook kept, and runs pending signal handlers (on the main thread only). Returns true,
+/// with the Python error set, if a hook or a handler raised. The caller must hold the GIL, and no Python error may be
+/// set.
 [[nodiscard]] bool interruption_raised() noexcept;
 
-/// Adds `note`, unless empty, to the Python error that is set, and `context`, the previous error, as its context.
+/// Changes the Python error that is set: adds `note` unless it is empty, and `context`, an earlier error, as its
+/// context.
 void annotate_error(const std::string& note, const py::object& context = {}) noexcept;
 
 }  // namespace billcore::python

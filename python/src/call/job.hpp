@@ -1,5 +1,5 @@
-// The work of one Python call, independent of how the call waits: a blocking call sends and waits, an awaited call
-// starts and is resumed.
+// The work of one Python call. A Job does not depend on how the call waits: a blocking call waits in its thread, and
+// the event loop resumes an awaited call.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -21,7 +21,7 @@ namespace billcore::python {
 
 class LoopJob;
 
-/// The note in the exception about a write that ended with an exception that is not an Error.
+/// The exception's note for an interrupted write that had already ended with an exception other than Error.
 inline constexpr const char* result_is_lost =
     "the call had ended already, and its result is lost: look before you send it again";
 
@@ -32,26 +32,26 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// The operation to send now; nullopt if the result is available. Requires the GIL.
+  /// Returns the operation to send now; nullopt if result() is available. Requires the GIL.
   [[nodiscard]] virtual std::optional<Operation> next() = 0;
   /// Takes the result of the operation from next(). Called without the GIL: must not touch Python objects.
   virtual void take(Completed& completed) = 0;
-  /// Non-null for a job that waits in its own way in an event loop; null: next() and take() are enough.
+  /// Returns this job if it decides itself what to wait for in an event loop. Null: the loop uses next() and take().
   [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
-  /// The result, or a Python error. Requires the GIL.
+  /// Returns the result, or raises a Python error. Requires the GIL.
   [[nodiscard]] virtual py::object result() = 0;
-  /// Called before the caller's code (such as a signal handler) may run while the caller does not have the result yet.
+  /// Unlocks the job's list, if any. Called before the caller's code, such as a signal handler, may run.
   virtual void release() noexcept {}
-  /// Called when the result never reached the caller.
+  /// Undoes result(), because the caller never got the result: a list gets its items back.
   virtual void take_back() noexcept {}
   /// Is the operation a write?
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
-  /// One line about a finished write, for a caller that does not get its result; else empty.
+  /// Returns one line about a finished write, for a caller that does not get its result. Empty for other jobs.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
   /// Like outcome(), for the log; nullopt if no write can have happened. `error` is the exception that ended the call,
   /// or null.
   [[nodiscard]] virtual std::optional<LostResult> lost(const std::exception_ptr& /*error*/) const { return {}; }
-  /// Visits references for the garbage collector; must be called by the only owner.
+  /// Visits references for the garbage collector. Call it only if the job has a single owner.
   virtual int traverse(visitproc visit, void* arg) const {
     return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
   }
@@ -64,7 +64,7 @@ class Job {
   CallOptions options_;
 };
 
-/// One operation and its result.
+/// A job that sends one operation.
 class SingleJob : public Job {
  public:
   SingleJob(Operation operation, CallOptions options) : Job(std::move(options)), operation_(std::move(operation)) {
@@ -84,7 +84,7 @@ class SingleJob : public Job {
 
  private:
   std::optional<Operation> operation_;
-  LostResult request_;  // set for a write
+  LostResult request_;  // method, path and route of a write; empty for a read
   std::shared_ptr<const ResponseInfo> answer_;
 };
 
@@ -119,7 +119,7 @@ class ResponseJob : public SingleJob {
   std::optional<Response> response_;
 };
 
-/// Ignores the content of the answer: the result is None.
+/// A job whose result is None: it ignores the content of the answer.
 class EmptyJob final : public ResponseJob {
  public:
   EmptyJob(Operation operation, CallOptions options) : ResponseJob(std::move(operation), true, std::move(options)) {}

@@ -97,13 +97,14 @@ class Writer {
     PyMem_Free(text);
   }
 
-  // A Decimal can exist only if the decimal module is loaded; another thread may be loading it right now.
+  // Returns null if the module decimal is not loaded, since no Decimal exists then. The module may lack the class
+  // while another thread imports it.
   [[nodiscard]] static py::object decimal_type() {
     auto* module = PyDict_GetItemString(PyImport_GetModuleDict(), "decimal");
     return module == nullptr ? py::object() : py::getattr(module, "Decimal", py::object());
   }
 
-  // Calls Decimal's own methods: a subclass may print something else.
+  // Calls the methods of Decimal itself: a subclass may override them and return other text.
   void write_decimal(py::handle type, py::handle number) {
     if (!type.attr("is_finite")(number).cast<bool>()) {
       refuse(std::string(what_) + ": NaN and infinity are not JSON numbers");

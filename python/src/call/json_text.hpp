@@ -7,9 +7,9 @@
 
 namespace billcore::python {
 
-/// Compact JSON from str, bool, None, int of any size, float, decimal.Decimal (with its digits), list, tuple and
-/// mapping with str names. NaN, infinities, lone surrogates, other types and nesting over 512 throw
-/// Error(invalid_argument), which names `what`.
+/// Returns compact JSON for str, bool, None, int of any size, float, decimal.Decimal (with all its digits), list,
+/// tuple and mapping with str names. Throws Error(invalid_argument), which names `what`, for NaN, infinities, lone
+/// surrogates, other types and nesting over 512.
 [[nodiscard]] std::string json_text(pybind11::handle value, const char* what);
 
 }  // namespace billcore::python

@@ -7,7 +7,7 @@
 namespace billcore::python {
 namespace {
 
-/// A job that makes no request.
+/// A job that sends no request, because its result is known.
 class DoneJob : public Job {
  public:
   explicit DoneJob(py::object result) : Job({}), result_(std::move(result)) {}

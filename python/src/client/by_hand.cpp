@@ -1,4 +1,4 @@
-// The operations that are written by hand: products.update and subscriptions.find_charges.
+// The operations that are not generated: products.update and subscriptions.find_charges.
 #include "client/by_hand.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
   return out;
 }
 
-/// Reads orders, latest first, until no order can be missing.
+/// Reads pages of orders, latest first, until the search for a charge is complete: see ChargeSearch.
 class ChargesJob final : public Job {
  public:
   ChargesJob(const Client& client, ChargeSearch search, CallOptions options)
@@ -106,7 +106,7 @@ ChargeSearch charge_search(py::handle charge, py::handle skew, py::handle since,
 
 }  // namespace
 
-// A keyword that is not a field of the interface is a misspelling, which the service would silently ignore.
+// A keyword that is not a field of the interface is probably a typo, which the service would silently ignore.
 void require_known(const char* function, const py::dict& more, std::span<const char* const> names) {
   for (const auto& [key, value] : more) {
     const auto name = utf8(key, "a keyword");

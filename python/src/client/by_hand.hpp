@@ -1,4 +1,4 @@
-// The operations that are written by hand, and the check of their keywords.
+// The operations that are not generated, and the check of keyword arguments.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -17,7 +17,7 @@ namespace by_hand {
 
 [[nodiscard]] py::object subscriptions_find_charges(const BoundClient& self,
                                                     const arguments::SubscriptionsFindCharges& from);
-/// `more` has the keywords that match no parameter.
+/// `more` has the keyword arguments that match no parameter.
 [[nodiscard]] py::object products_update(const BoundClient& self, const arguments::ProductsUpdate& from,
                                          const py::dict& more);
 

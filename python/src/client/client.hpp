@@ -13,7 +13,7 @@ void bind_client(py::module_& module);
 void bind_async_client(py::module_& module);
 void bind_operations(py::module_& module);
 
-/// Client.request() with the values of arguments::Request.
+/// Implements request() of both clients; `values` are the arguments in the order of arguments::Request.
 [[nodiscard]] py::object request(const BoundClient& bound, const std::vector<py::handle>& values);
 
 }  // namespace billcore::python

@@ -22,12 +22,13 @@ const Signature& init_signature() {
   return signature;
 }
 
-/// An option as repr() shows it; headers are hidden, because they may hold secrets.
+/// Returns an option's value as repr() of a client shows it: only None and numbers, because other values, such as
+/// headers, may hold secrets.
 inline std::string shown_option(py::handle value) {
   return value.is_none() || PyNumber_Check(value.ptr()) != 0 ? std::string(py::repr(value)) : "...";
 }
 
-/// __init__ of Client and AsyncClient.
+/// Implements __init__ of Client and AsyncClient.
 template <typename Type, auto make_loops>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {

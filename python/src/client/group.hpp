@@ -19,8 +19,8 @@
 
 namespace billcore::python {
 
-/// Adds a method with the signature of `Arguments` that calls `body(self, arguments)`, or
-/// `body(self, arguments, more)` with the keywords that match no parameter.
+/// Adds a method with the signature of `Arguments`. The method calls `body(self, arguments)` or
+/// `body(self, arguments, more)`; `more` has the keyword arguments that match no parameter.
 template <typename Arguments, typename Group, typename Body>
 void define(py::class_<Group>& type, Body body) {
   const std::string_view text(Arguments::signature);
@@ -55,7 +55,7 @@ py::class_<Group> group(py::module_& module, Waiting kind, const std::string& na
   return type;
 }
 
-/// Makes the AttributeError for `name`, which users look for in this group, say that it is at `place`.
+/// Users may look for the method `name` in this group: makes the AttributeError say that the method is at `place`.
 template <typename Group>
 void elsewhere(py::class_<Group>& type, const char* name, const char* place) {
   const std::string group = py::str(type.attr("__name__"));

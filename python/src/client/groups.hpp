@@ -11,7 +11,8 @@
 
 namespace billcore::python {
 
-/// A property of a client. make: a group that blocks or is awaited, as the bound.
+/// A property of a client that returns a group of operations. `make` creates a blocking or an awaited group,
+/// depending on `bound`.
 struct ClientGroup {
   const char* name;
   py::object (*make)(BoundClient bound);

@@ -25,11 +25,11 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       bridge().set_error(error);
-    } catch (...) {  // translate here: the other module may have its own types of the standard exceptions
+    } catch (...) {  // translate here, because `_webhook` may have its own types of the standard exceptions
       py::detail::translate_exception(std::current_exception());
     }
   });
-  // inspect.signature() resolves the name NOT_GIVEN in the package.
+  // Signatures contain the default NOT_GIVEN; inspect.signature() looks the name up in the package.
   const py::handle not_given = py::object(py::module_::import("billcore._not_given").attr("NOT_GIVEN")).release();
   set_not_given(not_given);
   py::module_::import("billcore").attr("NOT_GIVEN") = not_given;

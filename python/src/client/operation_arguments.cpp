@@ -45,7 +45,7 @@ std::vector<std::string> states_of(py::handle value) {
   if (PySequence_Check(value.ptr()) == 0) refuse("state must be a str or a sequence of them, not " + type_name(value));
   std::vector<std::string> out;
   for (const auto state : value) out.push_back(state_of(state));
-  // An empty sequence is refused, because an empty computed list would otherwise mean "all orders".
+  // Refuse an empty sequence: a program that computes an empty list of states would otherwise get all orders.
   if (out.empty()) refuse("state is an empty sequence: leave it out for orders in every state");
   return out;
 }

@@ -17,9 +17,9 @@ namespace billcore::python {
 [[nodiscard]] Id id_of(py::handle value);
 [[nodiscard]] std::optional<std::int64_t> optional_integer(py::handle value, const char* name);
 [[nodiscard]] std::optional<std::string> optional_text(py::handle value, const char* name);
-/// Options from the arguments page, strict and resume; they borrow the text of `resume` from the Python object.
+/// Converts the arguments page, strict and resume. The result borrows the text of `resume` from the Python object.
 [[nodiscard]] detail::PagerOptions pager_options(py::handle page, py::handle strict, py::handle resume);
-/// The states in an argument that is one state or a sequence of states.
+/// Converts the argument `state`, which is one state or a sequence of states.
 [[nodiscard]] std::vector<std::string> states_of(py::handle value);
 
 }  // namespace billcore::python

@@ -33,7 +33,8 @@ Pairs pairs_of(py::handle value, const char* name, Text text) {
 }
 
 std::string only_text(py::handle value, const char* name) { return std::string(utf8(value, name)); }
-// A value of a query. None, bool, float and lists have several spellings in URLs, so the caller must choose one.
+// Converts one value of a URL's query. Refuses None, bool, float and lists: they have several spellings in URLs, so
+// the caller must choose one.
 std::string text_or_number(py::handle value, const char* name) {
   if (PyUnicode_Check(value.ptr())) return only_text(value, name);
   if (!PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr()) != 0) return digits(value, name);
@@ -46,8 +47,9 @@ std::string text_or_number(py::handle value, const char* name) {
   refuse(problem + ": pass the text to send, such as str(value)");
 }
 
-// Called without the GIL, at least every 50 ms while a call waits. An exception of a signal handler stays set for set_error().
-// Signal handlers run on the main thread only, so other threads do not take the GIL.
+// The core calls this function without the GIL, at least every 50 ms while a call waits. If a signal handler raises,
+// its exception stays set for set_error(). Signal handlers run on the main thread only, so another thread takes the
+// GIL only if a hook has kept an exception.
 bool interrupted() {
   if (!on_main_thread() && !hook_interrupt::is_kept()) {
     park_if_finalizing();

@@ -1,4 +1,4 @@
-// Iterators over the items of a list. These iterators run most often of all code, so they bypass pybind11's dispatch.
+// Iterators over the items of a list. No other functions run as often, so these iterators bypass pybind11's dispatch.
 #include "paging/items.hpp"
 
 #include <Python.h>
@@ -46,8 +46,8 @@ py::object make(PyTypeObject* type, const ListPtr& list) {
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 
-// The next item if it is buffered, else null. Most items are buffered and need no job. An item that does not reach the
-// caller is put back.
+// Returns the next item if it is buffered, else null. Most items are buffered and need no job. If the item cannot be
+// given to the caller, puts the item back.
 template <typename IsWanted>
 py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
   std::optional<ExclusiveUse> use(list);
@@ -57,7 +57,7 @@ py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
   const auto after = list->flow().core().mark();
   try {
     auto out = view(list->type, *value);
-    use.reset();  // signal handlers may use the list
+    use.reset();  // is_wanted() may run signal handlers, which may use the list
     if (is_wanted()) return out;
     throw py::error_already_set();
   } catch (...) {

@@ -19,8 +19,9 @@
 
 namespace billcore::python {
 
-/// State shared by the Python objects of one list. One reader at a time: the GIL is released while a reader waits for a
-/// page, so a second reader (a thread, a signal handler, another task) may try to read.
+/// State shared by the Python objects of one list. Only one reader at a time may read, see ExclusiveUse: a reader
+/// that waits for a page releases the GIL, so another thread, a signal handler or another task may try to read as
+/// well.
 class List {
  public:
   List(BoundClient from, View what, ListOperation list, const detail::PagerOptions& pager_options, CallOptions call)
@@ -50,7 +51,8 @@ class List {
 
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return *internal::Access::flow(pager); }
 
-  /// The list's pages in an event loop. Reading the list in another loop requests the pages again.
+  /// Returns the list's pages in the event loop of `engine`. Reading the list in another loop requests the pages
+  /// again.
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(LoopEngine& engine, const CallOptions& call) {
     auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
     if (pages == nullptr) {
@@ -66,8 +68,8 @@ class List {
   void end() const noexcept { ended_ = true; }
   /// Throws Error(invalid_argument) if the list was read to its end: reading it again would silently give nothing.
   void refuse_second_reading() {
-    if (!ended_ || busy.exchange(true)) return;                                     // another reader says what is wrong
-    const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // false if the end was taken back
+    if (!ended_ || busy.exchange(true)) return;                                     // if busy, the next read throws
+    const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // false after take_back()
     busy = false;
     if (!is_at_end) return;
     refuse("this list of " + std::string(name()) + " was read to its end: list again to read it once more");
@@ -76,7 +78,7 @@ class List {
   /// The kind of the list's items, such as "orders".
   [[nodiscard]] const char* name() const noexcept { return list_name(type); }
 
-  /// Are there hooks, which need the GIL?
+  /// Does the list have hooks? Hooks need the GIL.
   [[nodiscard]] bool has_hooks() const noexcept { return hooks_ != nullptr; }
 
   /// Visits the client and the hooks for the garbage collector.
@@ -104,21 +106,21 @@ class List {
     pages_.reset();
   }
 
-  std::shared_ptr<Hooks> hooks_;  // set for a blocking list; its pager has a copy
+  std::shared_ptr<Hooks> hooks_;  // set for a list of a blocking client with hooks; `pager` shares them
 
  public:
   AnyPager pager;
   std::atomic<bool> busy{false};
 
  private:
-  // Weak, because the loop owns engine and pages: closing the loop releases them, even while the list exists.
+  // Weak, because the loop owns its engine and the pages: closing the loop releases them, even while the list exists.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
   mutable std::atomic<bool> ended_{false};
 };
 
-/// A List inside a Python object. Each holder has its own reference, so that the garbage collector can find the
-/// holders. Copy and drop a ListPtr only with the GIL.
+/// A reference to a Python object that owns a List. Each object that uses the list has its own reference, so that the
+/// garbage collector can find these objects. Copy and drop a ListPtr only with the GIL.
 class ListPtr {
  public:
   ListPtr() = default;
@@ -136,7 +138,8 @@ class ListPtr {
   py::object object_;
 };
 
-/// The exclusive right to read a list. The list must outlive this object. May be used with or without the GIL.
+/// A lock guard: while it exists, no other reader may read the list. The list must outlive it. May be used with or
+/// without the GIL.
 class ExclusiveUse {
  public:
   explicit ExclusiveUse(const ListPtr& list) : list_(list.get()) {
@@ -181,14 +184,13 @@ class ListJob : public Job, public LoopJob {
     return out;
   }
   void take_back() noexcept override {
-    if (!list_->busy.exchange(true)) {  // otherwise another reader is active
-      flow().core().take_back(before_, after_);
-      list_->busy = false;
-    }
+    if (list_->busy.exchange(true)) return;  // another reader is active, such as a signal handler
+    restore();
+    list_->busy = false;
   }
   [[nodiscard]] LoopJob* loop_job() noexcept final { return this; }
   [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
-                                                     const std::shared_ptr<Job>& self) final {
+                                                     const std::shared_ptr<Job>& self) override {
     begin_use();
     const auto pages = list_->pages(engine, options());
     while (!has_enough()) {
@@ -212,6 +214,23 @@ class ListJob : public Job, public LoopJob {
   [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return list_->flow(); }
   [[nodiscard]] int taken() const noexcept { return taken_; }
+  /// For a job that takes more than one page: call this before it takes any, so that take_back() puts all of them back.
+  void remember_position() {
+    if (whole_ == nullptr) whole_ = std::make_unique<const detail::PagerCore>(flow().core());
+  }
+  /// Puts back what the job took. Returns false if memory ran out.
+  virtual bool restore() noexcept {
+    if (whole_ == nullptr) {
+      flow().core().take_back(before_, after_);
+      return true;
+    }
+    try {
+      flow().core() = *std::exchange(whole_, nullptr);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
   // Ends an iteration: raises StopIteration or StopAsyncIteration.
   [[noreturn]] void raise_stop() const {
     list_->end();
@@ -233,6 +252,7 @@ class ListJob : public Job, public LoopJob {
   int taken_ = 0;
   detail::PagerMark before_;
   detail::PagerMark after_;
+  std::unique_ptr<const detail::PagerCore> whole_;
 };
 
 /// An iteration over a pager; dropping it before the end stops the list.
@@ -264,9 +284,9 @@ py::class_<Each> iteration(py::module_& module, const char* name, const char* do
   return type;
 }
 
-/// Pager.to_arrow() and to_batches(). `fields` is None for all fields.
+/// Implement Pager.to_arrow() and to_batches(). `fields` is None for all fields, `rows` for a batch per page.
 [[nodiscard]] py::object make_arrow_stream(const ListPtr& list, py::handle fields);
-[[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields);
+[[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields, py::handle rows);
 void bind_arrow(py::module_& module);
 
 }  // namespace billcore::python

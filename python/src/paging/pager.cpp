@@ -11,7 +11,7 @@
 namespace billcore::python {
 namespace {
 
-/// A page, independent of the type of its items.
+/// A page with items of any type.
 struct AnyPage {
   View type;
   std::vector<Value> items;
@@ -48,7 +48,7 @@ class AllItems final : public ListJob {
  public:
   AllItems(ListPtr list, std::size_t most) : ListJob(std::move(list)), most_(most) {}
   [[nodiscard]] bool has_enough() override {
-    if (before_ == nullptr) before_ = std::make_unique<const detail::PagerCore>(flow().core());
+    remember_position();
     while (out_.size() < most_) {
       const auto value = flow().take_item();
       if (!value) return false;
@@ -64,23 +64,13 @@ class AllItems final : public ListJob {
     }
     return std::move(out_);
   }
-  // An interrupted or failed collect() takes no items from the list.
-  void take_back() noexcept override {
-    if (before_ == nullptr || list().busy.exchange(true)) return;  // another reader is active, such as a signal handler
-    try {
-      flow().core() = *std::exchange(before_, nullptr);
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be restored
-    }
-    list().busy = false;
-  }
 
  private:
-  std::unique_ptr<const detail::PagerCore> before_;
   std::size_t most_;
   py::list out_;
 };
 
-/// Base of SyncPager and AsyncPager, the values of Python's Pager and AsyncPager.
+/// Base of SyncPager and AsyncPager, the C++ types of Python's Pager and AsyncPager.
 struct PagerObject {
   ListPtr list;
   int traverse(visitproc visit, void* arg) const { return list.traverse(visit, arg); }
@@ -96,7 +86,7 @@ struct AsyncPageIteration : Iteration {
 };
 
 py::object collect(const PagerObject& self, py::handle limit) {
-  // With a limit, a program may read to the end piece by piece: its last piece is empty.
+  // A program may read a list to its end in pieces, with a limit: after the end, collect() returns an empty list.
   if (!given(limit)) self.list->refuse_second_reading();
   const auto most = given(limit) ? size(limit, "limit") : std::numeric_limits<std::size_t>::max();
   return read<AllItems>(self.list, "Pager.collect", most);
@@ -205,7 +195,7 @@ void bind_iterations(py::module_& module) {
       });
 }
 
-// The progress for repr(), such as "orders, 3 pages read, 280 in all".
+// Returns the progress for repr(), such as "orders, 3 pages read, 280 in all".
 std::string progress_of(List& list) {
   std::string out = list.name();
   if (list.busy.exchange(true)) return out + ", being read";
@@ -235,7 +225,8 @@ void bind_reading(py::class_<Type>& type) {
   type.def(
       "to_batches",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        return make_batches(self.list, to_batches.bind(args, kwargs)[0]);
+        const auto bound = to_batches.bind(args, kwargs);
+        return make_batches(self.list, bound[0], bound[1]);
       },
       to_batches.doc(docs::pager_to_batches).c_str());
   static const Signature first(docs::pager_first_signature);
@@ -260,7 +251,7 @@ void bind_reading(py::class_<Type>& type) {
       "verdict", [](const Type& self) { return ExclusiveUse(self.list)->pager.verdict(); }, docs::pager_verdict);
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const Type& self) { return '<' + name + " of " + progress_of(*self.list) + '>'; });
-  // Allows `if pager:`, for users who take a pager for a list; without __bool__, bool() would call __len__, which
+  // Allows `if pager:`, for users who expect a Python list; without __bool__, bool() would call __len__, which
   // raises.
   type.def("__bool__", [](const Type& /*self*/) { return true; });
   type.def("__len__", [](const Type& /*self*/) -> std::size_t {

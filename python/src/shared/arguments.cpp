@@ -79,7 +79,7 @@ void Signature::refuse_count(std::size_t given) const {
   const auto plural = [](std::size_t count) { return count == 1 ? " positional argument" : " positional arguments"; };
   auto text = shown_ + "() takes " + (positional_ == 0 ? "no" : std::to_string(positional_)) + plural(positional_) +
               ", but " + std::to_string(given) + (given == 1 ? " was given" : " were given");
-  // Names all required parameters; if there are fewer than two, names the first two.
+  // The error suggests all required parameters that are passed by name, or the first two if fewer are required.
   std::string names;
   std::size_t named = 0;
   for (auto i = positional_; i < parameters_.size() && (parameters_[i].required || named < 2); ++i) {
@@ -228,7 +228,7 @@ bool boolean(py::handle value, const char* name) {
 
 std::string digits(py::handle value, const char* name) {
   const auto number = index(value, name);
-  // Calls int's own repr: a subclass may print something else.
+  // Calls the repr of int itself: a subclass may override it and return other text.
   const auto text = py::reinterpret_steal<py::object>(PyLong_Type.tp_repr(number.ptr()));
   if (!text) {
     PyErr_Clear();

@@ -1,8 +1,8 @@
 // Reads the arguments of calls.
 //
-// pybind11 answers a wrong call with a TypeError that prints all arguments, signing secrets and API keys included.
-// Bound functions therefore take (*args, **kwargs) and parse them with this file's functions, whose errors name
-// arguments and never show values.
+// If a call does not match a signature, pybind11 raises a TypeError that prints all arguments, including signing
+// secrets and API keys. Bound functions therefore take (*args, **kwargs) and parse them with this file's functions,
+// whose errors name arguments and never show values.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -24,32 +24,32 @@ namespace py = pybind11;
 /// Throws Error(invalid_argument).
 [[noreturn]] void refuse(const std::string& problem);
 
-/// ": did you mean 'amount'?", or an empty text if no known name resembles it.
+/// Returns for example ": did you mean 'amount'?", or an empty text if `name` resembles none of the known names.
 [[nodiscard]] std::string did_you_mean(std::string_view name, const py::list& known);
 
-/// The text of the TypeError for an object that cannot be pickled or copied. `why` is the reason, or what to do
-/// instead.
+/// Returns the text of the TypeError for an object that cannot be pickled or copied. `why` is the reason, or what to
+/// do instead.
 [[nodiscard]] std::string no_copies(const std::string& type, const char* why);
-/// Makes pickling and copying raise TypeError (otherwise pybind11 objects end the process under the older pickle
-/// protocols).
+/// Makes pickling and copying raise TypeError. Otherwise, pickling a pybind11 object with an old pickle protocol ends
+/// the process.
 void refuse_copies(py::handle type, const char* why);
 
-/// The arguments of a METH_FASTCALL | METH_KEYWORDS function, not copied. The values of keyword arguments follow
-/// the positional arguments.
+/// The arguments of a METH_FASTCALL | METH_KEYWORDS function, not copied. In `arguments`, the values of the keyword
+/// arguments follow the positional arguments.
 struct Call {
   PyObject* const* arguments;
   py::ssize_t positional;
-  PyObject* keywords;  // a tuple of names, or null
+  PyObject* keywords;  // the names of the keyword arguments as a tuple, or null
 };
 
-/// A function's parameters, parsed from its signature in Python syntax; the same text is its documentation.
+/// A function's parameters, parsed from its signature in Python syntax. The same signature is part of the docstring.
 class Signature {
  public:
   /// `text` is for example "charge(self, id, /, *, product_id, vat=None, **more)" and must outlive the Signature.
-  /// `shown` is the function's name in errors; by default the name in `text`.
+  /// `shown` is the function's name in error messages; by default the name in `text`.
   explicit Signature(const char* text, const char* shown = nullptr);
 
-  /// The values in the order of the parameters (without self); a null handle for an omitted one.
+  /// Returns the arguments in the order of the parameters (without self); the handle of an omitted argument is null.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs) const;
   /// Like bind(args, kwargs), but puts keyword arguments that match no parameter into `more`.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs, py::dict& more) const;
@@ -60,12 +60,13 @@ class Signature {
     read(call, values);
     return values;
   }
-  /// A docstring that inspect.signature() understands.
+  /// Returns a docstring that begins with the signature, in the format that inspect.signature() reads.
   [[nodiscard]] std::string doc(const char* text) const;
-  /// Like doc(), for a method that Python calls directly, with `$self`.
+  /// Like doc(), for a method that Python calls without pybind11: inspect.signature() expects `$self` in its
+  /// docstring.
   [[nodiscard]] std::string method_doc(const char* text) const;
   [[nodiscard]] const char* name() const noexcept { return function_.c_str(); }
-  /// The name of a parameter, without counting self.
+  /// Returns the name of the parameter with this index; self is not counted.
   [[nodiscard]] const std::string& parameter(std::size_t index) const { return parameters_.at(index).name; }
 
  private:
@@ -76,7 +77,7 @@ class Signature {
   [[nodiscard]] std::vector<py::handle> read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const;
   void read(const Call& call, std::span<py::handle> values) const;
   [[nodiscard]] py::handle& place(std::span<py::handle> values, std::size_t index) const;
-  // The index of the parameter with this name, or the number of parameters.
+  // Returns the index of the parameter that may be passed by this name, or the number of parameters if there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
   [[noreturn]] void refuse_count(std::size_t given) const;
   [[noreturn]] void refuse_keyword(std::string_view name) const;
@@ -90,20 +91,20 @@ class Signature {
   std::size_t positional_ = 0;  // number of parameters that may be passed by position
 };
 
-/// The docstring of a class with the signature of its __init__, as inspect.signature() wants it.
+/// Returns a class's docstring with the signature of its __init__, in the format that inspect.signature() reads.
 [[nodiscard]] std::string class_doc(std::string_view name, std::string_view init_signature, const char* text);
 
-/// Sets the object NOT_GIVEN, which like a null handle stands for an argument that was left out. NOT_GIVEN must exist
-/// until the process ends.
+/// Sets the object NOT_GIVEN. An argument that is NOT_GIVEN counts as left out, like a null handle. The object must
+/// exist until the process ends.
 void set_not_given(py::handle sentinel) noexcept;
-/// Is the value neither left out nor None?
+/// Returns true unless the value was left out or is None.
 [[nodiscard]] bool given(py::handle value);
 [[nodiscard]] bool left_out(py::handle value);
 
 // Converters. `name`: the argument's name, for the error.
-[[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // str; valid as long as the object
+[[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // only str; `value` owns the text
 [[nodiscard]] std::int64_t integer(py::handle value, const char* name);   // anything with __index__ except bool
-[[nodiscard]] std::size_t size(py::handle value, const char* name);       // like integer(), not negative
+[[nodiscard]] std::size_t size(py::handle value, const char* name);       // like integer(), but not negative
 [[nodiscard]] double real(py::handle value, const char* name);            // anything with __float__ or __index__
 [[nodiscard]] bool boolean(py::handle value, const char* name);
 [[nodiscard]] std::string digits(py::handle value, const char* name);  // an integer of any size except bool

@@ -1,7 +1,8 @@
 // Functions of `_webhook` that `_client` calls: only `_webhook` defines the resource types and converts errors.
 //
-// Each module links its own hidden copy of the core; core objects are passed between them by reference only, through
-// the functions of this table. Both sides must have the same layout, so `_client` refuses a table from another build.
+// Each module links its own hidden copy of the core. The modules pass core objects to each other only by reference,
+// through the functions of this table. Both copies of the core must have the same layout, so `_client` refuses a
+// table from another build.
 #pragma once
 
 #include <Python.h>
@@ -17,7 +18,7 @@ namespace billcore::python {
 
 /// All functions require the GIL. A returned object is a new reference, or null with a Python error set.
 struct Bridge {
-  const char* build_id;  // must stay first, so that any build can read it
+  const char* build_id;  // must stay the first member, so that `_client` of any build can read it
   PyObject* (*make_view)(View type, const Value& value) noexcept;
   PyObject* (*make_plain)(const Value& value) noexcept;
   PyObject* (*make_response_info)(const std::shared_ptr<const ResponseInfo>& info) noexcept;

@@ -5,30 +5,31 @@
 namespace billcore::python::docs {
 
 inline constexpr const char* about_client =
-    "The REST client: every operation of the service. The library may repeat a read, never a write that was sent.\n"
+    "The REST client for all operations of the service. It may retry a read, but never a write that was sent.\n"
     "\n"
-    "Threads: any number may share a client. It works in the child of a fork.\n"
+    "Threads: any number may share a client. After a fork, the child process can also use it.\n"
     "\n"
     "Args:\n"
-    "    base_url: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL.\n"
+    "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.\n"
-    "    concurrency: Largest number of pages of a list in flight at once.\n"
-    "    proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the "
+    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
-    "    ca_bundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.\n"
-    "    client_certificate: PEM file with a certificate and its key, for a service that asks for one.\n"
-    "    headers: Headers sent with every request besides the client's own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that withstand floods and detect cut-off "
-    "answers.\n"
+    "    ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.\n"
+    "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
+    "certificate.\n"
+    "    headers: Headers that the client sends with every request, in addition to its own.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
-    "    request_id_header: Answer header whose value errors and response_info show as the request id.\n"
-    "    max_response: Largest answer that is accepted (bytes).\n"
+    "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: An option cannot work.\n"
+    "    ConfigError: An option is missing or invalid.\n"
     "\n"
     "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* client_init_signature =
@@ -36,30 +37,31 @@ inline constexpr const char* client_init_signature =
     "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
 inline constexpr const char* client_init =
-    "The REST client: every operation of the service. The library may repeat a read, never a write that was sent.\n"
+    "The REST client for all operations of the service. It may retry a read, but never a write that was sent.\n"
     "\n"
-    "Threads: any number may share a client. It works in the child of a fork.\n"
+    "Threads: any number may share a client. After a fork, the child process can also use it.\n"
     "\n"
     "Args:\n"
-    "    base_url: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL.\n"
+    "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.\n"
-    "    concurrency: Largest number of pages of a list in flight at once.\n"
-    "    proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the "
+    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
-    "    ca_bundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.\n"
-    "    client_certificate: PEM file with a certificate and its key, for a service that asks for one.\n"
-    "    headers: Headers sent with every request besides the client's own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that withstand floods and detect cut-off "
-    "answers.\n"
+    "    ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.\n"
+    "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
+    "certificate.\n"
+    "    headers: Headers that the client sends with every request, in addition to its own.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
-    "    request_id_header: Answer header whose value errors and response_info show as the request id.\n"
-    "    max_response: Largest answer that is accepted (bytes).\n"
+    "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: An option cannot work.\n"
+    "    ConfigError: An option is missing or invalid.\n"
     "\n"
     "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* client_subscriptions = "Operations on subscriptions.";
@@ -69,15 +71,15 @@ inline constexpr const char* client_webhook_endpoints = "Operations on webhook e
 inline constexpr const char* client_request_signature =
     "request(self, method, path, *, query=None, json=NOT_GIVEN, raise_on_error=True, timeout=NOT_GIVEN)";
 inline constexpr const char* client_request =
-    "A request of your own. Everything but GET is a write, which is sent at most once.\n"
+    "Send any other request. Every HTTP method but GET is a write, which is sent at most once.\n"
     "\n"
     "Args:\n"
     "    method: GET, POST, PUT, PATCH or DELETE.\n"
-    "    path: Below the base URL; begins with a slash, percent-encoded.\n"
-    "    query: Mapping or pairs. Leave out what is not to be sent.\n"
-    "    json: The body; None is null.\n"
-    "    raise_on_error: False: return every complete answer, whatever its status.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    path: Path below the base URL, which begins with a slash and is percent-encoded.\n"
+    "    query: Query parameters, as a mapping or as pairs. Values must not be None.\n"
+    "    json: The body as JSON values; None is sent as null. Left out: no body.\n"
+    "    raise_on_error: False: return an answer with an error status too, instead of raising an ApiError.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Returns:\n"
     "    The answer as received.\n"
@@ -86,21 +88,21 @@ inline constexpr const char* client_request =
 inline constexpr const char* client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* client_with_options =
-    "A client that differs in these options and shares everything else, connections included.\n"
+    "Return a client with these options changed, which shares everything else, even the connections.\n"
     "\n"
-    "Closing it leaves the connections to the client it was made from.\n"
+    "Closing the new client does not close the connections: they belong to the original client.\n"
     "\n"
     "Args:\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.\n"
-    "    concurrency: Largest number of pages of a list in flight at once.\n"
+    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    concurrency: How many pages of a list may be in flight at once.\n"
     "    headers: Headers that replace all those given to the original client.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: An option cannot work.";
+    "    ConfigError: An option is missing or invalid.";
 inline constexpr const char* client_close_signature = "close(self)";
 inline constexpr const char* client_close =
-    "Close idle connections; calls in flight finish, later ones raise ConfigError.";
+    "Close idle connections. Calls in flight finish; later calls raise ConfigError.";
 inline constexpr const char* about_subscriptions =
     "Subscriptions of the account. Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_list_signature =
@@ -110,10 +112,10 @@ inline constexpr const char* subscriptions_list =
     "\n"
     "Args:\n"
     "    reference_id: Only subscriptions with exactly this reference id.\n"
-    "    page: The page to begin with.\n"
-    "    strict: Read the list a second time, for what the first reading missed.\n"
-    "    resume: A pager's state: continue from there.\n"
-    "    timeout: Seconds for each page; None: no deadline. Left out: the client's.\n"
+    "    page: Number of the first page to read, from 1.\n"
+    "    strict: Read the list a second time, to find records that the first reading missed.\n"
+    "    resume: The state of an earlier list: this list continues where that list stopped.\n"
+    "    timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
@@ -122,7 +124,7 @@ inline constexpr const char* subscriptions_get =
     "\n"
     "Args:\n"
     "    id: The subscription's id.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
     "    NotFoundError: No subscription has this id.\n"
@@ -130,43 +132,43 @@ inline constexpr const char* subscriptions_get =
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_cancel_signature = "cancel(self, id, /, *, timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_cancel =
-    "End billing at once; the subscription may stay active until ends_at. Sent at most once.\n"
+    "End billing at once; the subscription may stay active until ends_at. The request is sent at most once.\n"
     "\n"
     "Args:\n"
     "    id: The subscription's id.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
-    "    OutcomeUnknownError: It may or may not have happened.\n"
+    "    OutcomeUnknownError: The write may or may not have happened.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_change_product_signature =
     "change_product(self, id, /, *, product_id, timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_change_product =
-    "Replace the subscription's product by another product of the account. Sent at most once.\n"
+    "Replace the subscription's product with another product of the account. The request is sent at most once.\n"
     "\n"
     "Args:\n"
     "    id: The subscription's id.\n"
-    "    product_id: The new product.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    product_id: Id of the new product.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
-    "    OutcomeUnknownError: It may or may not have happened.\n"
+    "    OutcomeUnknownError: The write may or may not have happened.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_charge_signature =
     "charge(self, id, /, *, product_id, amount, quantity=None, vat=None, description=None, timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_charge =
-    "Bill a one-off amount through the subscription's billing method. Sent at most once.\n"
+    "Bill a one-off amount through the subscription's billing method. The request is sent at most once.\n"
     "\n"
     "Args:\n"
     "    id: The subscription's id.\n"
-    "    product_id: A one-time product of the account.\n"
+    "    product_id: Id of a one-time product of the account.\n"
     "    amount: The amount in cents, without VAT.\n"
-    "    quantity: Number of pieces.\n"
-    "    vat: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.\n"
-    "    description: Text of the order.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    quantity: Number of pieces; the total is amount times quantity.\n"
+    "    vat: VAT in basis points (2500 = 25 %). If not given, the service uses 2500.\n"
+    "    description: Description of the order.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
     "    PaymentError: The service refused the charge (402).\n"
@@ -178,23 +180,23 @@ inline constexpr const char* subscriptions_find_charges_signature =
 inline constexpr const char* subscriptions_find_charges =
     "Return the orders that a charge of unknown outcome may have created, latest first.\n"
     "\n"
-    "The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does\n"
-    "not name its product. An empty list means that the charge was not made, or that the service is still\n"
-    "processing it: search again after the time that it may need, and charge again only when that search is also\n"
-    "empty. The first page of 200 orders proves that none is missing if it reaches an older order or is the only\n"
-    "page; otherwise the pages are read again until two readings are equal. The search covers the orders since the\n"
-    "charge was sent.\n"
+    "The search covers the orders since the charge was sent. The charge's order has total == amount * quantity\n"
+    "(cents without VAT); pass product_id, because an order does not name its product. An empty list means that the\n"
+    "charge was not made, or that the service is still processing it: search again after the longest time that the\n"
+    "service may need, and charge again only if that search is also empty. To prove that no order is missing, the\n"
+    "search reads one page of 200 orders; if that page is not the last one and has no order from before the charge,\n"
+    "the search reads all these orders repeatedly, until two readings are equal.\n"
     "\n"
     "Args:\n"
-    "    charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.\n"
+    "    charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.\n"
     "    product_id: Only orders of this product.\n"
-    "    skew: With an error: also finds orders dated up to this long before the charge was sent. Default: 300 s.\n"
-    "    since: With an id: an instant before the charge was sent; rounded down to a whole second.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    skew: With an error: the search begins this long before the charge was sent. Default: 300 s.\n"
+    "    since: With an id: a time before the charge was sent; the search rounds it down to a whole second.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
     "    InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.\n"
-    "    PossiblyMissedError: Orders may be missing; the error's `found` has those found so far.\n"
+    "    PossiblyMissedError: Orders may be missing; the error's `found` has the orders found so far.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_orders_signature =
@@ -205,13 +207,13 @@ inline constexpr const char* subscriptions_orders =
     "\n"
     "Args:\n"
     "    id: The subscription's id.\n"
-    "    per_page: Orders per page, 1 to 200. The service decides when left out.\n"
+    "    per_page: Orders per page, 1 to 200. If not given, the service decides.\n"
     "    product_id: Only orders of this product.\n"
-    "    state: Only orders in this state, or in one of several states.\n"
-    "    page: The page to begin with.\n"
-    "    strict: Read the list a second time, for what the first reading missed.\n"
-    "    resume: A pager's state: continue from there.\n"
-    "    timeout: Seconds for each page; None: no deadline. Left out: the client's.\n"
+    "    state: Only orders in this state, or in one of these states.\n"
+    "    page: Number of the first page to read, from 1.\n"
+    "    strict: Read the list a second time, to find records that the first reading missed.\n"
+    "    resume: The state of an earlier list: this list continues where that list stopped.\n"
+    "    timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions; Limits.";
 inline constexpr const char* about_products = "Products of the account. Service interface: Endpoints, Products.";
@@ -221,10 +223,10 @@ inline constexpr const char* products_list =
     "List all products, lazily, page by page.\n"
     "\n"
     "Args:\n"
-    "    page: The page to begin with.\n"
-    "    strict: Read the list a second time, for what the first reading missed.\n"
-    "    resume: A pager's state: continue from there.\n"
-    "    timeout: Seconds for each page; None: no deadline. Left out: the client's.\n"
+    "    page: Number of the first page to read, from 1.\n"
+    "    strict: Read the list a second time, to find records that the first reading missed.\n"
+    "    resume: The state of an earlier list: this list continues where that list stopped.\n"
+    "    timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Service interface: Endpoints, Products.";
 inline constexpr const char* products_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
@@ -233,7 +235,7 @@ inline constexpr const char* products_get =
     "\n"
     "Args:\n"
     "    id: The product's id.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
     "    NotFoundError: No product has this id.\n"
@@ -242,32 +244,32 @@ inline constexpr const char* products_get =
 inline constexpr const char* products_update_signature =
     "update(self, id, fields=None, /, *, timeout=NOT_GIVEN, **more)";
 inline constexpr const char* products_update =
-    "Change the given fields only. Sent at most once.\n"
+    "Change only the given fields of a product. The request is sent at most once.\n"
     "\n"
     "The keywords are the fields of ProductWrite: name, description, price (cents), currency, vat_rate (percent),\n"
     "interval. Pass any other field in the mapping.\n"
     "\n"
     "Args:\n"
     "    id: The product's id.\n"
-    "    fields: A mapping of any fields, also of fields that ProductWrite does not have.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
-    "    more: Fields of ProductWrite; they override the mapping. None is sent as null, a Decimal with its digits.\n"
+    "    fields: A mapping of fields; it may also have fields that ProductWrite does not have.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
+    "    more: Fields of ProductWrite; they override the mapping. None is sent as null, a Decimal as its digits.\n"
     "\n"
     "Raises:\n"
     "    InvalidArgumentError: No field is given.\n"
-    "    OutcomeUnknownError: It may or may not have happened.\n"
+    "    OutcomeUnknownError: The write may or may not have happened.\n"
     "\n"
     "Service interface: ProductWrite; Endpoints, Products.";
 inline constexpr const char* products_delete_signature = "delete(self, id, /, *, timeout=NOT_GIVEN)";
 inline constexpr const char* products_delete =
-    "Delete a product (softly). Sent at most once.\n"
+    "Delete a product; the service only marks it as deleted. The request is sent at most once.\n"
     "\n"
     "Args:\n"
     "    id: The product's id.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
-    "    OutcomeUnknownError: It may or may not have happened.\n"
+    "    OutcomeUnknownError: The write may or may not have happened.\n"
     "\n"
     "Service interface: Endpoints, Products.";
 inline constexpr const char* about_orders = "Orders of the account. Service interface: Endpoints, Orders.";
@@ -277,60 +279,62 @@ inline constexpr const char* orders_get =
     "\n"
     "Args:\n"
     "    id: The order's id.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
     "    NotFoundError: No order has this id.\n"
     "\n"
     "Service interface: Endpoints, Orders.";
 inline constexpr const char* about_webhook_endpoints =
-    "Registered receivers of events. Service interface: Endpoints, Webhook endpoints.";
+    "Webhook endpoints: the URLs that receive events. Service interface: Endpoints, Webhook endpoints.";
 inline constexpr const char* webhook_endpoints_create_signature = "create(self, *, url, timeout=NOT_GIVEN)";
 inline constexpr const char* webhook_endpoints_create =
-    "Register a URL that receives signed events. Sent at most once.\n"
+    "Register a URL that receives signed events. The request is sent at most once.\n"
     "\n"
     "The answer does not contain the signing secret: read it in the admin UI.\n"
     "\n"
     "Args:\n"
-    "    url: The receiver's address.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    url: The receiver's URL.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Returns:\n"
-    "    The answer as received; the interface does not specify it.\n"
+    "    The answer as received; the service interface does not specify it.\n"
     "\n"
     "Raises:\n"
     "    ValidationError: The URL is invalid or already registered (422).\n"
-    "    OutcomeUnknownError: It may or may not have happened.\n"
+    "    OutcomeUnknownError: The write may or may not have happened.\n"
     "\n"
     "Service interface: Endpoints, Webhook endpoints.";
 inline constexpr const char* about_async_client =
-    "The REST client for asyncio: what Client has, to be awaited.\n"
+    "The REST client for asyncio. It has the methods of Client, but they must be awaited.\n"
     "\n"
-    "Lists are read with `async for`; close() is awaited, or use `async with`. Cancelling a task ends its request; if\n"
-    "that was a write that may have happened, the CancelledError has a note that says so. No thread is started.\n"
-    "Each event loop has connections of its own, at most 100; further requests wait for one of them, within their\n"
-    "timeout. Threads: one event loop each.\n"
+    "Read lists with `async for`. Await close(), or use the client in `async with`. Cancelling a task ends its "
+    "request;\n"
+    "if the request was a write that may have happened, the CancelledError has a note that says so. The client starts\n"
+    "no threads. It opens at most 100 connections for each event loop; a request that finds no free connection waits\n"
+    "for one, within its timeout. Threads: any number may share a client, each with its own event loop.\n"
     "\n"
     "Args:\n"
-    "    base_url: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL.\n"
+    "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.\n"
-    "    concurrency: Largest number of pages of a list in flight at once.\n"
-    "    proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the "
+    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
-    "    ca_bundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.\n"
-    "    client_certificate: PEM file with a certificate and its key, for a service that asks for one.\n"
-    "    headers: Headers sent with every request besides the client's own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that withstand floods and detect cut-off "
-    "answers.\n"
+    "    ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.\n"
+    "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
+    "certificate.\n"
+    "    headers: Headers that the client sends with every request, in addition to its own.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
-    "    request_id_header: Answer header whose value errors and response_info show as the request id.\n"
-    "    max_response: Largest answer that is accepted (bytes).\n"
+    "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: An option cannot work.\n"
+    "    ConfigError: An option is missing or invalid.\n"
     "\n"
     "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* async_client_init_signature =
@@ -338,33 +342,35 @@ inline constexpr const char* async_client_init_signature =
     "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
 inline constexpr const char* async_client_init =
-    "The REST client for asyncio: what Client has, to be awaited.\n"
+    "The REST client for asyncio. It has the methods of Client, but they must be awaited.\n"
     "\n"
-    "Lists are read with `async for`; close() is awaited, or use `async with`. Cancelling a task ends its request; if\n"
-    "that was a write that may have happened, the CancelledError has a note that says so. No thread is started.\n"
-    "Each event loop has connections of its own, at most 100; further requests wait for one of them, within their\n"
-    "timeout. Threads: one event loop each.\n"
+    "Read lists with `async for`. Await close(), or use the client in `async with`. Cancelling a task ends its "
+    "request;\n"
+    "if the request was a write that may have happened, the CancelledError has a note that says so. The client starts\n"
+    "no threads. It opens at most 100 connections for each event loop; a request that finds no free connection waits\n"
+    "for one, within its timeout. Threads: any number may share a client, each with its own event loop.\n"
     "\n"
     "Args:\n"
-    "    base_url: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL.\n"
+    "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.\n"
-    "    concurrency: Largest number of pages of a list in flight at once.\n"
-    "    proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the "
+    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
-    "    ca_bundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.\n"
-    "    client_certificate: PEM file with a certificate and its key, for a service that asks for one.\n"
-    "    headers: Headers sent with every request besides the client's own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that withstand floods and detect cut-off "
-    "answers.\n"
+    "    ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.\n"
+    "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
+    "certificate.\n"
+    "    headers: Headers that the client sends with every request, in addition to its own.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
-    "    request_id_header: Answer header whose value errors and response_info show as the request id.\n"
-    "    max_response: Largest answer that is accepted (bytes).\n"
+    "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: An option cannot work.\n"
+    "    ConfigError: An option is missing or invalid.\n"
     "\n"
     "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* async_client_subscriptions = "Operations on subscriptions.";
@@ -374,15 +380,15 @@ inline constexpr const char* async_client_webhook_endpoints = "Operations on web
 inline constexpr const char* async_client_request_signature =
     "request(self, method, path, *, query=None, json=NOT_GIVEN, raise_on_error=True, timeout=NOT_GIVEN)";
 inline constexpr const char* async_client_request =
-    "A request of your own. Everything but GET is a write, which is sent at most once.\n"
+    "Send any other request. Every HTTP method but GET is a write, which is sent at most once.\n"
     "\n"
     "Args:\n"
     "    method: GET, POST, PUT, PATCH or DELETE.\n"
-    "    path: Below the base URL; begins with a slash, percent-encoded.\n"
-    "    query: Mapping or pairs. Leave out what is not to be sent.\n"
-    "    json: The body; None is null.\n"
-    "    raise_on_error: False: return every complete answer, whatever its status.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
+    "    path: Path below the base URL, which begins with a slash and is percent-encoded.\n"
+    "    query: Query parameters, as a mapping or as pairs. Values must not be None.\n"
+    "    json: The body as JSON values; None is sent as null. Left out: no body.\n"
+    "    raise_on_error: False: return an answer with an error status too, instead of raising an ApiError.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Returns:\n"
     "    The answer as received.\n"
@@ -391,131 +397,148 @@ inline constexpr const char* async_client_request =
 inline constexpr const char* async_client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* async_client_with_options =
-    "A client that differs in these options and shares everything else, connections included.\n"
+    "Return a client with these options changed, which shares everything else, even the connections.\n"
     "\n"
-    "Closing it leaves the connections to the client it was made from.\n"
+    "Closing the new client does not close the connections: they belong to the original client.\n"
     "\n"
     "Args:\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.\n"
-    "    concurrency: Largest number of pages of a list in flight at once.\n"
+    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    concurrency: How many pages of a list may be in flight at once.\n"
     "    headers: Headers that replace all those given to the original client.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: An option cannot work.";
+    "    ConfigError: An option is missing or invalid.";
 inline constexpr const char* async_client_close_signature = "close(self)";
 inline constexpr const char* async_client_close =
-    "Close idle connections; calls in flight finish, later ones raise ConfigError.";
+    "Close idle connections. Calls in flight finish; later calls raise ConfigError.";
 inline constexpr const char* about_async_subscriptions =
     "Subscriptions of the account. Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* about_async_products = "Products of the account. Service interface: Endpoints, Products.";
 inline constexpr const char* about_async_orders = "Orders of the account. Service interface: Endpoints, Orders.";
 inline constexpr const char* about_async_webhook_endpoints =
-    "Registered receivers of events. Service interface: Endpoints, Webhook endpoints.";
+    "Webhook endpoints: the URLs that receive events. Service interface: Endpoints, Webhook endpoints.";
 inline constexpr const char* about_pager =
-    "A list of the service: lazy, in order, read once.\n"
+    "A list of records, which fetches pages as needed and can be read once.\n"
     "\n"
-    "Iterate for items. The first item costs one request. From the second one on, up to\n"
-    "`concurrency` pages are in flight; a pause between two items is not a time-out. An id that was yielded within "
+    "Iterate over it to read the items. The first item costs one request. From the\n"
+    "second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards "
     "the\n"
-    "last pages is not yielded again, and `verdict` says in the end whether a record may have been missed. Items keep\n"
-    "their page alive. An error names its page, and the next step requests that page again.\n"
-    "Threads: one at a time.\n"
+    "timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a\n"
+    "record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
+    "failed; the next step after an error requests that page again. Threads: one at a time.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* pager_pages_signature = "pages(self)";
-inline constexpr const char* pager_pages = "Iterate for pages, beginning with what is left of a page that was begun.";
+inline constexpr const char* pager_pages =
+    "Iterate over pages. If a page was already read in part, the first page has only its other items.";
 inline constexpr const char* pager_first_signature = "first(self)";
-inline constexpr const char* pager_first = "The list's first item, or None, without moving on. At most one request.";
+inline constexpr const char* pager_first =
+    "The list's first item, or None. Does not advance the pager; sends at most one request.";
 inline constexpr const char* pager_collect_signature = "collect(self, limit=None)";
 inline constexpr const char* pager_collect =
-    "All remaining items. When it raises, it takes none of them.\n"
+    "All remaining items. If collect() raises, the pager stays where it was before the call.\n"
     "\n"
     "Args:\n"
-    "    limit: At most so many.";
+    "    limit: Maximum number of items. None: all.";
 inline constexpr const char* pager_arrow_c_stream_signature = "__arrow_c_stream__(self, requested_schema=None)";
 inline constexpr const char* pager_arrow_c_stream =
-    "What to_arrow() gives, so that readers of Arrow take the pager itself: polars.DataFrame(pager).";
+    "The capsule of to_arrow(), so that Arrow readers accept the pager itself: polars.DataFrame(pager).";
 inline constexpr const char* pager_to_arrow_signature = "to_arrow(self, fields=None)";
 inline constexpr const char* pager_to_arrow =
-    "The rest of the list as columns, which polars, duckdb, pyarrow and pandas read.\n"
+    "The rest of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.\n"
+    "\n"
+    "The first batch is one page, a later one at most as many pages as were read before it, and at most 8,192 "
+    "records.\n"
     "\n"
     "Args:\n"
-    "    fields: Columns by name, in this order. Left out: all fields. 'raw' is whole items as JSON text.";
-inline constexpr const char* pager_to_batches_signature = "to_batches(self, fields=None)";
+    "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.";
+inline constexpr const char* pager_to_batches_signature = "to_batches(self, fields=None, *, rows=None)";
 inline constexpr const char* pager_to_batches =
-    "Iterate for the records of a page as columns.\n"
+    "Iterate over the records as batches of Arrow columns, a batch for each page.\n"
     "\n"
     "Args:\n"
-    "    fields: Columns by name, in this order. Left out: all fields. 'raw' is whole items as JSON text.";
-inline constexpr const char* pager_total = "The service's count of the whole list; None before the first page.";
+    "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
+    "    rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most\n"
+    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before it, and the next\n"
+    "        step raises the error. Left out: each page is a batch.";
+inline constexpr const char* pager_total =
+    "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* pager_state =
-    "The position: the same list with this as `resume` continues from here, also in a later process.\n"
+    "The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.\n"
     "\n"
-    "A str without secrets. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at\n"
-    "most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than\n"
-    "that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.";
-inline constexpr const char* pager_fetched_pages = "How many pages were read.";
+    "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
+    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list grows\n"
+    "by more records than the text has ids before the list is resumed, some records may be yielded twice; the\n"
+    "verdict is then 'may_repeat'.";
+inline constexpr const char* pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* pager_verdict =
-    "Whether a record may have been missed. None until the last item was taken or the reading was stopped.";
+    "Whether a record may have been missed; None until the last item was read or the list was stopped.";
 inline constexpr const char* about_async_pager =
-    "A list of the service for asyncio: lazy, in order, read once.\n"
+    "A list of records for asyncio, which fetches pages as needed and can be read once.\n"
     "\n"
-    "Iterate (async for) for items. The first item costs one request. From the second one on, up to\n"
-    "`concurrency` pages are in flight; a pause between two items is not a time-out. An id that was yielded within "
+    "Use `async for` to read the items. The first item costs one request. From the\n"
+    "second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards "
     "the\n"
-    "last pages is not yielded again, and `verdict` says in the end whether a record may have been missed. Items keep\n"
-    "their page alive. An error names its page, and the next step requests that page again.\n"
-    "Tasks: one at a time.\n"
+    "timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a\n"
+    "record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
+    "failed; the next step after an error requests that page again. Tasks: one at a time.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* async_pager_pages_signature = "pages(self)";
 inline constexpr const char* async_pager_pages =
-    "Iterate for pages, beginning with what is left of a page that was begun.";
+    "Iterate over pages. If a page was already read in part, the first page has only its other items.";
 inline constexpr const char* async_pager_first_signature = "first(self)";
 inline constexpr const char* async_pager_first =
-    "The list's first item, or None, without moving on. At most one request.";
+    "The list's first item, or None. Does not advance the pager; sends at most one request.";
 inline constexpr const char* async_pager_collect_signature = "collect(self, limit=None)";
 inline constexpr const char* async_pager_collect =
-    "All remaining items. When it raises, it takes none of them.\n"
+    "All remaining items. If collect() raises, the pager stays where it was before the call.\n"
     "\n"
     "Args:\n"
-    "    limit: At most so many.";
-inline constexpr const char* async_pager_to_batches_signature = "to_batches(self, fields=None)";
+    "    limit: Maximum number of items. None: all.";
+inline constexpr const char* async_pager_to_batches_signature = "to_batches(self, fields=None, *, rows=None)";
 inline constexpr const char* async_pager_to_batches =
-    "Iterate for the records of a page as columns.\n"
+    "Iterate over the records as batches of Arrow columns, a batch for each page.\n"
     "\n"
     "Args:\n"
-    "    fields: Columns by name, in this order. Left out: all fields. 'raw' is whole items as JSON text.";
-inline constexpr const char* async_pager_total = "The service's count of the whole list; None before the first page.";
+    "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
+    "    rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most\n"
+    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before it, and the next\n"
+    "        step raises the error. Left out: each page is a batch.";
+inline constexpr const char* async_pager_total =
+    "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* async_pager_state =
-    "The position: the same list with this as `resume` continues from here, also in a later process.\n"
+    "The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.\n"
     "\n"
-    "A str without secrets. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at\n"
-    "most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than\n"
-    "that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.";
-inline constexpr const char* async_pager_fetched_pages = "How many pages were read.";
+    "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
+    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list grows\n"
+    "by more records than the text has ids before the list is resumed, some records may be yielded twice; the\n"
+    "verdict is then 'may_repeat'.";
+inline constexpr const char* async_pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* async_pager_verdict =
-    "Whether a record may have been missed. None until the last item was taken or the reading was stopped.";
+    "Whether a record may have been missed; None until the last item was read or the list was stopped.";
 inline constexpr const char* about_page =
     "One page of a list. Service interface: Resources and their fields, Pagination.";
-inline constexpr const char* page_items = "The items of the page that were not yielded before, a new list.";
-inline constexpr const char* page_total = "Items of the whole list.";
-inline constexpr const char* page_count = "Items of this page.";
-inline constexpr const char* page_per_page = "Items on a full page.";
+inline constexpr const char* page_items = "A new list with the items of the page that were not yielded before.";
+inline constexpr const char* page_total = "Number of records in the whole list.";
+inline constexpr const char* page_count = "Number of items on this page.";
+inline constexpr const char* page_per_page = "Number of items on a full page.";
 inline constexpr const char* page_current_page = "Number of this page, from 1.";
-inline constexpr const char* page_total_pages = "Number of the last page.";
-inline constexpr const char* page_links = "Links to the neighbours as received. The library never follows them.";
+inline constexpr const char* page_total_pages = "Number of pages in the list.";
+inline constexpr const char* page_links =
+    "Links to the next and the previous page, as received. The library never follows them.";
 inline constexpr const char* page_response_info = "Status, headers, attempts and request id of the answer.";
 inline constexpr const char* about_verdict =
-    "Whether everything was read that was there from start to end.\n"
+    "Whether the reader got every record that existed from the first to the last request.\n"
     "\n"
-    "str() is 'complete' or 'possibly_missed', bool() is `complete`.";
+    "str() returns 'complete' or 'possibly_missed'; bool() returns `complete`.";
 inline constexpr const char* verdict_complete =
-    "True when no change of the list was seen between the first and the last read.";
-inline constexpr const char* verdict_reason = "Why a record may have been missed; None when complete.";
+    "True if no record can have been missed. Otherwise `reason` says why one may have been missed.";
+inline constexpr const char* verdict_reason = "Why a record may have been missed; None if `complete` is True.";
 inline constexpr const char* about_response =
-    "An answer as received, for requests whose answer the interface does not specify.";
+    "An answer as received, to a request whose answer the service interface does not specify.";
 inline constexpr const char* response_status = "HTTP status.";
-inline constexpr const char* response_headers = "Names in lower case; values of one name are joined by commas.";
+inline constexpr const char* response_headers =
+    "Headers of the answer: names in lower case, values of a repeated header joined by commas.";
 inline constexpr const char* response_body = "The body as received.";
 inline constexpr const char* response_response_info = "Status, headers, attempts and request id.";
 inline constexpr const char* response_json_signature = "json(self)";
@@ -527,30 +550,30 @@ inline constexpr const char* response_json =
 inline constexpr const char* about_arrow_stream =
     "The rest of a list as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
     "\n"
-    "One record batch a page, fetched when the reader asks for it; read once. Integers (money in cents) are int64, "
-    "times\n"
-    "timestamp[us, UTC], vat_rate decimal128(38, 18), nested values their JSON text, the others utf8 or bool.\n"
-    "Absent and null are null; a value of another type is a DecodeError. A reader raises errors of its own kind:\n"
-    "see `error`. Threads: one at a time, any.";
+    "Each page is one record batch, which is fetched when the reader asks for it. The stream can be read once. Column\n"
+    "types: int64 for integers (money in cents), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, bool\n"
+    "for booleans, and utf8 for text and for nested values, as JSON text. An absent field is null; a value of a wrong\n"
+    "type raises DecodeError. An Arrow reader raises its own exceptions: `error` has the original one. Threads: any,\n"
+    "one at a time.";
 inline constexpr const char* arrow_stream_arrow_c_stream_signature = "__arrow_c_stream__(self, requested_schema=None)";
 inline constexpr const char* arrow_stream_arrow_c_stream =
     "A capsule of an ArrowArrayStream. requested_schema is ignored.";
 inline constexpr const char* arrow_stream_arrow_c_schema_signature = "__arrow_c_schema__(self)";
-inline constexpr const char* arrow_stream_arrow_c_schema = "A capsule of an ArrowSchema. Reads nothing.";
+inline constexpr const char* arrow_stream_arrow_c_schema = "A capsule of an ArrowSchema. Sends no request.";
 inline constexpr const char* arrow_stream_error =
-    "The BillcoreError that ended the last step, or None. A reader of the stream shows only its text.";
+    "The BillcoreError of the last read, or None. The exception of an Arrow reader has only its text.";
 inline constexpr const char* about_arrow_batch =
     "The records of one page as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
     "\n"
-    "Reading it copies nothing and may be repeated. Types as of ArrowStream. Threads: any.";
+    "A batch can be read any number of times, without copies. Column types are those of ArrowStream. Threads: any.";
 inline constexpr const char* arrow_batch_arrow_c_array_signature = "__arrow_c_array__(self, requested_schema=None)";
 inline constexpr const char* arrow_batch_arrow_c_array =
     "Capsules of an ArrowSchema and an ArrowArray. requested_schema is ignored.";
 inline constexpr const char* arrow_batch_arrow_c_stream_signature = "__arrow_c_stream__(self, requested_schema=None)";
 inline constexpr const char* arrow_batch_arrow_c_stream =
-    "A capsule of an ArrowArrayStream of this one batch. requested_schema is ignored.";
+    "A capsule of an ArrowArrayStream with only this batch. requested_schema is ignored.";
 inline constexpr const char* arrow_batch_arrow_c_schema_signature = "__arrow_c_schema__(self)";
 inline constexpr const char* arrow_batch_arrow_c_schema = "A capsule of an ArrowSchema.";
-inline constexpr const char* arrow_batch_num_rows = "How many records.";
+inline constexpr const char* arrow_batch_num_rows = "Number of records.";
 
 }  // namespace billcore::python::docs

@@ -10,7 +10,7 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// The C++ value of a pybind11 object; null before __init__ has run. Runs no Python code and raises nothing.
+/// Returns the C++ value of a pybind11 object; null before __init__ has run. Runs no Python code and raises nothing.
 template <typename T>
 [[nodiscard]] T* value_in(PyObject* self) noexcept {
   auto* const instance = reinterpret_cast<py::detail::instance*>(self);
@@ -35,9 +35,9 @@ int clear_object(PyObject* self) noexcept {
   return 0;
 }
 
-/// For py::class_: makes its objects known to the garbage collector. T has traverse(visit, arg). T also has clear() if
-/// its objects can be part of a cycle in which no other object can be cleared, such as a client whose hooks are the
-/// client itself.
+/// An argument for py::class_<T> that makes the garbage collector track the objects of the class. T must have
+/// traverse(visit, arg). T must also have clear() if its objects can be part of a reference cycle in which no other
+/// object can be cleared, such as a client whose hooks are the client itself.
 template <typename T>
 [[nodiscard]] py::custom_type_setup collected() {
   return py::custom_type_setup([](PyHeapTypeObject* heap_type) {

@@ -10,12 +10,14 @@
 
 namespace billcore::python {
 
-/// Called when `_webhook` starts: looks the exception classes up, since a finalizing interpreter refuses imports.
+/// Called when Python imports `_webhook`: imports the function that creates exceptions, because a finalizing
+/// interpreter refuses imports.
 void find_errors();
-/// Sets the Python error for a core error. `_client` calls it through the bridge.
+/// Sets the Python error for a core error. `_client` calls this function through the Bridge.
 void set_error(const Error& error) noexcept;
 
-/// Runs `f`; an exception becomes the Python error, and `failed` is returned. For functions that Python calls directly.
+/// Runs `f` and returns its result. If `f` throws, sets the Python error and returns `failed`. For functions that
+/// Python calls directly.
 template <typename Result, typename F>
 Result guarded(Result failed, F&& f) noexcept {
   try {

@@ -13,7 +13,7 @@ struct Definition {
   PyMethodDef method;
 };
 
-// Makes a definition that is never freed, because Python refers to it until the process ends.
+// Creates a PyMethodDef that is never freed, because Python refers to it until the process ends.
 PyMethodDef* define(const Signature& signature, FastCall function, std::string doc) {
   static std::deque<Definition> all;
   auto& made = all.emplace_back(Definition{std::move(doc), {}});

@@ -1,5 +1,5 @@
-// Functions that Python calls directly (METH_FASTCALL), mainly those that run for every event: pybind11's
-// overload resolution and argument packing take longer than hashing a body.
+// Defines functions that Python calls without pybind11 (METH_FASTCALL), mainly those that run for every event:
+// pybind11's overload resolution and argument packing take longer than hashing a body.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -12,7 +12,8 @@ namespace {
 // The main thread's PyThread_get_thread_ident(); written when the module starts, and in a forked child.
 std::atomic<unsigned long> main_thread{0};  // NOLINT(google-runtime-int)
 
-// The number of threads with an Outside, and this thread's nesting depth: a hook may make another call.
+// The number of threads that have an Outside, and this thread's nesting depth of Outside: a hook may make another
+// call.
 std::atomic<int> threads_outside{0};
 thread_local int times_outside = 0;
 
@@ -34,8 +35,8 @@ void after_fork() noexcept {
   threads_outside = times_outside > 0 ? 1 : 0;
 }
 
-// Runs at the end of Py_FinalizeEx(), before the exit() handlers. Threads with an Outside park within 50 ms; the limit
-// of 2 s allows for a machine under load.
+// Runs at the end of Py_FinalizeEx(), before the exit() handlers. Threads that have an Outside park within 50 ms; the
+// limit of 2 s allows for a machine under load.
 void wait_for_threads() noexcept {
   using Clock = std::chrono::steady_clock;
   const auto latest = Clock::now() + std::chrono::seconds(2);

@@ -15,13 +15,13 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Call when a module starts. In a subinterpreter, sets ImportError and returns false: pybind11's types belong to the
-/// main interpreter.
+/// Call when Python imports a module. In a subinterpreter, sets ImportError and returns false, because pybind11's
+/// types belong to the main interpreter.
 [[nodiscard]] bool enter_interpreter() noexcept;
 
-/// While an Outside exists, its thread runs core code without the GIL. An exiting process waits up to 2 s for threads
-/// with an Outside, because the exit handlers of libcurl and OpenSSL free memory that the threads use. During that wait
-/// each thread parks when it next requests the GIL or calls park_if_finalizing().
+/// A thread has an Outside while it runs core code without the GIL. An exiting process waits up to 2 s for threads
+/// that have an Outside, because the exit handlers of libcurl and OpenSSL free memory that these threads use. During
+/// that wait each of these threads parks when it next requests the GIL or calls park_if_finalizing().
 class Outside {
  public:
   Outside() noexcept;
@@ -30,7 +30,7 @@ class Outside {
   Outside& operator=(const Outside&) = delete;
 };
 
-/// Holds the GIL; may be nested. Parks if the interpreter is finalizing.
+/// Holds the GIL until it is destroyed; may be nested. The constructor parks if the interpreter is finalizing.
 class Gil {
  public:
   Gil();
@@ -67,7 +67,7 @@ auto without_gil(F&& f) {
 }
 
 /// Drops references from a destructor, with or without the GIL. While the interpreter finalizes, a thread without the
-/// GIL leaks the references: requesting the GIL would park it, and another thread that joins it would wait forever.
+/// GIL leaks the references: requesting the GIL would park the thread, and a thread that joins it would wait forever.
 template <typename... Objects>
 void drop(Objects&... objects) noexcept {
   if (!has_gil() && is_finalizing() && !on_main_thread()) {
@@ -78,8 +78,9 @@ void drop(Objects&... objects) noexcept {
   ((objects = Objects()), ...);
 }
 
-/// A Python object that is looked up on first use and then kept until the process ends. No lock is held during the
-/// lookup: imports release the GIL and take locks of their own. Concurrent lookups find the same object.
+/// A Python object that is looked up on first use and then kept until the process ends. get() holds no lock during
+/// the lookup, because imports release the GIL and take locks of their own. Concurrent calls of get() return the same
+/// object.
 class CachedImport {
  public:
   [[nodiscard]] bool is_known() const noexcept { return object_.load(std::memory_order_acquire) != nullptr; }

@@ -11,8 +11,8 @@
 // a wheel. Therefore the gate is not a destructor: its frames have their own personality routine, which does not need
 // that library. This file is compiled without exceptions, so that the compiler adds no other personality routine.
 //
-// tests/layering/test_interpreter_calls.py lists the functions that need no gate, and fails for a function that is in
-// neither list.
+// tests/layering/test_interpreter_calls.py has a second list: the functions that need no gate. The test fails if the
+// modules call a function of Python that is in neither list.
 #include <Python.h>
 
 #include <cstdarg>
@@ -21,8 +21,8 @@
 
 #include "shared/finalization.hpp"
 
-/// Called by the unwinder for each frame of a gate; parks a thread that is leaving the frame without returning. C
-/// functions do not throw, so the cause is pthread_exit().
+/// The unwinder calls this function for each frame of a gate. It parks a thread that leaves the frame without
+/// returning: Python's C functions do not throw, so the cause is pthread_exit().
 extern "C" int billcore_gate_personality(int /*version*/, int actions, std::uint64_t /*exception_class*/,
                                          void* /*exception*/, void* /*context*/) noexcept {
   constexpr int force_unwind = 8;     // _UA_FORCE_UNWIND
@@ -50,8 +50,8 @@ auto gated(Call&& call) {
   }
 }
 
-/// Like gated(), for functions that take the GIL. Parks before the call, if a finalized interpreter has freed the data
-/// that these functions read.
+/// Like gated(), for functions that take the GIL. Parks before the call if the interpreter is finalizing, because it
+/// may have freed the data that these functions read.
 template <typename Call>
 auto entered(Call&& call) {
   if (!has_gil()) park_if_finalizing();
@@ -160,7 +160,7 @@ GATED(PyErr_SetRaisedException, void, (PyObject* a), (a))
 #endif
 // clang-format on
 
-// A variadic function is forwarded to its va_list variant.
+// PyErr_Format is variadic, so its wrapper calls the va_list variant PyErr_FormatV.
 extern "C" PyObject* billcore_PyErr_Format(PyObject* a, const char* b, ...) asm("__wrap_PyErr_Format");
 PyObject* billcore_PyErr_Format(PyObject* a, const char* b, ...) {
   std::va_list arguments;

@@ -12,19 +12,20 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Takes ownership of a new reference; null means that a Python error is set.
+/// Takes ownership of a new reference. Throws error_already_set if `object` is null, because a Python error is set
+/// then.
 template <typename Type = py::object>
 [[nodiscard]] Type checked(PyObject* object) {
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<Type>(object);
 }
 
-/// A str from valid UTF-8.
+/// Creates a str from valid UTF-8.
 [[nodiscard]] inline py::object string(std::string_view text) {
   return checked(PyUnicode_FromStringAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
 }
 
-/// A str from bytes that may not be valid UTF-8: invalid sequences become U+FFFD.
+/// Creates a str from bytes that may not be valid UTF-8: invalid sequences become U+FFFD.
 [[nodiscard]] inline py::str foreign_text(std::string_view bytes) {
   return checked<py::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
 }
@@ -36,9 +37,9 @@ template <typename F>
   return reinterpret_cast<void*>(function);
 }
 
-/// An immutable type whose objects only C++ creates; an attribute of the module, named by the last part of `name`. The
-/// type exists until the process ends, so `name`, `doc` and the targets of the slots must exist until then. `flags` are
-/// added to the default flags. The slots need no terminator.
+/// Creates an immutable type whose objects only C++ creates, and adds it to the module under the last part of `name`.
+/// The type exists until the process ends, so `name`, `doc` and the targets of the slots must exist until then.
+/// `flags` are added to the default flags. `slots` does not need a terminator.
 template <typename Object>
 [[nodiscard]] PyTypeObject* make_type(py::module_& module, const char* name, const char* doc,
                                       std::vector<PyType_Slot> slots, unsigned flags = 0,
@@ -52,7 +53,7 @@ template <typename Object>
   return reinterpret_cast<PyTypeObject*>(type.release().ptr());
 }
 
-/// Frees an object of a raw heap type. Its members must already be destroyed.
+/// Frees an object of a raw heap type. The caller must already have destroyed the object's members.
 inline void free_object(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);

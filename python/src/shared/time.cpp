@@ -27,7 +27,8 @@ constexpr std::int64_t longest_seconds = 1'000'000'000'000;  // 30,000 years
   refuse(std::string(name) + " is out of range: it must be within 30,000 years");
 }
 
-// nullopt for a timedelta that is too long: it can hold 2.7 million years, which overflow 64 bits of microseconds.
+// Returns nullopt for a timedelta of more than 30,000 years. A timedelta can hold 2.7 million years, which are too
+// many microseconds for 64 bits.
 std::optional<std::chrono::microseconds> length_of(py::handle delta) {
   constexpr std::int64_t seconds_per_day = 86'400;
   const std::int64_t days = PyDateTime_DELTA_GET_DAYS(delta.ptr());
@@ -36,7 +37,7 @@ std::optional<std::chrono::microseconds> length_of(py::handle delta) {
          std::chrono::microseconds(PyDateTime_DELTA_GET_MICROSECONDS(delta.ptr()));
 }
 
-// utcoffset() may run the caller's code, in a tzinfo or a subclass of datetime.
+// Returns the UTC offset. utcoffset() may run the caller's code, in a tzinfo or a subclass of datetime.
 std::chrono::microseconds offset_of(py::handle value, const char* name) {
   const auto refuse_offset = [name] {
     refuse(std::string(name) + " has a time zone whose utcoffset() is not a timedelta of less than a day");

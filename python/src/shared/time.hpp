@@ -12,19 +12,19 @@ namespace billcore::python {
 
 /// Imports datetime; the other functions do so on first use.
 void need_datetime();
-/// An aware datetime with this offset; throws error_already_set (ValueError or OverflowError) outside the years 1 to
-/// 9999.
+/// Creates an aware datetime with this UTC offset. Outside the years 1 to 9999, throws error_already_set (ValueError
+/// or OverflowError).
 [[nodiscard]] pybind11::object to_datetime(Instant instant, int offset_minutes);
 
 // Readers. `name`: the argument's name, for the error. An invalid value throws Error(invalid_argument). Durations are
 // limited to 30,000 years, so that nothing overflows.
 
 [[nodiscard]] bool is_datetime(pybind11::handle value);
-/// The instant of an aware datetime, whose utcoffset() must be a timedelta of less than a day.
+/// Converts an aware datetime, whose utcoffset() must be a timedelta of less than a day.
 [[nodiscard]] Instant to_instant(pybind11::handle value, const char* name);
-/// Seconds as an int or a float; nullopt for any other type.
+/// Converts seconds, an int or a float; returns nullopt for any other type.
 [[nodiscard]] std::optional<std::chrono::microseconds> seconds_of(pybind11::handle value, const char* name);
-/// Seconds as an int, a float or a timedelta; nullopt for any other type.
+/// Converts seconds, an int or a float, or a timedelta; returns nullopt for any other type.
 [[nodiscard]] std::optional<std::chrono::microseconds> duration_of(pybind11::handle value, const char* name);
 
 }  // namespace billcore::python

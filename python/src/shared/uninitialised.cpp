@@ -9,15 +9,15 @@
 namespace billcore::python {
 namespace {
 
-constexpr std::size_t most_types = 64;  // types per module
+constexpr std::size_t most_types = 64;  // the most types that a module may have
 
 std::string name_of(PyTypeObject* type) {
   const std::string name = type->tp_name;
   return name.substr(name.rfind('.') + 1);
 }
 
-// pybind11 calls a type's operator_new when an object without a value is used. operator_new does not receive the type,
-// so each type has its own function.
+// When a method gets an object without a C++ value, pybind11 calls the type's operator_new. operator_new does not
+// receive the type, so each type has its own function.
 std::array<PyTypeObject*, most_types> guarded_types{};
 
 template <std::size_t index>
@@ -104,10 +104,10 @@ void guard_types(py::module_& module, std::size_t first) {
     guarded_types[count] = type;
     info->operator_new = refuse_memory_of[count];
     ++count;
-    // Python allows __class__ to be reassigned between objects of equal size, which would then be read as the wrong
-    // type.
+    // Each class gets its own object size: Python allows assigning to __class__ if both classes have the same size,
+    // and pybind11 would then read the object as the wrong C++ type.
     type->tp_basicsize += static_cast<py::ssize_t>((first + count) * sizeof(void*));
-    if (type->tp_init == &py::detail::pybind11_object_init) define_new(type);  // it has no constructor
+    if (type->tp_init == &py::detail::pybind11_object_init) define_new(type);  // the class has no constructor
   }
 }
 

@@ -18,7 +18,7 @@ enum class View {
   page_links,
 };
 
-/// What a list of these resources is called.
+/// The plural name of the resources, for messages about a list.
 [[nodiscard]] constexpr const char* list_name(View type) noexcept {
   switch (type) {
     case View::subscription:

@@ -5,17 +5,18 @@
 namespace billcore::python::docs {
 
 inline constexpr const char* about_resource =
-    "A read-only view of a JSON object that the service sent. Fields are looked up when they are read.\n"
+    "A read-only view of a JSON object that the service sent. Each field is looked up when it is read.\n"
     "\n"
-    "Attributes are typed. A nullable field that is absent or null is None. A required field that is absent raises\n"
-    "MissingFieldError, which is also an AttributeError, so that getattr() with a default, hasattr() and class "
-    "patterns\n"
-    "work; one that is null or of the wrong type raises DecodeError. Both have the path.\n"
-    "r['field'] is the plain JSON value, `'field' in r` tells absent from null.\n"
+    "The attributes are typed. A nullable field that is absent or null is None. A required field that is absent "
+    "raises\n"
+    "MissingFieldError; that is also an AttributeError, so getattr() with a default, hasattr() and class patterns "
+    "work.\n"
+    "A field that has the wrong type, or is required and null, raises DecodeError. Both errors name the path of the\n"
+    "field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.\n"
     "Service interface: Resources and their fields.";
 inline constexpr const char* resource_raw = "The JSON text exactly as received.";
 inline constexpr const char* resource_response_info =
-    "Status, headers, attempts and request id of the answer; None for parts of an event.";
+    "Status, headers, attempts and request id of the answer; None if the resource is not from an answer.";
 inline constexpr const char* resource_to_dict_signature = "to_dict(self)";
 inline constexpr const char* resource_to_dict = "The whole object as plain JSON values.";
 inline constexpr const char* about_subscription = "A subscription. Service interface: Subscription.";
@@ -26,33 +27,33 @@ inline constexpr const char* subscription_currency = "Currency code.";
 inline constexpr const char* subscription_created_at = "Aware datetime.";
 inline constexpr const char* subscription_renews_at = "Aware datetime, or None.";
 inline constexpr const char* subscription_ends_at =
-    "End of the current paid period once cancelled; aware datetime, or None.";
+    "End of the paid period of a cancelled subscription; aware datetime, or None.";
 inline constexpr const char* subscription_trial_ends_at = "Aware datetime, or None.";
-inline constexpr const char* subscription_reference_id = "Your own correlation value, or None.";
+inline constexpr const char* subscription_reference_id = "Your own reference for this record, or None.";
 inline constexpr const char* subscription_reference_name = "Text, or None.";
 inline constexpr const char* subscription_status =
     "A SubscriptionStatus; at run time it may be a value that this version does not know yet.";
 inline constexpr const char* subscription_update_card_url =
-    "Signed billing-portal URL. Do not log it: its holder can act for the customer.";
+    "Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.";
 inline constexpr const char* subscription_invoices_url =
-    "Signed billing-portal URL. Do not log it: its holder can act for the customer.";
+    "Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.";
 inline constexpr const char* subscription_cancel_url =
-    "Signed billing-portal URL. Do not log it: its holder can act for the customer.";
+    "Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.";
 inline constexpr const char* subscription_custom_fields = "List of CustomFieldValue.";
 inline constexpr const char* subscription_metadata = "Free-form JSON object.";
 inline constexpr const char* subscription_usable_at_signature = "usable_at(self, now, /)";
 inline constexpr const char* subscription_usable_at =
-    "Whether the service is still paid for at this instant.\n"
+    "Whether the subscription is paid for at this instant, so that the customer may use what was bought.\n"
     "\n"
-    "False for pending, future_start, unpaid and expired. The others are usable until ends_at; None means no end, and\n"
-    "that a cancelled one is not usable.\n"
+    "False for the statuses pending, future_start, unpaid and expired. With any other status the subscription is\n"
+    "usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other has no end.\n"
     "\n"
     "Args:\n"
     "    now: An aware datetime.\n"
     "\n"
     "Raises:\n"
-    "    MissingFieldError: ends_at is needed and absent (a reduced payload); get the subscription by its id.\n"
-    "    DecodeError: This version does not know the status.\n"
+    "    MissingFieldError: ends_at is needed but absent (a reduced payload); get the subscription by its id.\n"
+    "    DecodeError: This version of billcore does not know the status.\n"
     "\n"
     "Service interface: States and transitions.";
 inline constexpr const char* about_order = "An order. Service interface: Order.";
@@ -61,12 +62,12 @@ inline constexpr const char* order_created_at = "Aware datetime.";
 inline constexpr const char* order_total = "Cents, without VAT.";
 inline constexpr const char* order_total_with_vat = "Cents, with VAT.";
 inline constexpr const char* order_currency = "Currency code.";
-inline constexpr const char* order_reference_id = "Your own correlation value, or None.";
+inline constexpr const char* order_reference_id = "Your own reference for this record, or None.";
 inline constexpr const char* order_reference_name = "Text, or None.";
 inline constexpr const char* order_state =
     "An OrderState; at run time it may be a value that this version does not know yet.";
-inline constexpr const char* order_remote_id = "The billing method's identifier of the payment, or None.";
-inline constexpr const char* order_delivery = "What is delivered with the order, or None.";
+inline constexpr const char* order_remote_id = "Identifier that the billing method gave the payment, or None.";
+inline constexpr const char* order_delivery = "The order's delivery: an object with a link, or None.";
 inline constexpr const char* order_custom_fields = "List of CustomFieldValue.";
 inline constexpr const char* order_metadata = "Free-form JSON object.";
 inline constexpr const char* about_product = "A product. Service interface: Product.";
@@ -79,14 +80,14 @@ inline constexpr const char* product_price_with_vat = "Cents, with VAT.";
 inline constexpr const char* product_price_without_vat = "Cents, without VAT.";
 inline constexpr const char* product_currency = "Currency code.";
 inline constexpr const char* product_vat_rate =
-    "Percent, in the digits received, such as \"25\" or \"12.5\"; a decimal.Decimal.";
+    "Percent, with the digits as received, such as \"25\" or \"12.5\"; a decimal.Decimal.";
 inline constexpr const char* product_interval = "Text, or None.";
 inline constexpr const char* product_image = "URL, or None.";
 inline constexpr const char* product_images = "List of ProductImage.";
 inline constexpr const char* product_use_cart = "True or False.";
 inline constexpr const char* product_stock_tracking = "True or False.";
 inline constexpr const char* product_out_of_stock = "True or False.";
-inline constexpr const char* product_strings = "Texts for display.";
+inline constexpr const char* product_strings = "The product's display texts.";
 inline constexpr const char* about_product_group =
     "A product group. The service sends it only in events. Service interface: Product group.";
 inline constexpr const char* product_group_id = "Id.";
@@ -97,50 +98,56 @@ inline constexpr const char* custom_field_value_id = "Id.";
 inline constexpr const char* custom_field_value_label = "Label.";
 inline constexpr const char* custom_field_value_type = "Text.";
 inline constexpr const char* custom_field_value_value = "Any JSON value, null included.";
-inline constexpr const char* about_delivery = "What is delivered with an order. Service interface: Order.";
+inline constexpr const char* about_delivery = "The delivery of an order. Service interface: Order.";
 inline constexpr const char* delivery_link = "URL.";
 inline constexpr const char* about_product_image = "An image of a product. Service interface: Product.";
 inline constexpr const char* product_image_portrait = "ImageSource.";
 inline constexpr const char* product_image_square = "ImageSource.";
 inline constexpr const char* about_image_source = "One rendition of a product image. Service interface: Product.";
 inline constexpr const char* image_source_src = "URL.";
-inline constexpr const char* about_product_strings = "Texts of a product, for display. Service interface: Product.";
+inline constexpr const char* about_product_strings = "Display texts of a product. Service interface: Product.";
 inline constexpr const char* product_strings_interval = "Text.";
 inline constexpr const char* product_strings_type = "Text.";
 inline constexpr const char* product_strings_price = "Text, or None.";
 inline constexpr const char* product_strings_price_with_vat = "Text, or None.";
 inline constexpr const char* product_strings_price_without_vat = "Text, or None.";
-inline constexpr const char* about_page_links = "Links of a page, as received. Service interface: Pagination.";
+inline constexpr const char* about_page_links =
+    "A page's links to its neighbour pages, as received. Service interface: Pagination.";
 inline constexpr const char* page_links_next =
     "URL of the next page as received, or None. The library never follows it.";
 inline constexpr const char* page_links_previous =
     "URL of the previous page as received, or None. The library never follows it.";
-inline constexpr const char* about_response_info = "The answer that a result came with.";
+inline constexpr const char* about_response_info =
+    "Status, headers and other properties of the answer that a result is from.";
 inline constexpr const char* response_info_status = "HTTP status.";
-inline constexpr const char* response_info_headers = "Names in lower case; values of one name are joined by commas.";
-inline constexpr const char* response_info_attempts = "How often the request was sent or tried.";
+inline constexpr const char* response_info_headers =
+    "Headers of the answer: names in lower case, values of a repeated header joined by commas.";
+inline constexpr const char* response_info_attempts = "Number of attempts, including those that sent nothing.";
 inline constexpr const char* response_info_request_id = "Value of the request id header, or None.";
 inline constexpr const char* about_event =
-    "An event of the service, from a verified body; only parse_unverified() skips the check.\n"
+    "An event of the service, parsed from a verified body. (Only parse_unverified() and pickle skip the check.)\n"
     "\n"
-    "Its class follows from its name: OrderPaid for 'order.paid', and so on, and UnknownEvent for all others.\n"
-    "Fields are looked up when they are read: one that is absent raises MissingFieldError, one that is null or of the\n"
-    "wrong type DecodeError. event['field'] is the plain JSON value, `'field' in event` tells absent from null.\n"
-    "Two events are equal when their bodies are. An event is pickled as its body; loading it checks no signature.\n"
+    "The event's name determines its class: OrderPaid for 'order.paid', and so on, and UnknownEvent for all other\n"
+    "names. Each field is looked up when it is read: a field that is absent raises MissingFieldError; a field that is\n"
+    "null or of the wrong type raises DecodeError. event['field'] is the plain JSON value; `'field' in event`\n"
+    "distinguishes absent from null. Two events are equal if their bodies are equal. A pickled event contains only "
+    "its\n"
+    "body; loading it does not check a signature.\n"
     "Service interface: Events.";
 inline constexpr const char* event_id =
-    "Delivery id, as received: the key to drop duplicates with (except for test.hook, whose id is 0).\n"
+    "Delivery id, as received. Use it to drop duplicates, except for test.hook, whose id is always 0.\n"
     "\n"
     "Compare with billcore.same_id().";
 inline constexpr const char* event_name =
-    "Event type, such as 'order.paid'. Of an UnknownEvent it may be any text: compare str(event.name).";
+    "Event type, such as 'order.paid'. An UnknownEvent may have any name: compare str(event.name).";
 inline constexpr const char* event_account =
-    "Integer id of the account. The base URL has a UUID instead: never compare the two.";
-inline constexpr const char* event_created_at = "When the event was generated; aware datetime.";
+    "Integer id of the account. The UUID in the base URL is another id: never compare the two.";
+inline constexpr const char* event_created_at = "When the service created the event; aware datetime.";
 inline constexpr const char* event_data =
-    "The resource, of the type that the class of the event states.\n"
+    "The event's resource, whose type depends on the class of the event.\n"
     "\n"
-    "Of an UnknownEvent and of TestHook: a Resource, plain JSON when it is not an object, None for null or absent.";
+    "For UnknownEvent and TestHook: a Resource if the data is a JSON object, None if it is null or absent,\n"
+    "otherwise the plain JSON value.";
 inline constexpr const char* event_raw = "The body as received.";
 inline constexpr const char* event_to_dict_signature = "to_dict(self)";
 inline constexpr const char* event_to_dict = "The whole envelope as plain JSON values.";
@@ -168,22 +175,22 @@ inline constexpr const char* about_unknown_event =
     "An event whose name this version does not know, or whose data is not the object that its name promises.\n"
     "\n"
     "Service interface: Events.";
-inline constexpr const char* about_verified = "The signature is right. Always true.";
+inline constexpr const char* about_verified = "The result of a successful signature check. Always true.";
 inline constexpr const char* verified_secret_index =
-    "Index of the secret that matched; the first one, when several do.";
+    "Index of the secret that matched; the lowest index if several secrets match.";
 inline constexpr const char* about_verifier =
-    "Checks the signatures of one endpoint. Its keys are prepared once.\n"
+    "Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.\n"
     "\n"
-    "Freshness is off by default: the service retries failed deliveries, and invoices are paid weeks later. It does "
-    "not\n"
-    "protect against replays. test.hook is never stale. Threads: any number may share a verifier.\n"
+    "The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and\n"
+    "invoices are paid weeks later. It does not prevent replays: for that, drop duplicates by account and id. A\n"
+    "test.hook is never stale. Threads: any number may share a verifier.\n"
     "\n"
     "Args:\n"
-    "    secrets: 32 bytes, str or bytes, or a sequence of such secrets while one is being replaced.\n"
+    "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
     "    header: Name of the signature header; its case does not matter.\n"
-    "    max_body: Larger bodies are refused unread (bytes).\n"
-    "    freshness: Refuse events whose created_at is further than this from now (seconds or a timedelta).\n"
-    "    clock: Returns the time for that: seconds since 1970 or an aware datetime. None: time.time.\n"
+    "    max_body: Maximum size of a body in bytes. Larger bodies are refused before they are hashed.\n"
+    "    freshness: Refuse an event whose created_at differs from now by more than this (seconds or a timedelta).\n"
+    "    clock: Function that returns `now`, as seconds since 1970 or as an aware datetime. None: time.time.\n"
     "\n"
     "Raises:\n"
     "    ConfigError: A secret is not 32 bytes long.\n"
@@ -192,18 +199,18 @@ inline constexpr const char* about_verifier =
 inline constexpr const char* verifier_init_signature =
     "__init__(self, secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
 inline constexpr const char* verifier_init =
-    "Checks the signatures of one endpoint. Its keys are prepared once.\n"
+    "Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.\n"
     "\n"
-    "Freshness is off by default: the service retries failed deliveries, and invoices are paid weeks later. It does "
-    "not\n"
-    "protect against replays. test.hook is never stale. Threads: any number may share a verifier.\n"
+    "The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and\n"
+    "invoices are paid weeks later. It does not prevent replays: for that, drop duplicates by account and id. A\n"
+    "test.hook is never stale. Threads: any number may share a verifier.\n"
     "\n"
     "Args:\n"
-    "    secrets: 32 bytes, str or bytes, or a sequence of such secrets while one is being replaced.\n"
+    "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
     "    header: Name of the signature header; its case does not matter.\n"
-    "    max_body: Larger bodies are refused unread (bytes).\n"
-    "    freshness: Refuse events whose created_at is further than this from now (seconds or a timedelta).\n"
-    "    clock: Returns the time for that: seconds since 1970 or an aware datetime. None: time.time.\n"
+    "    max_body: Maximum size of a body in bytes. Larger bodies are refused before they are hashed.\n"
+    "    freshness: Refuse an event whose created_at differs from now by more than this (seconds or a timedelta).\n"
+    "    clock: Function that returns `now`, as seconds since 1970 or as an aware datetime. None: time.time.\n"
     "\n"
     "Raises:\n"
     "    ConfigError: A secret is not 32 bytes long.\n"
@@ -212,112 +219,111 @@ inline constexpr const char* verifier_init =
 inline constexpr const char* verifier_allowing_any_key_length_signature =
     "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
 inline constexpr const char* verifier_allowing_any_key_length =
-    "For test vectors and foreign keys: secrets of any length but zero. The service's own have 32 bytes.";
+    "A Verifier for secrets of any length but 0, such as those of test vectors. The service's have 32 bytes.";
 inline constexpr const char* verifier_verify_signature = "verify(self, body, signature)";
 inline constexpr const char* verifier_verify =
     "Check the signature of a body.\n"
     "\n"
     "Args:\n"
-    "    body: The raw bytes (any buffer).\n"
-    "    signature: The header's value; None when it is missing.\n"
+    "    body: The raw body, as bytes or another buffer.\n"
+    "    signature: Value of the signature header; None if the header is missing.\n"
     "\n"
     "Raises:\n"
-    "    SignatureError: The check failed.";
+    "    SignatureError: The signature check failed.";
 inline constexpr const char* verifier_unwrap_signature = "unwrap(self, body, signature)";
 inline constexpr const char* verifier_unwrap =
-    "Verify, then parse.\n"
+    "Verify a body, then parse it.\n"
     "\n"
     "Args:\n"
-    "    body: The raw bytes (any buffer).\n"
-    "    signature: The header's value; None when it is missing.\n"
+    "    body: The raw body, as bytes or another buffer.\n"
+    "    signature: Value of the signature header; None if the header is missing.\n"
     "\n"
     "Raises:\n"
-    "    SignatureError: The check failed.\n"
+    "    SignatureError: The signature check failed.\n"
     "    DecodeError: The body is not an event.";
 inline constexpr const char* verifier_unwrap_request_signature = "unwrap_request(self, body, headers)";
 inline constexpr const char* verifier_unwrap_request =
-    "Like unwrap, with the signature found among the request's headers.\n"
+    "Like unwrap, but takes the signature from the request's headers.\n"
     "\n"
-    "Equal values of the header, repeated or joined by commas, count as one; different ones are malformed. verify and\n"
-    "unwrap take the value exactly as it is.\n"
+    "If the signature header is repeated, or has several values joined by commas, equal values count as one;\n"
+    "different values are malformed. (verify and unwrap do not split the value that they get.)\n"
     "\n"
     "Args:\n"
-    "    body: The raw bytes (any buffer).\n"
-    "    headers: A mapping (values may be lists), pairs, or a WSGI environ such as Django's request.META.\n"
+    "    body: The raw body, as bytes or another buffer.\n"
+    "    headers: A mapping (its values may be lists), pairs, or a WSGI environ such as Django's request.META.\n"
     "\n"
     "Raises:\n"
-    "    SignatureError: The check failed.\n"
+    "    SignatureError: The signature check failed.\n"
     "    DecodeError: The body is not an event.";
 inline constexpr const char* verifier_stream_signature = "stream(self)";
 inline constexpr const char* verifier_stream =
-    "A check of a body in pieces, for one that is too large to hold.\n"
+    "Begin to verify a body in pieces, for a body that is too large to hold in memory.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: The verifier has freshness, which needs the whole body.";
+    "    ConfigError: The verifier has the option `freshness`, which needs the whole body.";
 inline constexpr const char* verifier_matches =
-    "How often each secret was the one that matched: one that stays at 0 can be retired.";
+    "Number of signatures that matched each secret. A secret whose number stays 0 can be retired.";
 inline constexpr const char* verifier_header = "Name of the signature header.";
-inline constexpr const char* verifier_max_body = "Larger bodies are refused (bytes).";
+inline constexpr const char* verifier_max_body = "Maximum size of a body in bytes; larger bodies are refused.";
 inline constexpr const char* about_verify_stream =
-    "A check of a body in pieces, made by Verifier.stream(). It ends with finish().\n"
+    "Verifies a body in pieces. Made by Verifier.stream(); finish() ends the check.\n"
     "\n"
-    "Threads: one at a time. Use nothing of the pieces before finish() has returned.";
+    "Do not use the pieces before finish() has returned. Threads: one at a time.";
 inline constexpr const char* verify_stream_update_signature = "update(self, piece, /)";
 inline constexpr const char* verify_stream_update =
-    "Add the next bytes (any buffer).\n"
+    "Add the next piece of the body, as bytes or another buffer.\n"
     "\n"
     "Raises:\n"
     "    SignatureError: All pieces together are larger than max_body (body_too_large).";
 inline constexpr const char* verify_stream_finish_signature = "finish(self, signature)";
 inline constexpr const char* verify_stream_finish =
-    "Check the signature at the end of the body.\n"
+    "Check the signature, after the last piece of the body.\n"
     "\n"
     "Args:\n"
-    "    signature: The header's value; None when it is missing.\n"
+    "    signature: Value of the signature header; None if the header is missing.\n"
     "\n"
     "Raises:\n"
-    "    SignatureError: The check failed.";
+    "    SignatureError: The signature check failed.";
 inline constexpr const char* verify_signature = "verify(body, signature, secret, *, max_body=1048576)";
 inline constexpr const char* verify =
     "Check a webhook's signature.\n"
     "\n"
-    "The keys of the last four secrets stay in memory, prepared. A Verifier keeps its own and is faster.\n"
+    "The precomputed keys of the last four secrets stay in memory. A Verifier keeps its own keys and is faster.\n"
     "\n"
     "Args:\n"
-    "    body: The raw bytes as received (any buffer).\n"
-    "    signature: The header's value; None when it is missing.\n"
-    "    secret: 32 bytes, str or bytes, or a sequence of such secrets.\n"
-    "    max_body: Larger bodies are refused unread (bytes).\n"
+    "    body: The raw body as received, as bytes or another buffer.\n"
+    "    signature: Value of the signature header; None if the header is missing.\n"
+    "    secret: A secret of 32 bytes (str or bytes), or a sequence of secrets.\n"
+    "    max_body: Maximum size of a body in bytes. Larger bodies are refused before they are hashed.\n"
     "\n"
     "Raises:\n"
-    "    SignatureError: The check failed.\n"
+    "    SignatureError: The signature check failed.\n"
     "\n"
     "Service interface: Events, Request headers.";
 inline constexpr const char* unwrap_signature = "unwrap(body, signature, secret, *, max_body=1048576)";
 inline constexpr const char* unwrap =
-    "Verify, then parse.\n"
+    "Verify a body, then parse it.\n"
     "\n"
     "Args:\n"
-    "    body: The raw bytes as received (any buffer).\n"
-    "    signature: The header's value; None when it is missing.\n"
-    "    secret: 32 bytes, str or bytes, or a sequence of such secrets.\n"
-    "    max_body: Larger bodies are refused unread (bytes).\n"
+    "    body: The raw body as received, as bytes or another buffer.\n"
+    "    signature: Value of the signature header; None if the header is missing.\n"
+    "    secret: A secret of 32 bytes (str or bytes), or a sequence of secrets.\n"
+    "    max_body: Maximum size of a body in bytes. Larger bodies are refused before they are hashed.\n"
     "\n"
     "Raises:\n"
-    "    SignatureError: The check failed.\n"
+    "    SignatureError: The signature check failed.\n"
     "    DecodeError: The body is not an event.\n"
     "\n"
     "Service interface: Events.";
 inline constexpr const char* parse_unverified_signature = "parse_unverified(raw)";
 inline constexpr const char* parse_unverified =
-    "Parse a body that was verified before and stored since (event.raw of the receiver). Checks nothing.\n"
+    "Parse a body that the receiver has verified and stored (event.raw), without a check of signature or age.\n"
     "\n"
-    "It checks neither a signature nor an age. It is right only where nobody except the receiver can write, such as "
-    "your\n"
-    "own job queue. Pass whatever arrived over the network to unwrap().\n"
+    "Use this function only for storage that the receiver alone can write to, such as your own job queue. Pass\n"
+    "everything that arrives over the network to unwrap().\n"
     "\n"
     "Args:\n"
-    "    raw: The body (any buffer).\n"
+    "    raw: The body, as bytes or another buffer.\n"
     "\n"
     "Raises:\n"
     "    DecodeError: The bytes are not an event.\n"
@@ -327,25 +333,25 @@ inline constexpr const char* format_amount_signature = "format_amount(amount, cu
 inline constexpr const char* format_amount =
     "Format an amount for a person: '18.75 DKK' for 1875 and 'DKK'.\n"
     "\n"
-    "It has as many decimals as the currency has in ISO 4217: none for 'JPY', three for 'KWD'. For an unknown currency "
-    "it\n"
-    "shows the integer.\n"
+    "The text has as many decimals as ISO 4217 gives the currency: none for 'JPY', three for 'KWD'. For an unknown\n"
+    "currency it has the integer unchanged.\n"
     "\n"
     "Args:\n"
-    "    amount: In the currency's smallest unit (cents), as fields of resources have it.\n"
+    "    amount: Amount in the currency's smallest unit (cents), as in the fields of resources.\n"
     "    currency: Currency code.";
 inline constexpr const char* sign_signature = "sign(body, secret)";
 inline constexpr const char* sign =
-    "The signature the service would send, 64 lowercase hex digits: for tests of your own receiver.";
+    "The signature that the service would send (64 lowercase hex digits), for tests of your own receiver.";
 inline constexpr const char* explain_signature = "explain(body, signature, secret)";
 inline constexpr const char* explain =
-    "Why a signature is refused: a few lines of text for a person. It never accepts.\n"
+    "Explain to a person, in a few lines of text, why a signature is refused. It never accepts a body.\n"
     "\n"
-    "Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another line end; the\n"
-    "signature in upper case or with a prefix; the secret with white space, in another encoding, another of the list) "
-    "and\n"
-    "names what would have matched. Arguments as of verify(); it also explains wrong ones. Shows neither a secret nor "
+    "The function tries common mistakes offline (the body re-serialised, still in base64 or with other line ends; the\n"
+    "signature in upper case or with a prefix; the secret with white space, in another encoding, or another one of "
     "the\n"
-    "right signature. Slow: it does not belong in a request path. Service interface: Events, Request headers.";
+    "list) and names the one that would match. The arguments are those of verify(); arguments of wrong types are\n"
+    "explained, not refused. The text contains neither a secret nor the right signature. Slow: do not call it for "
+    "every\n"
+    "request. Service interface: Events, Request headers.";
 
 }  // namespace billcore::python::docs

@@ -57,7 +57,7 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   return out;
 }
 
-// Adds a note to the exception that a signal handler has raised and that the interrupt hook left set.
+// Adds a note about a write to the signal handler's exception that the interrupt hook left set.
 void set_interrupted(const Error& error) {
   if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
   py::error_already_set raised;

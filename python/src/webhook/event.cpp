@@ -21,13 +21,13 @@ struct Object {
   Event event;
   PyObject* body;
   const detail::Node* data_node;  // null: absent
-  PyObject* data;                 // the resource, cached by the first access; else null
+  PyObject* data;                 // the resource; null until the first access to `data` creates it
 };
 
 std::array<PyTypeObject*, event_classes.size()> made{};
 
-// The index in event_classes. If `data` is not the object that the event's name promises, the event counts as unknown,
-// so that the annotated type of `data` is correct.
+// Returns the event's index in event_classes. A known event whose `data` should be an object but is not counts as
+// unknown, so that `data` always has the type of its annotation.
 std::size_t class_of(const Event& event, const detail::Node* data) noexcept {
   const auto place = static_cast<std::size_t>(event.type());
   const bool as_promised = data != nullptr && detail::kind(data) == Value::Kind::object;
@@ -41,7 +41,7 @@ constexpr Field name_field{"name", FieldKind::word, false, docs::event_name};
 constexpr Field account_field{"account", FieldKind::integer, false, docs::event_account};
 constexpr Field created_at_field{"created_at", FieldKind::time, false, docs::event_created_at};
 
-// `explain`: the core's reader of this field, called only if the field is absent or malformed, to throw the error.
+// `explain` is the core's reader of this field: it throws the error if the field is absent or malformed.
 template <const Field& field, auto explain>
 PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
@@ -62,7 +62,7 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
     if (object.data != nullptr) return Py_NewRef(object.data);
     if (object.data_node == nullptr) return Py_NewRef(Py_None);
     const Value data(object.event.value().document(), object.data_node);
-    if (!data.is_object()) return plain(data).release().ptr();  // built anew each time: may be mutable
+    if (!data.is_object()) return plain(data).release().ptr();  // not cached, because a list is mutable
     object.data = make_view(event_classes.at(class_of(object.event, object.data_node)).data, data);
     return Py_XNewRef(object.data);
   });
@@ -80,7 +80,7 @@ PyObject* repr(PyObject* self) noexcept {
     };
     const std::string_view type(Py_TYPE(self)->tp_name);
     const auto kind = py::str(std::string(type.substr(type.rfind('.') + 1)));
-    const bool is_known = Py_TYPE(self) != made[0];  // the class of a known event implies its name
+    const bool is_known = Py_TYPE(self) != made[0];  // repr() omits the name if the class implies it
     return py::str(is_known ? "<{} {}>" : "<{} {} {}>")
         .format(kind, shown(id_field), shown(name_field))
         .release()
@@ -118,7 +118,7 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
 void dealloc(PyObject* self) noexcept {
   Object& object = self_of(self);
   Py_XDECREF(object.data);
-  object.event.~Event();  // before the body, which the event refers to
+  object.event.~Event();  // before the body is released, because the event refers to the body
   Py_DECREF(object.body);
   free_object(self);
 }
@@ -153,7 +153,8 @@ py::bytes own_bytes(py::handle body, const std::string& name) {
 }
 
 SharedText shared_text(const py::bytes& bytes) {
-  // Only the Event object and resources refer to the text, and each of them keeps the bytes alive.
+  // The text keeps the bytes alive. Its deleter needs the GIL: the last references to the text belong to Python
+  // objects (the Event and its resources), which Python destroys with the GIL held.
   auto* owner = bytes.inc_ref().ptr();
   return {bytes_of(bytes),
           {owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); }}};
@@ -187,11 +188,10 @@ void bind_event(py::module_& module) {
   }
   auto any = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(made.at(1)));
   for (std::size_t i = 2; i <= made.size(); ++i) {
-    any =
-        checked(PyNumber_Or(any.ptr(), reinterpret_cast<PyObject*>(made.at(i % made.size()))));  // UnknownEvent is last
+    any = checked(PyNumber_Or(any.ptr(), reinterpret_cast<PyObject*>(made.at(i % made.size()))));  // UnknownEvent last
   }
   module.attr("AnyEvent") = any;
-  // pytest collects each class in a test module whose name begins with Test, unless the class has this attribute.
+  // pytest collects each class in a test module whose name begins with Test, unless its attribute __test__ is false.
   auto* test_hook = made.at(static_cast<std::size_t>(EventType::test_hook));
   if (PyDict_SetItemString(test_hook->tp_dict, "__test__", Py_False) != 0) throw py::error_already_set();
   PyType_Modified(test_hook);

@@ -12,10 +12,10 @@ namespace billcore::python {
 struct EventClass {
   const char* name;
   const char* doc;
-  View data;  // resource: not specified
+  View data;  // View::resource: the interface does not specify the type of `data`
 };
 
-/// At the place of its EventType.
+/// The index of each class is the event's EventType.
 inline constexpr std::array event_classes{
     EventClass{"billcore.webhooks.UnknownEvent", docs::about_unknown_event, View::resource},
     EventClass{"billcore.webhooks.SubscriptionCreated", docs::about_subscription_created, View::subscription},

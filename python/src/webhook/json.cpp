@@ -28,7 +28,7 @@ py::object whole_number(const Document& document, const Node* node) {
   return checked(out);
 }
 
-// The core limits the depth of the document (max_nesting), and so this recursion.
+// The core limits the nesting of a document (max_nesting), which also limits this recursion.
 py::object convert(const Document& document, const Node* node) {  // NOLINT(misc-no-recursion)
   switch (detail::kind(node)) {
     case Value::Kind::null:
@@ -59,7 +59,7 @@ py::object convert(const Document& document, const Node* node) {  // NOLINT(misc
   for (auto left = detail::size(node); left > 0; --left) {
     const Node* value = detail::value_of(key);
     const auto name = string(detail::text(key));
-    // If a name is repeated, the last value is used.
+    // If an object has a name twice, the last value replaces the earlier one.
     if (PyDict_SetItem(dict.ptr(), name.ptr(), convert(document, value).ptr()) != 0) throw py::error_already_set();
     if (left > 1) key = detail::next(value);
   }
@@ -73,7 +73,7 @@ py::object word(std::string_view text) {
   constexpr std::size_t longest = 32;
   static std::array<PyObject*, 128> known{};
   if (text.empty() || text.size() > longest) return string(text);
-  std::array<std::uint64_t, 2> ends{};  // the first and the last eight bytes are enough for a good hash
+  std::array<std::uint64_t, 2> ends{};  // the hash uses only the length and the first and last eight bytes
   const std::size_t part = std::min(text.size(), sizeof(std::uint64_t));
   std::memcpy(ends.data(), text.data(), part);
   std::memcpy(&ends[1], text.data() + text.size() - part, part);

@@ -16,8 +16,8 @@ namespace billcore::python {
 /// Converts an integer of any size.
 [[nodiscard]] pybind11::object plain_integer(const detail::Document& document, const detail::Node* node);
 
-/// A shared str for a text that is one of a few frequent values. The cache has a fixed number of slots; each keeps the
-/// text that used it last.
+/// Returns a str from a cache of frequent texts, such as statuses; adds a short ASCII text that the cache lacks. The
+/// cache has a fixed number of slots; each slot keeps the last text whose hash selected the slot.
 [[nodiscard]] pybind11::object word(std::string_view text);
 
 }  // namespace billcore::python

@@ -80,7 +80,7 @@ py::object integer_field(const Value& value) {
   return value.kind() == Value::Kind::integer ? plain_integer(*value.document(), value.node()) : py::object();
 }
 
-// Reads a field that is not a single plain value.
+// Reads a field of a kind that needs a conversion, such as a time, an object or an array.
 py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   switch (field.kind) {
     case FieldKind::time:
@@ -102,7 +102,7 @@ py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   }
 }
 
-// Makes the core's checked readers public; their errors say what is wrong and where.
+// Makes the core's checked readers public. Their errors say what is wrong with a field, and give its path.
 class Reader : public Resource {
  public:
   using Resource::any;
@@ -179,7 +179,7 @@ py::object try_field(const Value& owner, const Field& field) {
   if (kind == Value::Kind::null && (node == nullptr || field.kind != FieldKind::any)) {
     return field.nullable ? py::none() : py::object();
   }
-  // Plain values are read here, without building a Value.
+  // Read plain values here, because constructing a Value would take longer.
   switch (field.kind) {
     case FieldKind::text:
       return kind == Value::Kind::string ? string(detail::text(node)) : py::object();
@@ -218,7 +218,7 @@ std::optional<Value> find(const Value& owner, PyObject* name) noexcept {
   py::ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name, &size);
   if (text == nullptr) {
-    PyErr_Clear();  // a lone surrogate: no member has such a name
+    PyErr_Clear();  // `name` has a lone surrogate: no member has such a name
     return std::nullopt;
   }
   return owner.find({text, static_cast<std::size_t>(size)});
@@ -286,7 +286,7 @@ PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept {
   });
 }
 
-// Pickles a resource as its JSON text and its path, so that errors still name `data.price`.
+// Pickles a resource as its JSON text and its path, so that errors after unpickling still name, say, `data.price`.
 PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     const auto restore = py::module_::import("billcore._webhook").attr("_restore");
@@ -340,7 +340,8 @@ std::array common_methods{
     PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the JSON text."},
     PyMethodDef{},
 };
-// The docstring with `$self`, as Python expects for a method written in C; static, because the type refers to it.
+// Returns the docstring with `$self`, as Python expects it for a method written in C. Static, because the type refers
+// to it.
 const std::string& usable_at_doc() {
   static const std::string doc =
       Signature(docs::subscription_usable_at_signature).method_doc(docs::subscription_usable_at);
@@ -376,7 +377,7 @@ PyObject* make_view(View type, const Value& value) noexcept {
 }
 
 void bind_model(py::module_& module) {
-  // Static, because the types refer to these tables.
+  // The tables are static, because the types refer to them until the process ends.
   static std::array<std::vector<PyGetSetDef>, types.size()> getsets;
   make_view_type(0, common_getset.data(), module);
   for (std::size_t i = 1; i < types.size(); ++i) {
@@ -386,7 +387,7 @@ void bind_model(py::module_& module) {
     getsets[i].emplace_back();
     make_view_type(i, getsets[i].data(), module);
   }
-  // A C function, because a pickle that refers to a pybind11 function would contain eval() and getattr().
+  // _restore is a C function: a pickle that refers to a pybind11 function would contain eval() and getattr().
   def_function(module, restore_signature(), fast_call<restore>, "Makes a resource from its pickle.",
                "billcore._webhook");
 }

@@ -1,4 +1,5 @@
-// The types of resource views: raw heap types around a Value, all generated from one table.
+// The types of resource views: raw heap types that contain a Value. All types are made from the table in
+// model_table.hpp.
 //
 // The views are immutable, hold no Python object (so the garbage collector need not track them) and can be created from
 // Python only by unpickling.
@@ -15,14 +16,14 @@ namespace billcore::python {
 /// Creates the types and adds them to the module.
 void bind_model(pybind11::module_& module);
 
-/// A view of `value`, which must be an object. New reference, or null with an error set.
+/// Creates a view of `value`, which must be an object. Returns a new reference, or null with a Python error set.
 [[nodiscard]] PyObject* make_view(View type, const Value& value) noexcept;
 
-/// The field as a Python value; a null handle if it does not match the table.
+/// Returns the field as a Python value; a null handle if the JSON value does not have the field's kind.
 [[nodiscard]] pybind11::object try_field(const Value& owner, const Field& field);
 
-// Implement `name in owner` and `owner[name]`; `owner` is an object. get_member() returns plain JSON, or null with
-// KeyError set.
+// Implement `name in owner` and `owner[name]`; `owner` is a JSON object. get_member() returns plain JSON, or null
+// with KeyError set.
 [[nodiscard]] int has_member(const Value& owner, PyObject* name) noexcept;
 [[nodiscard]] PyObject* get_member(const Value& owner, PyObject* name) noexcept;
 

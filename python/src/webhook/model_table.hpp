@@ -10,7 +10,7 @@
 
 namespace billcore::python {
 
-/// How a field is read. A word is a text from a small set.
+/// How a field is read. A word is a text from a small set of values, such as a status.
 enum class FieldKind { text, word, integer, boolean, id, time, decimal, object, any, view, views, integers };
 
 struct Field {
@@ -18,7 +18,7 @@ struct Field {
   FieldKind kind;
   bool nullable;
   const char* doc;
-  View element = View::resource;  // of view and views
+  View element = View::resource;  // the resource type, if kind is view or views
 };
 
 inline constexpr std::array subscription_fields{
@@ -109,10 +109,10 @@ struct Type {
   const char* doc;
   std::span<const Field> fields;
   std::array<const char*, 2> shown;  // members that repr() shows: never a URL
-  const char* amount;                // the amount that it shows, or null
+  const char* amount;                // the amount that repr() shows, or null
 };
 
-// In the order of View.
+// The types, in the order of the enum View.
 inline constexpr std::array types{
     Type{"billcore.Resource", docs::about_resource, {}, {"id", nullptr}, nullptr},
     Type{"billcore.Subscription",

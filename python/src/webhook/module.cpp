@@ -30,14 +30,14 @@ namespace {
 
 // ---- The one-shot functions -------------------------------------------------------------------------------------------
 
-/// A Verifier, and a copy of its secrets, which identify it in the cache.
+/// A Verifier in the cache, with a copy of its secrets, by which the cache finds it.
 class CachedVerifier {
  public:
   CachedVerifier(const Secrets& secrets, std::size_t max_body)
       : verifier_(secrets.texts(), VerifierOptions{.max_body = max_body}), each_(secrets.texts().front().size()) {
     copies_.reserve(secrets.texts().size() * each_);
     for (const auto secret : secrets.texts())
-      copies_.insert(copies_.end(), secret.begin(), secret.end());  // all of one length, as the Verifier requires
+      copies_.insert(copies_.end(), secret.begin(), secret.end());  // all secrets of a Verifier have the same length
   }
 
   [[nodiscard]] const Verifier& verifier() const noexcept { return verifier_; }
@@ -57,8 +57,9 @@ class CachedVerifier {
   detail::SecretText copies_;
 };
 
-/// Preparing keys takes about as long as hashing a small body, so the Verifiers of the last few calls are cached.
-/// Requires the GIL. Returns a copy, since the GIL may be released while the Verifier is used.
+/// Returns a Verifier for the secrets. Preparing keys takes about as long as hashing a small body, so a cache has the
+/// last four Verifiers. The result is a copy, because the caller may release the GIL while it uses the Verifier.
+/// Requires the GIL.
 Verifier recent_verifier(py::handle secret, py::handle max_body) {
   static std::array<std::unique_ptr<const CachedVerifier>, 4> known;
   static std::size_t oldest = 0;
@@ -124,7 +125,7 @@ py::str sign(py::handle body, py::handle secret) {
                         [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
 }
 
-// Explains an invalid argument in the result instead of raising.
+// Explains an invalid argument in the returned text instead of raising an error.
 std::string explain(py::handle body, py::handle signature, py::handle secret) {
   try {
     const Buffer buffer(body);
@@ -202,7 +203,7 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       set_error(error);
-    } catch (...) {  // translate here: the other module may have its own types of the standard exceptions
+    } catch (...) {  // translate here, because `_client` may have its own types of the standard exceptions
       py::detail::translate_exception(std::current_exception());
     }
   });

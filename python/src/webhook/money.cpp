@@ -6,7 +6,7 @@
 namespace billcore::python {
 namespace {
 
-// ISO 4217: the codes of the currencies, by their number of decimals.
+// The currency codes of ISO 4217, grouped by the number of decimals.
 constexpr std::array<std::pair<std::size_t, std::string_view>, 4> by_decimals{{
     {2,
      "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF "

@@ -7,7 +7,8 @@
 
 namespace billcore::python {
 
-/// "18.75 DKK" for 1875 of DKK, with as many decimals as the currency has; "1875 XYZ" for an unknown currency.
+/// Returns for example "18.75 DKK" for 1875 and "DKK", with as many decimals as the currency has. For an unknown
+/// currency the number is unchanged: "1875 XYZ".
 [[nodiscard]] std::string amount_text(std::int64_t amount, std::string_view currency);
 
 }  // namespace billcore::python

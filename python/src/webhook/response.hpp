@@ -1,4 +1,4 @@
-// ResponseInfo: metadata of the answer that contained a result.
+// The Python class ResponseInfo: metadata of the HTTP answer that contained a result.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,10 +12,10 @@ namespace billcore::python {
 
 void bind_response_info(pybind11::module_& module);
 
-/// Adds a header to a dict: values of one name are joined by commas.
+/// Adds a header to a dict; joins the values of headers with the same name by commas.
 void add_header(pybind11::dict& headers, const std::string& name, const std::string& value);
 
-/// A ResponseInfo, or None for null. New reference, or null with an error set.
+/// Creates a ResponseInfo; None if `info` is null. Returns a new reference, or null with a Python error set.
 [[nodiscard]] PyObject* make_response_info(const std::shared_ptr<const ResponseInfo>& info) noexcept;
 
 }  // namespace billcore::python

@@ -20,7 +20,8 @@ bool is_word(std::string_view text) noexcept {
   });
 }
 
-// A member as repr() shows it; null if it is neither a text nor an integer. A text that is not a word is in quotes.
+// Returns a member as repr() shows it; null if the member is neither a text nor an integer. Quotes free text
+// (FieldKind::text) and any text with other characters than letters, digits, _ and -.
 py::object shown_member(const Type& type, const Value& owner, const char* name) {
   const auto found = name == nullptr ? std::nullopt : owner.find(name);
   if (!found || (found->kind() != Value::Kind::string && found->kind() != Value::Kind::integer)) return {};
@@ -34,7 +35,7 @@ py::object shown_member(const Type& type, const Value& owner, const char* name) 
   return PyUnicode_GetLength(shown.ptr()) > longest ? checked(PyUnicode_FromFormat("%U...", cut.ptr())) : cut;
 }
 
-// The amount with the currency; null if one of them is absent.
+// Returns the amount with the currency; null if one of them is absent or not valid.
 py::object shown_amount(const Type& type, const Value& owner) {
   const auto amount = type.amount == nullptr ? std::nullopt : owner.find(type.amount);
   const auto currency = owner.find("currency");

@@ -10,14 +10,14 @@
 
 namespace billcore::python {
 
-/// Length of what precedes the name of a public type.
+/// Length of the prefix "billcore." of a public type's full name.
 inline constexpr std::size_t package_prefix = sizeof("billcore.") - 1;
 
-/// The repr of a resource: <Order 9102337 paid 18.75 DKK>.
+/// Returns the repr of a resource, such as <Order 9102337 paid 18.75 DKK>.
 [[nodiscard]] pybind11::object shown(const Type& type, const Value& value);
 
-/// Calls a function of billcore._shown, which is imported at its first use, with `self`. New reference, or null with an
-/// error set.
+/// Calls a function of billcore._shown with `self`; imports the module on first use. Returns a new reference, or null
+/// with a Python error set.
 [[nodiscard]] PyObject* call_shown(const char* function, PyObject* self) noexcept;
 
 }  // namespace billcore::python

@@ -56,7 +56,8 @@ void bind_verified(py::module_& module) {
 
 // ---- VerifyStream -----------------------------------------------------------------------------------------------------------
 
-/// A VerifyStream inside its Python object; refuses other threads while a large piece is hashed without the GIL.
+/// The C++ value of Python's VerifyStream. While one thread hashes a large piece without the GIL, refuses other
+/// threads.
 class Stream {
  public:
   explicit Stream(VerifyStream stream) : stream_(std::move(stream)) {}
@@ -92,7 +93,7 @@ py::object stream_update(PyObject* self, const Call& call) {
 
 // ---- Verifier ---------------------------------------------------------------------------------------------------------------
 
-/// A Verifier inside its Python object.
+/// The C++ value of Python's Verifier.
 class BoundVerifier : public Verifier {
  public:
   BoundVerifier(const Verifier& verifier, ClockFunction clock) : Verifier(verifier), clock_(std::move(clock)) {}
@@ -177,8 +178,8 @@ py::object verify(const Verifier& verifier, py::handle body, py::handle signatur
 }
 
 py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
-  // A buffer is copied before its signature is checked, since another thread could change the buffer in between. A body
-  // that is too large is refused without a copy.
+  // Copies a buffer before checking its signature: another thread could change the buffer between the check and the
+  // parsing. Refuses a body that is too large without a copy.
   if (!PyBytes_CheckExact(body.ptr())) {
     const Buffer buffer(body);
     if (buffer.text().size() > verifier.options().max_body)

@@ -1,4 +1,4 @@
-// The types that check signatures, Verifier and VerifyStream, and their result Verified.
+// The Python classes that check signatures, Verifier and VerifyStream, and their result, Verified.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,7 +16,8 @@ void bind_verifier(pybind11::module_& module);
 [[nodiscard]] pybind11::object unwrap(const Verifier& verifier, pybind11::handle body,
                                       std::optional<std::string_view> signature);
 
-// Up to this many bytes, hashing is faster than releasing the GIL and taking it again.
+// Functions release the GIL only for more than this many bytes: hashing fewer bytes is faster than taking the GIL
+// again.
 inline constexpr std::size_t large_body = std::size_t{64} << 10U;
 
 template <typename F>

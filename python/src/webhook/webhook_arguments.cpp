@@ -12,7 +12,8 @@
 namespace billcore::python {
 namespace {
 
-/// Text or bytes of a header. A str that UTF-8 cannot encode becomes a text that is never a valid signature.
+/// Returns the text of a header, which is a str or bytes; nullopt for another type. For a str that UTF-8 cannot
+/// encode, returns "?", which is never a valid signature.
 std::optional<std::string_view> header_value(py::handle value) {
   if (PyBytes_Check(value.ptr())) return bytes_of(value);
   if (!PyUnicode_Check(value.ptr())) return std::nullopt;
@@ -41,11 +42,11 @@ std::chrono::microseconds instant_of(py::handle now) {
   return to_instant(now, "the result of clock").time_since_epoch();
 }
 
-// Takes the GIL, which is released while a large body is verified.
+// Returns a clock that takes the GIL, because verifying a large body releases the GIL.
 Clock clock_of(const ClockFunction& function) {
   return [function] {
     const Gil gil;
-    const py::object kept = *function;  // NOLINT(performance-unnecessary-copy-initialization): it may be cleared below
+    const py::object kept = *function;  // NOLINT(performance-unnecessary-copy-initialization): *function may change
     if (!kept)
       throw Error(ErrorCode::config, "the Verifier of this check was destroyed: keep it until its checks are done");
     const py::object now = kept();
@@ -54,7 +55,8 @@ Clock clock_of(const ClockFunction& function) {
   };
 }
 
-// The header's name for a WSGI environ key (HTTP_SERVICE_SIGNATURE in Django's request.META); other names unchanged.
+// Returns the header's name for a WSGI environ key, such as HTTP_SERVICE_SIGNATURE in Django's request.META. Returns
+// other names unchanged.
 std::string header_name(std::string_view name) {
   constexpr std::string_view mark = "HTTP_";
   if (!name.starts_with(mark)) return std::string(name);
@@ -126,7 +128,7 @@ std::optional<std::string> find_signature(const Verifier& verifier, py::handle h
       return;
     }
     if (value.is_none()) return;
-    // Frameworks may store other types among the headers; only the signature header must be str or bytes.
+    // Frameworks may store values of other types among the headers; only the signature header must be str or bytes.
     const auto header = header_name(name);
     const std::pair<std::string_view, std::string_view> only{header, ""};
     if (verifier.find_signature({&only, 1})) {

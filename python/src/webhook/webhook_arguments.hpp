@@ -16,7 +16,8 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Borrows the bytes of a buffer. Error(invalid_argument), with the reason, for anything that is not a buffer of bytes.
+/// Borrows the bytes of a buffer. The constructor throws Error(invalid_argument), with the reason, for anything that
+/// is not a buffer of bytes.
 class Buffer {
  public:
   explicit Buffer(py::handle body, const std::string& name = "body");
@@ -36,11 +37,11 @@ class Buffer {
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-/// The value of a signature header, str or bytes; nullopt for None.
+/// Returns the value of a signature header, which must be str, bytes or None; nullopt for None.
 [[nodiscard]] std::optional<std::string_view> signature_of(py::handle signature);
 
-/// One secret or a sequence of them. The texts are borrowed from the Python objects. `name` is the argument's name, for
-/// errors.
+/// The secrets in an argument, which is one secret or a sequence of secrets. Borrows the texts from the Python
+/// objects. `name` is the argument's name, for errors.
 class Secrets {
  public:
   Secrets(py::handle secrets, const char* name);
@@ -51,13 +52,13 @@ class Secrets {
   std::vector<std::string_view> texts_;
 };
 
-/// A Python function that a Verifier calls for the time. The core's options share the function, but the garbage
-/// collector cannot see them; the Verifier's Python object owns the reference and visits it.
+/// A Python function that a Verifier calls to get the time. The core's VerifierOptions share the function, but the
+/// garbage collector cannot visit them. The Verifier's Python object therefore visits and clears the function.
 using ClockFunction = std::shared_ptr<py::object>;
 /// Returns null if `clock` is None or left out.
 [[nodiscard]] ClockFunction clock_function(py::handle clock);
 
-/// The options of a Verifier from its arguments, any of which may be omitted.
+/// Converts the arguments of a Verifier to its options; each argument may be omitted.
 [[nodiscard]] VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,
                                                const ClockFunction& clock);
 

@@ -13,8 +13,8 @@ import (
 	"bench/turns"
 )
 
-// delivery is one webhook as the receiver gets it. For a library with another signature scheme, the body is signed
-// again.
+// delivery is one webhook as the receiver gets it. A contender whose library has another signature scheme signs the
+// body again.
 type delivery struct {
 	body      []byte
 	signature string
@@ -33,8 +33,8 @@ func arrived(folder string) delivery {
 	return delivery{read(folder, "900.body"), string(read(folder, "900.signature")), read(folder, "secret")}
 }
 
-// contender returns a function that performs the operation and returns the sum of what it has read; nil if the library
-// does not have this operation.
+// contender returns a function that performs the operation once and returns the sum of the lengths of what it read;
+// nil if the library does not have this operation.
 type contender func(operation string, given delivery) func() (int, error)
 
 var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe, "standard": standard}

@@ -79,7 +79,7 @@ func newList(url string, atOnce int) turns.Row {
 	return &list{client}
 }
 
-// Run reads the list of `pages` pages.
+// Run reads the list that has `pages` pages.
 func (l *list) Run(pages int) int {
 	sum := 0
 	orders := l.client.Subscriptions().Orders(context.Background(), billcore.ID("sub_"+strconv.Itoa(pages)))

@@ -33,7 +33,8 @@ func decoded(body []byte) (int, error) {
 	return out.sum(), err
 }
 
-// byHand uses only the standard library: a reused hmac, a comparison in constant time, encoding/json into a struct.
+// byHand uses only the standard library: it reuses one hmac, compares in constant time, and decodes into a struct
+// with encoding/json.
 func byHand(operation string, given delivery) func() (int, error) {
 	var mac hash.Hash = hmac.New(sha256.New, given.secret)
 	verify := func() error {
@@ -52,7 +53,8 @@ func byHand(operation string, given delivery) func() (int, error) {
 	return measured(operation, given, verify)
 }
 
-// measured returns the operation of a library that only verifies; for "unwrap", decoding with encoding/json is added.
+// measured returns the operation of a library that only verifies. For "unwrap", the operation also decodes the body
+// with encoding/json.
 func measured(operation string, given delivery, verify func() error) func() (int, error) {
 	switch operation {
 	case "verify":
@@ -68,7 +70,7 @@ func measured(operation string, given delivery, verify func() error) func() (int
 	return nil
 }
 
-// stripe uses stripe-go, which signs "TIME.BODY", so the delivery is signed again.
+// stripe uses stripe-go, whose signature is over "TIME.BODY", so stripe signs the delivery again.
 func stripe(operation string, given delivery) func() (int, error) {
 	signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{
 		Payload: given.body, Secret: string(given.secret), Timestamp: time.Now(),
@@ -78,7 +80,8 @@ func stripe(operation string, given delivery) func() (int, error) {
 	})
 }
 
-// standard uses standard-webhooks, which signs "ID.TIME.BODY" and encodes in base64, so the delivery is signed again.
+// standard uses standard-webhooks, whose signature is over "ID.TIME.BODY" and in base64, so standard signs the
+// delivery again.
 func standard(operation string, given delivery) func() (int, error) {
 	verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString(given.secret))
 	if err != nil {

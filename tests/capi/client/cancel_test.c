@@ -155,7 +155,7 @@ static void* call_held(void* options) {
   return NULL;
 }
 
-/* Two threads trigger a token that several calls use: all calls end. */
+/* Several calls use one token, and two threads trigger it: all calls end. */
 static void test_several_calls(const billcore_client* client) {
   enum { threads = 3 };
   pthread_t calls[threads];

@@ -1,4 +1,5 @@
-/* billcore_subscription_find_charges() returns the orders that a charge of unknown outcome may have made. */
+/* Tests billcore_subscription_find_charges(), which returns the orders that a charge of unknown outcome may have
+ * made. */
 #include <inttypes.h>
 
 #include "support/client.h"
@@ -90,7 +91,8 @@ int main(void) {
               invalid, "skew_ms");
   CHECK(found == NULL);
 
-  /* The list's total exceeds the orders received: orders may be missing, and the error holds those found. */
+  /* The list's total is larger than the number of orders received, so orders may be missing. The error contains the
+   * orders that were found. */
   billcore_error* unproven = NULL;
   CHECK(billcore_subscription_find_charges_since(client, BILLCORE_STR("short"), 0, NULL, NULL, &found, &unproven) ==
         BILLCORE_ERROR_POSSIBLY_MISSED);

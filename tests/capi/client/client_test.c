@@ -1,5 +1,5 @@
-/* The client against a small server: results, errors, lifetimes across the two libraries, threads. pager_test.c tests
- * lists; the conformance tests check what the client sends. */
+/* Tests the client against a small server: results, errors, handles that libbillcore and libbillcore-webhook share,
+ * and threads. pager_test.c tests lists; the conformance tests check what the client sends. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/client.h"
@@ -91,7 +91,7 @@ static void test_errors(const billcore_client* client) {
   CHECK(strstr(billcore_error_body(err).data, "card_declined") != NULL);
   billcore_error_free(err);
 
-  /* The charge is sent, and the connection ends without an answer. */
+  /* The server receives the charge and closes the connection without an answer. */
   CHECK(billcore_subscription_charge(client, BILLCORE_STR("s2"), 1, 100, NULL, NULL, &order, &err) ==
         BILLCORE_ERROR_OUTCOME_UNKNOWN);
   CHECK(billcore_error_outcome_unknown(err) && billcore_error_cause(err) == BILLCORE_ERROR_CONNECTION);

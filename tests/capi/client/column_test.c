@@ -1,4 +1,4 @@
-/* billcore_page_column reads one field of all items of a page. */
+/* Tests billcore_page_column(), which reads one field of every item of a page. */
 #include "support/client.h"
 
 static billcore_error* err;
@@ -20,7 +20,7 @@ static billcore_page* first_page(const billcore_client* client) {
   return page;
 }
 
-/* Peeks at a page and skips some of its items: the list continues with the next item. */
+/* Peeks at a page and skips some of its items; the list then continues with the first item that was not skipped. */
 static void test_peek_and_skip(const billcore_client* client) {
   billcore_order_list* list = NULL;
   billcore_order_page* page = NULL;

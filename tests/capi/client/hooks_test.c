@@ -1,4 +1,5 @@
-/* Tests hooks of clients and calls: each attempt ends once, and a hook that does not return blocks only its call. */
+/* Tests the hooks of clients and calls. A hook is called once at the end of each attempt, and a hook that does not
+ * return blocks only its own call. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
@@ -88,7 +89,7 @@ static void test_what_they_are_told(const server* at) {
   CHECK(of_call.text[0] == '\0' && strstr(of_client.text, "2: GET ") != NULL);
   billcore_call_options_free(call);
 
-  /* When there is no answer, the hook gets the reason. */
+  /* If an attempt gets no answer, the hook gets the reason. */
   billcore_client_changes* once = NULL;
   billcore_client* other = NULL;
   billcore_order* order = NULL;
@@ -103,7 +104,7 @@ static void test_what_they_are_told(const server* at) {
   billcore_client_free(client);
 }
 
-/* Counts the attempts, and records how they end. */
+/* Counts the attempts of calls, and records how each attempt ends. */
 typedef struct {
   int begun;
   int ended;

@@ -1,5 +1,5 @@
-/* Lists of many pages against a small server: several pages at once, strict reading, states, errors that name their
- * page, forks. */
+/* Tests lists of many pages against a small server: several requests in flight, strict reading, resuming from a
+ * state, errors that name the page, and forks. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdatomic.h>
@@ -27,7 +27,8 @@ static const char* answer(const char* request) {
            "{\"data\":[{\"id\":%d},{\"id\":%d},{\"id\":%d}],\"pagination\":{\"total\":%d,\"count\":3,\"per_page\":3,"
            "\"current_page\":%d,\"total_pages\":%d,\"links\":{\"next\":null,\"previous\":null}}}",
            (number - 1) * 3, (number - 1) * 3 + 1, (number - 1) * 3 + 2, (int)records, number, (int)pages);
-  /* Send the length: a forked child also holds the server's socket, so the server's close does not end the answer. */
+  /* Send a Content-Length: a forked child also has the server's socket open, so the server cannot end the answer by
+   * closing the connection. */
   snprintf(out, sizeof out, "HTTP/1.1 200 OK\r\nContent-Length: %d" HEAD "%s", (int)strlen(body), body);
   return out;
 }
@@ -69,7 +70,7 @@ static billcore_order_list* orders_of(const billcore_client* client) {
   return list;
 }
 
-/* Reads items that must be number `from` and the following ones, up to `to`. */
+/* Reads the next items, whose ids must be the numbers from `from` to `to` - 1. */
 static void read_items(billcore_order_list* list, int from, int to) {
   billcore_error* err = NULL;
   billcore_order* order = NULL;
@@ -133,7 +134,8 @@ static void test_concurrency(const server* at) {
   billcore_client_free(refused);
 
   for (int32_t concurrency = 1; concurrency <= 64; concurrency *= 4) {
-    /* Use a separate server: late requests of a stopped list would be counted in the next round. */
+    /* Each round has its own server: otherwise a late request of a stopped list would be counted in the next
+     * round. */
     server* apart = server_start(answer);
     billcore_client* plain = client_of(apart, "key", NULL, NULL);
     billcore_client* own = several_at_once(plain, concurrency);
@@ -298,8 +300,8 @@ static void test_states(const billcore_client* client) {
   billcore_product_list_free(product_list);
 }
 
-/* Forks while requests are in flight: parent and child read on. (The child reads after the parent: the server serves
- * one connection at a time, and open connections of a waiting parent would block the child.) */
+/* Forks while requests are in flight; then both processes read the rest of the list. (The parent reads first: the
+ * server serves one connection at a time, so the open connections of a waiting parent would block the child.) */
 static void test_fork(const billcore_client* client) {
   int status = -1;
   int turn[2];

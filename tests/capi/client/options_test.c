@@ -1,4 +1,5 @@
-/* Sets options and queries by name, as the bindings of other languages do; tests which values are refused, and when. */
+/* Tests setting options and queries by name, as the bindings of other languages do: which values are refused, and by
+ * which call. */
 #include "support/check.h"
 
 static billcore_error* err;
@@ -53,7 +54,8 @@ static void unhooked(void* context, const billcore_attempt* attempt) {
   (void)attempt;
 }
 
-/* Each context is released once: with its options, when another context replaces it, or when it is refused. */
+/* The context of a callback is released once: when its options are freed, when another context replaces it, or when a
+ * setter refuses it. */
 static void test_contexts_are_released(void) {
   int first = 0, second = 0, refused = 0;
   for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_CALL; ++kind) {
@@ -104,7 +106,7 @@ static void test_values(void) {
   billcore_options_free(product);
 }
 
-/* A binding may pass options of a wrong kind, which the types of C forbid. */
+/* The binding of another language may pass options of the wrong kind; in C the types prevent this. */
 static void test_other_kinds(void) {
   billcore_client_options* options = NULL;
   billcore_client* client = NULL;

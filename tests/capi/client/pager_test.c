@@ -1,4 +1,4 @@
-/* Lists and pages against a small server: items, totals, verdicts, lifetimes. */
+/* Tests lists and pages against a small server: items, totals, verdicts, and the lifetimes of handles. */
 #include "support/client.h"
 
 #define PAGE(items, page)                                                           \

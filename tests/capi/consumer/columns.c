@@ -1,4 +1,4 @@
-/* Calls libbillcore-arrow without a list to read. */
+/* Calls libbillcore-arrow, with NULL instead of a list. */
 #include <billcore.h>
 #include <billcore/arrow.h>
 

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
-mv "$work/first" "$work/prefix"  # a file that contains the old path now fails
+mv "$work/first" "$work/prefix"  # a file that refers to the old path no longer works
 prefix=$work/prefix
 if grep -rlF "$work/first" "$prefix"; then
   echo "these installed files hold the place they were installed to" >&2
@@ -22,8 +22,8 @@ cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" 
 for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
-# Builds a project without C++ twice: with all libraries, and with only the shared libraries but without the development
-# files of OpenSSL and libcurl.
+# Builds the C programs as a project without C++. The first call uses all libraries. The second uses only the shared
+# libraries, and CMake cannot find the development files of OpenSSL and libcurl.
 in_c() { # NAME LINES_TO_DROP OPTION…
   folder=$work/$1
   mkdir "$folder"
@@ -73,7 +73,8 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   LD_LIBRARY_PATH=$libdir "$work/pc-columns"
   $cc $flags "$here/columns.c" -o "$work/pc-columns-archive" $(pkg-config --cflags --libs billcore-arrow-static)
   "$work/pc-columns-archive"
-  # The pkg-config names in -static must link the static libraries, although the shared ones are in the same folder.
+  # The pkg-config packages whose names end with -static must link the static libraries, although the shared libraries
+  # are in the same folder.
   $cc $flags "$here/small.c" -o "$work/pc-small-archive" $(pkg-config --cflags --libs billcore-webhook-static)
   $cc $flags "$here/large.c" -o "$work/pc-large-archive" $(pkg-config --cflags --libs billcore-static)
   if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" "$work/pc-columns-archive" | grep -F libbillcore; then
@@ -82,7 +83,7 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   fi
   "$work/pc-small-archive"
   "$work/pc-large-archive"
-  # Links with --static, from a copy of the tree without shared libraries.
+  # Links with `pkg-config --static` against a copy of the installed tree without shared libraries.
   mkdir "$work/archives"
   cp -R "$prefix/." "$work/archives"
   find "$work/archives" -name 'libbillcore*.so*' -exec rm -f {} +
@@ -98,8 +99,8 @@ if ldd "$work/pc-small" "$work/pc-small-static" | grep -i curl; then
 fi
 "$here/other_crypto.sh" "$libdir" "$work" "${2:-}"
 
-# A C program linked with the static libbillcore-webhook. capi/README.md states its size; the limit is 1.25 times that
-# size.
+# Measures a C program linked with the static libbillcore-webhook. capi/README.md states the size of this program; the
+# limit is 1.25 times the stated size.
 PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046,SC2086
 $cc $flags -O2 "$here/small.c" -o "$work/stripped" $(pkg-config --cflags --libs billcore-webhook-static) -Wl,--gc-sections

@@ -1,5 +1,5 @@
-/* libbillcore and libbillcore-webhook in one program: signatures, options, and an error that one library makes and the
- * other reads. */
+/* Uses libbillcore and libbillcore-webhook in one program: signatures, options, and an error that one library makes
+ * and the other reads. */
 #include <billcore.h>
 #include <string.h>
 

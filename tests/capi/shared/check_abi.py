@@ -14,8 +14,8 @@ from pathlib import Path
 
 from stored_header import differences, joined, version
 
-# Leave out what a C program cannot see (names of parameters, types that no public header defines) and what depends on
-# the machine (places in the sources).
+# abidw leaves out what a C program cannot see (parameter names, types that no public header defines) and what depends
+# on the machine (source locations).
 DUMP = [
     "--drop-private-types",
     "--exported-interfaces-only",
@@ -29,7 +29,7 @@ DUMP = [
     "--type-id-style",
     "hash",
 ]
-PRIVATE = "billcore_private_"  # its symbol version differs in each build, and no header declares it
+PRIVATE = "billcore_private_"  # functions with a symbol version that differs in each build; no header declares them
 
 
 def dump(capi: Path, library: Path) -> str:
@@ -50,14 +50,14 @@ def stored(capi: Path, library: Path) -> Path:
 
 
 def difference(before: Path, after: Path, *options: str) -> str:
-    """The output of abidiff; empty if it found no difference."""
+    """Returns the output of abidiff; empty if it found no difference."""
     done = subprocess.run(["abidiff", *options, before, after], capture_output=True, text=True)
     assert done.returncode & 3 == 0, done.stderr
     return done.stdout if done.returncode != 0 else ""
 
 
 def check(capi: Path, library: Path, renew: str) -> str:
-    """The problem with a library; empty if it has none."""
+    """Returns how a library's ABI differs from the stored ABI; empty if it does not differ."""
     baseline = stored(capi, library)
     if not baseline.exists():
         return f"{baseline} does not exist. To store it:\n{renew}"

@@ -2,7 +2,8 @@
 
 Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW
 
-The script changes the build id in the symbol versions of a library's copy; the dynamic loader must refuse the copy.
+The script changes the build id in the symbol versions of a copied library. The dynamic loader must then refuse to
+load the library that depends on the copy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes the reference of the C headers with Doxygen, and checks it: check_reference.py (in the root of the tree)
+"""Makes the reference of the C headers with Doxygen, and checks it. Run it in the root of the tree.
 
 Each function, type and constant of the headers must be on a page, and no page may show the macros that declare
 functions. Doxygen itself warns about declarations without a comment (capi/Doxyfile makes warnings errors).
@@ -20,7 +20,8 @@ HIDDEN = re.compile(r"\bBILLCORE_(?:API|EXPORT|INLINE|INLINE_VOID|NODISCARD|CAST
 
 
 def declared() -> set[str]:
-    """Each public name. A function's name ends with `()`, because the reference must show it as a function."""
+    """Returns every public name of the headers. A function's name ends with `()`, because the reference must show it
+    as a function."""
     names = {f"{function.name}()" for function in read_functions(INCLUDE)}
     for path in headers(INCLUDE):
         text = path.read_text("utf-8")
@@ -38,7 +39,7 @@ def main() -> int:
     hidden: set[str] = set()
     for page in (OUTPUT / "html").glob("*_8h.html"):
         text = re.sub(r"<[^>]+>", "", page.read_text("utf-8"))
-        shown |= {  # headings of functions and types, and numbers of enumerations
+        shown |= {  # headings of functions and types, and constants of enumerations
             *re.findall(r"&#9670;(?:&#160;|&nbsp;)(\w+(?:\(\))?)", text),
             *re.findall(r"\b(BILLCORE_\w+) = ", text),
         }

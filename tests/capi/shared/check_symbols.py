@@ -1,4 +1,4 @@
-"""Compares what the libraries export, what the headers declare, and capi/abi/symbols.txt.
+"""Checks that the libraries export the functions that the headers declare and capi/abi/symbols.txt lists.
 
 Usage: check_symbols.py CAPI_FOLDER LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW [--write]
 --write brings symbols.txt up to date first.
@@ -24,7 +24,7 @@ SONAMES = {"webhook": "libbillcore-webhook.so.0", "client": "libbillcore.so.0", 
 
 
 def exported(library: Path) -> set[str]:
-    """Names of the defined dynamic symbols, without those of the version nodes."""
+    """Returns the names of the library's defined dynamic symbols, without the names of symbol versions."""
     out = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in out.splitlines()]
     return {row[-1].split("@")[0] for row in rows if row[-2] != "A"}

@@ -20,7 +20,7 @@ class Function:
     parameters: tuple[Parameter, ...]
     documented: bool  # whether a comment with @since is right before the declaration
     since: str
-    inline: bool  # defined in the header: no library exports the function
+    inline: bool  # defined in the header, not exported by a library
 
 
 _DECLARATION = re.compile(

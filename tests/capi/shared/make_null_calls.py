@@ -32,7 +32,8 @@ int main(void) {
 
 
 def is_handle(parameter: Parameter) -> bool:
-    """Whether the first parameter must not be NULL, as a pointer to an opaque struct. (Options may be NULL.)"""
+    """Whether a parameter is a handle (a pointer to an opaque struct) that must not be NULL. (`options` may be
+    NULL.)"""
     kind = parameter.type.removeprefix("const ").removesuffix(" *")
     optional = parameter.type.startswith("const ") and parameter.name == "options"
     return not optional and parameter.type.count("*") == 1 and kind.startswith("billcore_") and kind not in TRANSPARENT
@@ -67,7 +68,7 @@ def call(function: Function, *, outputs: bool) -> str:
             )
             arguments.append(f"&{parameter.name}")
             checks.append(f"    CHECK(memcmp(&{parameter.name}, zeros, sizeof {parameter.name}) == 0);\n")
-        elif parameter.name == "room":  # the room in the preceding output
+        elif parameter.name == "room":  # the capacity of the output parameter before it
             arguments.append("1")
         elif parameter.type == "billcore_str":
             arguments.append('BILLCORE_STR("x")')

@@ -1,5 +1,5 @@
-"""Writes a C program that passes invalid texts to every exported function that takes a text and can fail. The texts
-have a length without data, or an impossible length. The function must refuse each text before it reads a byte.
+"""Writes a C program that passes invalid texts to every exported function that takes a text and can fail. A text has
+a length but NULL as its data, or an impossible length. The function must refuse each text before it reads a byte.
 
 Usage: make_odd_texts.py INCLUDE_FOLDER OUTPUT.c
 """
@@ -10,7 +10,8 @@ from pathlib import Path
 from header import Function, Parameter, read_functions
 
 HEAD = '/* Written by make_odd_texts.py. */\n#include "shared/odd_texts.h"\n\nvoid call_all(const given* g) {\n'
-# The member of `given` to pass for each handle type; other parameters get NULL, 0, 1 or a variable for the output.
+# Maps a handle type to the member of `given` that is passed for it. Other parameters get NULL, 0, 1 or the address of
+# an output variable.
 HANDLES = {
     "billcore_client": "client",
     "billcore_response": "response",

@@ -2,7 +2,7 @@
 
 Usage: make_stored_calls.py STORED.h FIELDS.json OUTPUT.h
 tests/fixtures/fields.json determines the expected result of each accessor.
-The calls pass NULL to functions of an unknown kind.
+A function of an unknown kind is called with NULL.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Writer:
         return f"{self.use(inline)}({variable});" if inline in self.functions else f"billcore_{kind}_free({variable});"
 
     def with_handle(self, kind: str) -> list[Function]:
-        """The functions of a handle that can fail."""
+        """Returns the functions that can fail and whose first parameter is a handle of this kind."""
         found = []
         for function in self.functions.values():
             first = function.parameters[0].type if function.parameters else ""
@@ -59,7 +59,7 @@ class Writer:
         return found
 
     def accessor(self, function: Function, kind: str) -> str:
-        """C code that calls an accessor and checks the result; empty for an unknown kind of function."""
+        """Returns C code that calls an accessor and checks the result; empty for a function of an unknown kind."""
         name, types = function.name, [parameter.type for parameter in function.parameters[1:-1]]
         nullable = types[-1:] == ["bool *"] and len(types) > 1 and function.parameters[-2].name == "present"
         if nullable:
@@ -68,7 +68,7 @@ class Writer:
         full = "if (full) " if nullable or types == ["billcore_value **"] else ""
         absent = "  CHECK(present == full);\n" if nullable else ""
         value = self.samples.value(name)
-        if types == ["billcore_str *"] and (value is None or name == "billcore_event_name"):  # not in the samples
+        if types == ["billcore_str *"] and (value is None or name == "billcore_event_name"):  # no sample has it
             return f"  OK({name}(self, &text{present}, &err));\n  CHECK(text.len > 0);\n"
         if len(types) == 1 and types[0] in SIMPLE and value is not None:
             variable = SIMPLE[types[0]]
@@ -157,7 +157,8 @@ class Writer:
         self.text += "#define READ_LISTS(client) " + " ".join(f"read_{kind}_list(client);" for kind in kinds) + "\n"
 
     def options(self) -> None:
-        """Writes code that makes each handle whose `_new` function has no input, and calls all setters of it."""
+        """Writes code that makes each handle whose `_new` function takes no input, and that calls all setters of the
+        handle."""
         self.text += "static void set_options(void) {\n"
         for function in list(self.functions.values()):
             if not function.name.endswith("_new") or len(function.parameters) != 2:
@@ -172,7 +173,8 @@ class Writer:
         self.text += "}\n"
 
     def rest(self) -> None:
-        """Writes calls of all other functions with NULL, 0 and empty texts; fallible functions must refuse them."""
+        """Writes calls of all remaining functions with NULL, 0 and empty texts. A function that can fail must refuse
+        these arguments."""
         self.text += "static void call_the_rest(void) {\n"
         for function in self.functions.values():
             if function.name in self.called:

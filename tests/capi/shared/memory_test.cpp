@@ -9,7 +9,7 @@
 
 namespace {
 
-long until_failure = -1;  // number of allocations that still succeed; negative: all
+long until_failure = -1;  // number of allocations before one fails; negative: none fails
 bool failed = false;
 long allocations = 0;
 
@@ -44,8 +44,8 @@ void require(bool condition, const char* what, const char* why) {
   std::exit(1);
 }
 
-/// Repeats `call(&err)`, each time with one more allocation that succeeds, until no allocation fails. Each call returns
-/// BILLCORE_ERROR_OUT_OF_MEMORY or `in_the_end`.
+/// Repeats `call(&err)` until no allocation fails; each time one more allocation succeeds than the time before. Each
+/// call must return BILLCORE_ERROR_OUT_OF_MEMORY or `in_the_end`.
 template <typename Call>
 void starve(const char* what, billcore_status in_the_end, Call call) {
   long failures = 0;

@@ -1,4 +1,4 @@
-"""Joins the headers of a version into one text, and compares two versions: old programs must keep working."""
+"""Joins the headers of a version into one text, and finds changes between two versions that break old programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAD = (
 
 
 def joined(include: Path) -> str:
-    """All public headers as one text, each after the headers that it includes."""
+    """Returns all public headers as one text. Each header comes after the headers that it includes."""
     parts: dict[Path, str] = {}
 
     def add(path: Path) -> None:
@@ -39,7 +39,8 @@ def version(header: str) -> str:
 
 
 def declarations(header: str) -> dict[str, str]:
-    """The declarations that a program may rely on: each function, type, number and macro by its name, as text."""
+    """Maps the name of each function, type, constant and macro that a program may use to the text of its
+    declaration."""
     out = {}
     for function in functions_of(header, "the stored header"):
         kind = "inline " if function.inline else ""
@@ -55,7 +56,8 @@ def declarations(header: str) -> dict[str, str]:
     return out
 
 
-# Only the library makes these structs, and programs read them through a pointer, so members may be added at the end.
+# Only the library makes these structs, and programs read them through a pointer, so a new version may add members at
+# the end.
 GROWING = {"billcore_attempt"}
 
 

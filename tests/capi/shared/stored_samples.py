@@ -16,7 +16,7 @@ TABLES = {
     "event": "Event envelope",
     "pagination": "Pagination",
 }
-PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # these numbers must agree
+PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # consistent with each other
 
 
 def compact(value: object) -> str:
@@ -65,10 +65,11 @@ class Samples:
         return out
 
     def value(self, getter: str) -> Any:
-        """The expected result of an accessor, with JSON as text; None if the accessor does not read a field."""
+        """Returns the expected result of an accessor; JSON is returned as text. None if the accessor does not read a
+        field."""
         row = self.by_getter.get(getter)
         if row is None:
-            for kind, table in TABLES.items():  # an object that holds fields has an accessor of its own
+            for kind, table in TABLES.items():  # the accessor of a whole object
                 inner = self.table(table, full=True).get(getter.removeprefix(f"billcore_{kind}_"))
                 if isinstance(inner, dict):
                     return compact(inner)
@@ -77,7 +78,7 @@ class Samples:
         return compact(found) if isinstance(found, dict) else str(found) if isinstance(found, float) else found
 
     def first(self, getter: str) -> Any:
-        """The first item of the list that an `_at` function such as billcore_x_product_at reads."""
+        """Returns the first item of the list that an `_at` function such as billcore_x_product_at reads."""
         begin = getter.removesuffix("_at")
         (row,) = [row for row in self.rows if row["c_getter"].startswith(begin) and row["c_getter"].endswith("s_count")]
         return self.sample(row, full=True)[0]

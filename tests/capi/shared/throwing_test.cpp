@@ -1,5 +1,5 @@
-// Callbacks that throw C++ exceptions: the library catches them, and reports an unknown outcome if a write was already
-// sent.
+// Tests callbacks that throw C++ exceptions. The library catches the exceptions, and reports an unknown outcome if a
+// write was already sent.
 #include <atomic>
 #include <stdexcept>
 

@@ -15,7 +15,7 @@
     }                                                                         \
   } while (0)
 
-/* The call must succeed. `err` is the test's own variable. */
+/* The call must succeed. The test must have a variable `err`. */
 #define CHECK_OK(call)                                                                                          \
   do {                                                                                                          \
     const billcore_status check_status = (call);                                                                \

@@ -1,4 +1,5 @@
-/* Shared by the client's tests: a client of the test server, the headers of its answers, and an order. */
+/* Helpers for the tests of the client: a client of the test server, the headers of the server's answers, and an
+ * order. */
 #ifndef CLIENT_H
 #define CLIENT_H
 

@@ -1,4 +1,4 @@
-/* Signed events to test with. */
+/* Makes signed events for tests. */
 #ifndef EVENTS_H
 #define EVENTS_H
 
@@ -8,7 +8,7 @@
 
 static inline billcore_str view_of(billcore_buf buf) { return (billcore_str){buf.data, buf.len}; }
 
-/* The signature of `body` with SECRET; the caller frees it. */
+/* Returns the signature of `body` with SECRET; the caller frees it. */
 static inline billcore_buf signature_of(billcore_str body) {
   billcore_error* err = NULL;
   billcore_buf out = {NULL, 0};

@@ -9,7 +9,7 @@ billcore_str arg_text(yyjson_val* args, const char* name) {
   return (billcore_str){yyjson_get_str(found), yyjson_get_len(found)};
 }
 
-/* Numbers are read raw, so that they keep their digits. */
+/* The driver's JSON parser keeps numbers as text, so that they keep their digits. */
 bool arg_integer(yyjson_val* args, const char* name, int64_t* out) {
   yyjson_val* found = yyjson_obj_get(args, name);
   if (!yyjson_is_raw(found)) return false;

@@ -11,7 +11,8 @@ typedef struct bytes {
   size_t len;
 } bytes;
 
-/* For an absent member arg_text() returns {NULL, 0}, arg_integer() false, and arg_flag() `otherwise`. */
+/* If the member is absent, arg_text() returns {NULL, 0}, arg_integer() returns false, and arg_flag() returns
+ * `otherwise`. */
 billcore_str arg_text(yyjson_val* args, const char* name);
 bool arg_integer(yyjson_val* args, const char* name, int64_t* out);
 bool arg_flag(yyjson_val* args, const char* name, bool otherwise);
@@ -24,17 +25,18 @@ billcore_str str_of(bytes given);
 
 /* Each put_ function copies its argument into the reply and returns the new value. */
 yyjson_mut_val* put_text(yyjson_mut_doc* reply, billcore_str text);
-/* Puts JSON text as received, on one line. */
+/* Puts the value of a JSON text; numbers keep their digits. */
 yyjson_mut_val* put_json(yyjson_mut_doc* reply, billcore_str json);
 /* Puts the JSON of `value`, and frees `value`. */
 yyjson_mut_val* put_value(yyjson_mut_doc* reply, billcore_value* value);
 /* Puts the fields of `error` as a JSON object. */
 yyjson_mut_val* put_error(yyjson_mut_doc* reply, const billcore_error* error);
 
-/* Name of the Python exception class for a status. */
+/* Returns the name of the Python exception class for a status. */
 const char* class_of(billcore_status status);
 
-/* The value that the getters return for a path such as `data.images.0.square.src`, or the error as a value. */
+/* Returns the getters' result for a path such as `data.images.0.square.src`. The error of a getter is also returned
+ * as a value. */
 yyjson_mut_val* read_path(yyjson_mut_doc* reply, const billcore_event* event, const char* path);
 
 #endif

@@ -1,10 +1,10 @@
-/* Calls the typed getter that a path names: every field of every resource, through billcore.h alone. */
+/* Calls the typed getter that a path names, for every field of every resource. Uses only billcore.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "json_reply.h"
 
-/* The unread rest of a dotted path. */
+/* The rest of a dotted path, which is not yet followed. */
 typedef struct path {
   const char* rest;
 } path;
@@ -92,7 +92,7 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
     billcore_value* out;                                                                      \
     return ok(billcore_##resource##_##field(self, &out, err)) ? put_value(reply, out) : NULL; \
   }
-/* Reads the whole list of custom fields as received, or one field of that list. */
+/* Reads the list of custom fields: the whole list as received, or one custom field by its index. */
 #define CUSTOM_FIELDS(resource)                                                                     \
   if (take(&p, "custom_fields")) {                                                                  \
     size_t count;                                                                                   \
@@ -104,7 +104,7 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
     billcore_custom_field_free(field);                                                              \
     return out;                                                                                     \
   }
-/* Look-ups that every resource has. */
+/* Defines the look-ups by name that every resource has. */
 #define LOOK_UPS(resource)                                                                                           \
   static yyjson_mut_val* any_field_of_##resource(yyjson_mut_doc* reply, const billcore_##resource* self,             \
                                                  const char* name, billcore_error** err) {                           \

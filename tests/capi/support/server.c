@@ -23,7 +23,7 @@ struct server {
   int held_count;
 };
 
-/* Reads one request: the head, and as much body as the head announces. */
+/* Reads one request: the head, and a body of the length that Content-Length states. */
 static void read_request(int connection, char* buffer, size_t room) {
   size_t have = 0;
   size_t want = 0;

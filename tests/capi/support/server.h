@@ -6,8 +6,9 @@
 
 typedef struct server server;
 
-/* Gets a request (head and body as received) and returns the whole answer as static text. If the function returns
- * NULL, the server keeps the connection open and silent until server_stop(). One thread calls the function. */
+/* The function gets a request (head and body as received) and returns the whole answer as static text. If the
+ * function returns NULL, the server keeps the connection open and silent until server_stop(). Only the server's
+ * thread calls the function. */
 typedef const char* (*server_answer)(const char* request);
 
 server* server_start(server_answer answer);

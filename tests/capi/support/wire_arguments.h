@@ -15,7 +15,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     return out;                                                                                    \
   }
 
-/* Reads as many items of a list as the request's `take` asks for, frees the list, and returns the reply. */
+/* Reads the number of items that the request's `take` states, frees the list, and returns the reply. */
 #define READ_LIST(resource)                                                                                          \
   static yyjson_mut_val* read_##resource##_list(job* self, billcore_##resource##_list* list) {                       \
     yyjson_mut_doc* reply = self->reply;                                                                             \
@@ -48,7 +48,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     if (ok(status)) status = billcore_##resource##_list_fetched_pages(list, &fetched, &self->err);                   \
     if (ok(status)) status = billcore_##resource##_list_verdict(list, &complete, &reason, &has_verdict, &self->err); \
     yyjson_mut_obj_add_val(reply, out, "items", items);                                                              \
-    /* A yyjson value has one parent, so each member needs its own null. */                                          \
+    /* A yyjson value can have only one parent, so each member needs its own null. */                                \
     yyjson_mut_val* none = yyjson_mut_null(reply);                                                                   \
     yyjson_mut_val* verdict = yyjson_mut_str(reply, complete ? "complete" : "possibly_missed");                      \
     yyjson_mut_obj_add_val(reply, out, "verdict", has_verdict ? verdict : none);                                     \
@@ -77,7 +77,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
 /* Makes the reply from a response, and frees the response. */
 yyjson_mut_val* put_response(job* self, billcore_response* response);
 
-/* The operations that are written by hand. */
+/* Operations that are not generated. */
 yyjson_mut_val* update_product(job* self);
 yyjson_mut_val* send_request(job* self);
 

@@ -1,4 +1,4 @@
-/* The driver's hand-written operations. */
+/* The driver's operations that are not generated. */
 #include <stdlib.h>
 #include <string.h>
 

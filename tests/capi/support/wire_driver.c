@@ -1,5 +1,5 @@
-/* The conformance driver in C: one JSON request a line on stdin, one JSON reply a line on stdout (see
- * tests/conformance). */
+/* The conformance driver in C: reads one JSON request per line from stdin, writes one JSON reply per line to stdout
+ * (see tests/conformance). */
 #define _POSIX_C_SOURCE 200809L
 
 #include "wire_driver.h"

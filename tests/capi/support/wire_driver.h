@@ -23,10 +23,10 @@ typedef struct job {
   billcore_buf state; /* state of a list, for the reply even if the list failed */
 } job;
 
-/* Runs one operation; returns the reply, or NULL with job->err or job->problem set. */
+/* Runs one operation. Returns the reply, or sets job->err or job->problem and returns NULL. */
 typedef yyjson_mut_val* operation(job* self);
 
-/* The client operation with this name in the protocol; NULL if there is none. */
+/* Returns the client operation with this name in the protocol; NULL if there is none. */
 operation* find_operation(const char* op);
 /* Runs an operation whose name begins with "webhook.". */
 yyjson_mut_val* run_webhook(job* self, const char* verb);

@@ -1,4 +1,4 @@
-/* Status numbers, errors, and the results of functions for NULL, empty and wrong arguments. */
+/* Tests status numbers, errors, and the results of functions for NULL, empty and wrong arguments. */
 #include <stdint.h>
 
 #include "support/events.h"
@@ -83,7 +83,7 @@ static void test_texts(void) {
               "length");
 }
 
-/* If a length is negative or was never set, the function reads nothing. */
+/* A function must read nothing from a text with an impossible length, such as a negative number cast to size_t. */
 static void test_lengths(void) {
   static const size_t lengths[] = {PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 1, SIZE_MAX};
   const billcore_str body = BILLCORE_STR("{}");
@@ -164,7 +164,8 @@ static void test_signature_errors(void) {
   CHECK_FAILS(billcore_webhook_sign(body, BILLCORE_STR("short"), &signature, &err), BILLCORE_ERROR_CONFIG, "5 bytes");
   CHECK(signature.data == NULL);
 
-  /* allow_any_key_length accepts any length; equal signature headers count as one, different ones are malformed. */
+  /* With allow_any_key_length, a verifier accepts a key of any length. Equal signature headers count as one header;
+   * different ones are malformed. */
   CHECK_OK(billcore_verifier_options_new(&options, &err));
   CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
   CHECK_FAILS(billcore_verifier_new(BILLCORE_STR("short"), options, &verifier, &err), BILLCORE_ERROR_CONFIG, "5 bytes");

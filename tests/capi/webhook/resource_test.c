@@ -1,5 +1,5 @@
-/* Resources: lifetimes, absence, JSON views and iteration, which the conformance tests of single getters cannot
- * show. */
+/* Tests what the conformance tests of single getters cannot show: lifetimes, absent members, JSON views and
+ * iteration. */
 #include "support/events.h"
 
 static const char order_event[] =

@@ -1,4 +1,5 @@
-/* Reads fields by name, as the bindings of other languages do: names with the suffix `?`, paths, and refused names. */
+/* Tests reading fields by name, as the bindings of other languages do: names with the suffix `?`, paths, and refused
+ * names. */
 #include "support/events.h"
 
 static const char event_text[] =

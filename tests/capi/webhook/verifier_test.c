@@ -1,4 +1,4 @@
-/* Verifiers: cases of freshness, clocks, streams, counts and explain that the conformance driver cannot express. */
+/* Tests cases of freshness, clocks, streams, match counts and explain that the conformance driver cannot express. */
 #include <string.h>
 
 #include "support/events.h"
@@ -65,7 +65,7 @@ static void test_freshness(void) {
   CHECK_FAILS(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err), BILLCORE_ERROR_SIGNATURE,
               "stale");
   billcore_verifier_free(verifier);
-  /* The largest limit accepts an event of any age, and nothing overflows. */
+  /* With the largest freshness limit the verifier accepts an event of any age, without an overflow. */
   verifier = make(fresh(INT64_MAX, NULL));
   CHECK_OK(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err));
   billcore_verifier_free(verifier);
@@ -104,7 +104,7 @@ static void test_stream(void) {
     piece = '\0';
   }
   CHECK_OK(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err));
-  /* A match of a stream counts as a match of its verifier. */
+  /* If the signature of a stream matches, the verifier counts one match. */
   CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), &index, &err), BILLCORE_ERROR_SIGNATURE,
               "mismatch");
   CHECK(index == 0);
@@ -133,7 +133,7 @@ static void test_stream(void) {
   billcore_verifier_stream_free(other);
   billcore_verifier_stream_free(NULL);
 
-  /* The streams are used after their verifier was freed; one stream is freed unfinished. */
+  /* The streams are used after their verifier is freed. One stream is freed before its finish(). */
   CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
   CHECK_OK(billcore_verifier_stream_new(verifier, &other, &err));
   billcore_verifier_free(verifier);

@@ -216,7 +216,7 @@ TEST(Arrow, Values) {
                        Texts{"id", "use_cart", "out_of_stock", "vat_rate", "name"}),
       (Texts{std::string("1|1|0|12500000000000000000|Caf\xC3\xA9 \0", 34),
              "null|null|null|25000000000000000000|null"}));
-  // Reads several nested columns in another order than the document has them.
+  // Reads several nested columns in a different order from the document's.
   const std::string item = R"({"images":[{"a":1}],"vat_rate":1e1,"strings":{"b":"}"},"x":[[3]]})";
   const auto row = R"({"b":"}"}|[{"a":1}]|)" + item + "|10000000000000000000";
   EXPECT_EQ(
@@ -352,7 +352,7 @@ TEST(Arrow, OnlyWhatIsNewAndWhatIsLeft) {
   Reader reader;
   export_arrow(pager, reader.stream(), Texts{"total"});
   EXPECT_EQ(reader.next(), Texts{"2"});
-  // Page 3 is empty, but claims that more pages follow.
+  // Page 3 is empty, but states that more pages follow.
   EXPECT_TRUE(reader.next().empty());
   EXPECT_EQ(reader.status, EINVAL);
 }

@@ -1,4 +1,4 @@
-// Tests which error each outcome of a request results in, as tables.
+// Tests which error results from each outcome of a request.
 #include "call/answer.hpp"
 
 #include <gtest/gtest.h>

@@ -201,7 +201,7 @@ TEST(Attempts, EndOnce) {
   }
 }
 
-// Hooks that are called only for writes that were given up.
+// Hooks that are called only for writes that the client gave up after they were sent.
 class OnlyGivenUp final : public Hooks {
  public:
   [[nodiscard]] bool every_attempt() const noexcept override { return false; }
@@ -219,7 +219,7 @@ TEST(Attempts, HooksMayWantOnlyWritesThatWereGivenUp) {
     Scene scene(each.script);
     const auto hooks = std::make_shared<OnlyGivenUp>();
     scene.options.hooks = hooks;
-    if (each.name == between) continue;  // this case waits until its hooks have seen two attempts
+    if (each.name == between) continue;  // it waits for two attempts, which these hooks do not see
     each.run(scene);
     std::string expected;
     for (const auto& end : each.ends) {
@@ -257,7 +257,8 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
   EXPECT_EQ(scene.told->begun, static_cast<int>(scene.told->ends.size()));
 }
 
-// A call is cancelled at a random moment: an answer that arrives first is returned, and each attempt ends once.
+// Cancels a call at a random moment. If the answer arrives first, the call returns it. In either case each attempt
+// ends once.
 TEST(Attempts, ATokenAtAnyMoment) {
   std::array<std::stop_source, 300> sources;
   std::atomic<std::size_t> turn{0};

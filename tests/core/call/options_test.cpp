@@ -1,4 +1,4 @@
-// Tests how the options are checked and completed before anything is sent.
+// Tests how options are validated and defaults are filled in before a request is sent.
 #include "call/options.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstoodAndCutAnswersReporte
     ClientOptions options{.base_url = "http://127.0.0.1/acct", .api_key = "k", .http2 = given};
     return transport_options(options, nothing).http2;
   };
-  EXPECT_EQ(made(std::nullopt), sees_stream_ends);  // no release of libcurl alone meets both conditions
+  EXPECT_EQ(made(std::nullopt), sees_stream_ends);  // no libcurl release withstands floods and reports cut streams
   EXPECT_TRUE(made(true));
   EXPECT_FALSE(made(false));
 }

@@ -78,7 +78,7 @@ TEST(Scrub, UrlsInAnyLetterCaseAndSpelling) {
     EXPECT_EQ(scrub(std::string("{\"u\":\"").append(url).append("\", \"v\":1}"), "k3y"), R"({"u":"[redacted]", "v":1})")
         << url;
   }
-  // The enclosing quotes are kept.
+  // The quotes around a redacted URL are kept, in any spelling.
   EXPECT_EQ(scrub(R"(\u0022https://x\u0022,\u0022a\u0022)", "k3y"), R"(\u0022[redacted]\u0022,\u0022a\u0022)");
   EXPECT_EQ(scrub("&quot;HTTP://x&quot;, 'http://y', <a>http://z</a>", "k3y"),
             "&quot;[redacted]&quot;, '[redacted]', <a>[redacted]</a>");
@@ -100,7 +100,7 @@ TEST(Scrub, KeyInAnyLetterCase) {
             "[redacted] [redacted] [redacted] [redacted] a");
 }
 
-// An escape prefix such as "%" in front of the key does not hide the first characters of the key.
+// The whole key is redacted, even if the text before it looks like the beginning of an escape, such as "%".
 TEST(Scrub, KeyBehindTheMarkOfAnEscape) {
   for (const char* mark : {"%", "\\", "\\u", "\\u00", "\\x", "&#", "&#x", "%2"}) {
     EXPECT_EQ(scrub(std::string(mark).append("4afe12ab9fA2 end"), "4afe12ab9fA2"),
@@ -130,7 +130,7 @@ TEST(Scrub, KeyInHex) {
 }
 
 TEST(Scrub, KeyInBase64) {
-  // With these lengths the key ends at each position of a base64 group of four digits.
+  // With these lengths, the end of the key falls on each position in a base64 group of four digits.
   const std::string whole = "live_9fA2>?~\xFFx0";
   for (const auto size : {8U, 9U, 10U, 11U, 12U}) {
     const auto key = whole.substr(0, size);
@@ -177,7 +177,7 @@ TEST(Scrub, WhatIsCutShowsNoPartOfASecret) {
   }
 }
 
-// Texts that a malicious server may send to waste CPU time: redacting them for an error costs almost nothing.
+// Redacting a text for an error takes little time, even if a malicious server sends a text that wastes CPU time.
 TEST(Scrub, HostileTextsCostLittle) {
   const std::string key = "live_9fA2xQ7mZ0pL4vTb8Kc";
   for (const std::string& part :

@@ -1,5 +1,5 @@
-// Tests whether and when a request is retried: each row of the decision table without a network, then the retry loop
-// over real sockets, with injected clock, sleep and randomness.
+// Tests whether and when a request is retried. The first tests check each row of the decision table without a
+// network; the others run the retry loop over real sockets, with a simulated clock, sleep and randomness.
 #include "call/retry.hpp"
 
 #include <gtest/gtest.h>
@@ -133,14 +133,14 @@ TEST(Retry, RetryAfterInSecondsAndAsADate) {
   EXPECT_EQ(read("1.5"), 1500ms);
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:47 GMT"), 10s);
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:27 GMT"), 0s);
-  // The clocks of client and server may differ: the date of the answer is the reference.
+  // The clocks of client and server may differ, so a date in Retry-After is compared with the Date of the answer.
   EXPECT_EQ(read("Sun, 06 Nov 1994 09:49:47 GMT", "Sun, 06 Nov 1994 09:49:37 GMT"), 10s);
   for (const char* bad : {"", "-1", "soon", "nan", "inf", "1x"}) EXPECT_FALSE(read(bad)) << bad;
   EXPECT_FALSE(retry_after(answer(429).head, 0));
 }
 
-// A server that sends `answers` in turn, and a session whose clock advances only when the session sleeps. For an empty
-// answer the server closes the connection.
+// A server that sends `answers` in turn, and a session whose clock advances only when the session sleeps. If the next
+// answer is an empty text, the server closes the connection instead.
 class Loop {
  public:
   explicit Loop(std::deque<std::string> answers, int max_retries = 2)
@@ -236,7 +236,7 @@ TEST(RetryLoop, RetryAfterIsWaitedFor) {
   };
   Loop loop({limited("7"), ScriptedServer::json("{}")});
   EXPECT_EQ(loop.run("GET"), "status 200");
-  // The wait after the 429 applies to all calls of the client; this call does not wait a second time.
+  // The wait after the 429 applies to all calls of the client, so the retry of this call does not wait again.
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{7s}));
 
   Loop later({limited("30"), ScriptedServer::json("{}")});  // longer than the 20 s until the deadline
@@ -250,7 +250,7 @@ TEST(RetryLoop, A429HoldsUpTheNextCall) {
              ScriptedServer::json("{}")});
   EXPECT_EQ(loop.run("GET"), error(ErrorCode::rate_limit));
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{250ms, 500ms}));
-  EXPECT_EQ(loop.run("POST"), "status 200");  // the throttle delays a write before anything of it is sent
+  EXPECT_EQ(loop.run("POST"), "status 200");  // the throttle delays the write before any of its bytes are sent
   ASSERT_EQ(loop.sleeps.size(), 3U);
   EXPECT_GT(loop.sleeps.back(), 0ms);
   EXPECT_LE(loop.sleeps.back(), 250ms);

@@ -1,5 +1,6 @@
-// Lets each allocation of a call fail in turn; a separate program because it replaces operator new. tests/torture also
-// covers libcurl and OpenSSL; this program tests what the library itself promises.
+// Lets each allocation of a call fail in turn. This is a separate program, because it replaces operator new.
+// tests/torture also lets allocations of libcurl and OpenSSL fail; this program tests what the library itself
+// promises.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +18,7 @@
 
 namespace {
 
-thread_local long until_failure = -1;  // how many allocations of this thread still succeed; below 0: all
+thread_local long until_failure = -1;  // allocations of this thread before one fails; below 0: none fails
 thread_local bool failed = false;
 
 void* allocate(std::size_t size) {
@@ -44,8 +45,8 @@ namespace {
 
 using namespace billcore;
 
-// Runs `step` with a growing allocation limit until no allocation fails. `step` makes its calls through its argument,
-// which lets one of their allocations fail.
+// Repeats `step` until no allocation fails; each time one more allocation succeeds before one fails. The argument of
+// `step` is a function that runs a call and lets one allocation of the call fail.
 template <typename Step>
 void each_allocation_fails(Step step) {
   long failures = 0;
@@ -140,7 +141,7 @@ TEST(Allocation, EveryAttemptOfAListEnds) {
           while (orders.next()) {
           }
         });
-      } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the list is dropped
+      } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the hooks are checked below
       }
     }
     EXPECT_EQ(hooks->begun, hooks->ended);
@@ -169,7 +170,7 @@ TEST(Allocation, APageThatWasNotTakenIsTakenWholeTheNextTime) {
         try {
           starved([&] { core.accept(page); });
         } catch (const std::bad_alloc&) {
-          continue;  // accept the same page again
+          continue;  // retry with the same page
         }
         while (const auto item = core.take_item()) ids += item->find("id").value().text();
       }

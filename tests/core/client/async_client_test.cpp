@@ -1,4 +1,4 @@
-// Tests AsyncClient in a poll(2) loop over its one descriptor.
+// Tests AsyncClient in a loop that polls the client's descriptor with poll(2).
 #include "billcore/async_client.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ using test::run_until;
 using test::Sandbox;
 using namespace std::chrono_literals;
 
-/// A server that accepts and never answers.
+/// A server that accepts connections and never answers.
 class Silent {
  public:
   [[nodiscard]] Client client() const {
@@ -206,7 +206,7 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   close(peer);
 }
 
-// A retry without a pause is sent at once, so only a hook can cancel the retry before it is sent.
+// The first completion function cancels all other operations, starts a new one, and throws.
 TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
   const auto client = Sandbox::fresh().client();
   const auto id = demo_id(client);
@@ -219,7 +219,7 @@ TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
       if (++told > 1) return;
       for (const auto call : calls) awaited.cancel(call);
       static_cast<void>(awaited.start(get(id), {}, last.done()));
-      throw 5;  // an exception of one completion does not affect the others
+      throw 5;  // the exception does not affect other operations
     }));
   }
   run_until(awaited, [&] { return last.called; });

@@ -1,4 +1,4 @@
-// Hooks that cancel or start operations of their AsyncClient, or release the client.
+// Tests hooks that cancel or start operations of the AsyncClient that calls them, or release that client.
 #include <gtest/gtest.h>
 
 #include <memory>

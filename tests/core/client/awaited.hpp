@@ -54,7 +54,7 @@ inline std::string demo_id(const Client& client) {
 
 inline Operation get(const std::string& id) { return operations::subscriptions::get(Id(id)); }
 
-// The URL is too long for libcurl: the request fails before it reaches the engine.
+// An operation whose URL is too long for libcurl, so it fails before it reaches the engine.
 inline Operation impossible() { return operations::request("GET", "/" + std::string(9'000'000, 'a'), {}); }
 
 }  // namespace billcore::test

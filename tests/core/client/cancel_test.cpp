@@ -1,4 +1,4 @@
-// CallOptions::cancel: a stop that is requested before a call, during a call, and while a list is read.
+// Tests CallOptions::cancel: a stop is requested before a call, during a call, or while a list is read.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -74,7 +74,7 @@ TEST(Cancel, RequestedBeforeNothingIsSent) {
   EXPECT_EQ(client.orders().get("o").id().text(), "o");
 }
 
-// A stop ends the request for the next page; the items of the page before it have been yielded.
+// A stop request ends the request for page 2; the list has already yielded the items of page 1.
 TEST(Cancel, EndsAListAtAPage) {
   std::stop_source stop;
   std::atomic<bool> ended{false};

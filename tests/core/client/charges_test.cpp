@@ -119,7 +119,7 @@ TEST(FindCharges, GoesBackToSince) {
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
   // Reading stops at the page that has an order older than the charge. A list of several pages is read twice.
   EXPECT_EQ(pages.targets().size(), 4U);
-  // The service may cut its times to whole seconds.
+  // The service may truncate its times to whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second)), Texts{"a"});
   EXPECT_EQ(pages.targets().size(), 9U) << "one page that reaches an older order is proof";
@@ -159,8 +159,9 @@ TEST(FindCharges, RefusesOtherErrors) {
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
 }
 
-// A service whose list changes while it is read: each request is answered from the next text in `lists`. Each digit of
-// a text is an order, latest first, two orders on a page; the digit is the order's id and the second of its time.
+// A service whose list changes while it is read: each request is answered from the next text in `lists`. In a text,
+// each digit is an order, latest first, with two orders on a page. The digit is both the order's id and the seconds
+// of its time.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})
@@ -200,7 +201,7 @@ struct MovingCase {
 };
 
 TEST(FindCharges, ReadsAgainUntilNothingCanBeMissing) {
-  // Deleting order 4 moves order 3 to page 1, which was already read: only a second reading finds it.
+  // Deleting order 4 moves order 3 to page 1, which was already read, so only a second reading finds order 3.
   const std::vector<MovingCase> cases{
       {"one page", {"54"}, {"5", "4"}, 1},
       {"nothing moves", {"5432"}, {"5", "4", "3", "2"}, 4},
@@ -263,7 +264,7 @@ std::string with_date(const std::string& answer, Instant date) {
   return answer.substr(0, line_end) + "\r\nDate: " + text.data() + answer.substr(line_end);
 }
 
-// The service's clock is an hour behind the local one: its order looks older than the charge.
+// The service's clock is an hour behind the local clock, so the order looks older than the charge that made it.
 TEST(FindCharges, CountsFromTheEarlierOfTwoClocks) {
   const auto local = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   const auto service = local - std::chrono::hours(1);
@@ -314,8 +315,8 @@ TEST(FindCharges, TheTimeOutBoundsTheWholeSearch) {
   EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
 }
 
-// Orders are made, deleted and restored between any two requests. The search finds every order that was present all the
-// time, or it reports that orders may be missing.
+// Orders are made, deleted and restored between any two requests. find_charges() must return every order that was
+// present all the time, or report that orders may be missing.
 TEST(FindCharges, NeverLosesAnOrderSilently) {
   std::mt19937 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same lists in each run
   const auto below = [&random](unsigned most) { return static_cast<std::size_t>(random() % most); };

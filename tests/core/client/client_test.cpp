@@ -1,5 +1,5 @@
-// Tests the client over real sockets: sharing, closing, deadlines, interruption. fork_test.cpp covers forks,
-// tests/conformance the wire format.
+// Tests the client over real sockets: shared use, closing, deadlines, interruption. fork_test.cpp tests forks;
+// tests/conformance tests the wire format.
 #include "billcore/client.hpp"
 
 #include <gtest/gtest.h>

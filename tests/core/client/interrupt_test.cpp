@@ -1,4 +1,5 @@
-// ClientOptions::interrupt: the outcome of an interrupted call, and the state of the list that the call read.
+// Tests ClientOptions::interrupt: the outcome of an interrupted call, and the state of a list whose page request was
+// interrupted.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -18,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::ScriptedServer;
 
-// Whether an answer is readable on a connection of this process to the port.
+// Whether a connection of this process to the port has received bytes that are not yet read.
 bool has_arrived(int port) {
   for (int descriptor = 0; descriptor < 1024; ++descriptor) {
     sockaddr_in peer{};
@@ -30,7 +31,7 @@ bool has_arrived(int port) {
   return false;
 }
 
-// Returns the error of a write that the interrupt hook ends; the answer arrives while that hook runs.
+// Returns the error of a write that the interrupt callback ends. The answer arrives while the callback runs.
 Error interrupted_with(const std::string& answer) {
   std::atomic<bool> asked{false};
   const ScriptedServer server([&](const std::string& /*head*/) {

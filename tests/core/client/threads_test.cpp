@@ -1,5 +1,5 @@
-// Tests one client in many threads: results reach their callers, connections are shared, closing and rate limits apply
-// to all.
+// Tests one client that many threads use: each caller gets its own result, threads share connections, and closing and
+// rate limits apply to all threads.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -25,7 +25,7 @@ using Moment = std::chrono::steady_clock::time_point;
 
 constexpr int threads = 16;
 
-// One thread serves all connections and keeps them open: the test measures only the client.
+// A server whose one thread serves all connections and keeps them open.
 class Server {
  public:
   explicit Server(std::function<std::string(const std::string& head)> answer) : answer_(std::move(answer)) {
@@ -82,7 +82,7 @@ class Server {
     for (const auto& peer : peers) close(peer.descriptor);
   }
 
-  // Answers each complete request; false when the peer has closed.
+  // Answers every complete request that has arrived; returns false if the client has closed the connection.
   bool converse(Peer& peer) {
     char buffer[8192];
     const auto size = recv(peer.descriptor, buffer, sizeof buffer, 0);
@@ -107,7 +107,7 @@ class Server {
   std::thread thread_;
 };
 
-// Waits for a condition set by another thread; false after half a minute.
+// Waits until another thread makes the condition true; returns false after half a minute.
 template <typename Condition>
 bool becomes_true(Condition&& condition) {
   for (int i = 0; i < 3000 && !condition(); ++i) std::this_thread::sleep_for(10ms);
@@ -130,7 +130,7 @@ std::string line_of(const std::string& head, const std::string& begin) {
              : head.substr(at + begin.size(), head.find_first_of(" \r?", at + begin.size()) - at - begin.size());
 }
 
-// Returns the requested id and the tenant header.
+// Answers with an order that has the requested id, and the header X-Tenant as its reference_id.
 std::string echo(const std::string& head) {
   const auto id = line_of(head, "/order/");
   const auto tenant = line_of(head, "X-Tenant: ");
@@ -152,7 +152,7 @@ TEST(Threads, ResultsStayWithTheirCallers) {
   std::atomic<int> good{0};
   in_threads([&](int number) {
     const auto tenant = std::to_string(number);
-    // Even-numbered threads use the shared client itself.
+    // Even-numbered threads use the shared client itself, the others a copy with their own header.
     const auto own = client.with_options({.headers = {{{"X-Tenant", tenant}}}});
     const bool shares = number % 2 == 0;
     const Client& used = shares ? client : own;
@@ -231,7 +231,8 @@ TEST(Threads, ClosingWhileCallsRun) {
       });
       closer.join();
       EXPECT_EQ(refused, threads);
-      // Connections in use close when they are returned: they do not stay open until the client is destroyed.
+      // A connection that is in use during close() is closed when its call ends, not only when the client is
+      // destroyed.
       EXPECT_TRUE(becomes_true([&] { return server.open() == 0; })) << server.open() << " connections are open";
     }
   }
@@ -270,7 +271,7 @@ TEST(Threads, RateLimitsAgainAndAgain) {
       EXPECT_EQ(client.orders().get(id).id(), Id(id));
     }
   });
-  // Every refused request was sent once more.
+  // Every refused request was retried once.
   EXPECT_EQ(requests - requests / 20, threads * 100);
 }
 

@@ -1,4 +1,4 @@
-// The conformance tests run the shared cases of explain(); this file covers the rest.
+// Tests what the shared cases of explain() do not cover; the conformance tests run those.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -75,7 +75,7 @@ TEST(Explain, AcceptsNothing) {
 }
 
 TEST(Explain, DeepAndWideJsonStaysWithinBounds) {
-  // Indented, this document would be a thousand times as long.
+  // If explain() indented this document, the text would be a thousand times as long as the document.
   std::string deep = std::string(500, '[') + "0";
   for (int i = 0; i < 100'000; ++i) deep += ",0";
   deep += std::string(500, ']');

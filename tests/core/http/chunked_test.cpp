@@ -1,4 +1,4 @@
-// Decoding of the chunked transfer coding, for any split of its bytes.
+// Tests decoding the chunked transfer coding, however its bytes are split.
 #include "http/chunked.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests the count of the bytes that were read from a connection, while further bytes arrive.
+// Tests counting the bytes that were read from a connection while more bytes arrive.
 #include "http/connections.hpp"
 
 #include <arpa/inet.h>

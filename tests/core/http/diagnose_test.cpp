@@ -1,4 +1,4 @@
-// Tests, as a table, which failure is reported for what is known about a finished request, such as libcurl's result.
+// Tests which failure diagnose() reports for a finished request, from libcurl's result and the other evidence.
 #include "http/diagnose.hpp"
 
 #include <gtest/gtest.h>
@@ -182,7 +182,7 @@ TEST(Diagnose, SaysHowTheEndOfTheBodyIsKnown) {
   EXPECT_EQ(ending(http2_head, true), Ending::framed);
 }
 
-// A limit enforced by the client is reported as such, whatever result libcurl returns.
+// If an answer exceeds a limit of the client, diagnose() reports that, whatever libcurl's result is.
 TEST(Diagnose, OwnLimitsComeFirst) {
   for (int code = 0; code <= 100; ++code) {
     auto evidence = ended(static_cast<CURLcode>(code));

@@ -1,4 +1,4 @@
-// The head of an answer: where it ends, and what it says about the body's framing.
+// Tests parsing the head of an answer: where it ends, and what it states about the length of the body.
 #include "http/head.hpp"
 
 #include <gtest/gtest.h>

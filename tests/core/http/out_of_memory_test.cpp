@@ -1,5 +1,5 @@
-// Tests that a lack of memory is not reported as headers that are too large. A separate program, as it replaces
-// libcurl's allocator.
+// Tests that a lack of memory is not reported as headers that are too large. This is a separate program, because it
+// replaces libcurl's allocator.
 #include <curl/curl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -34,8 +34,8 @@ char* duplicate(const char* text) {
 using namespace billcore;
 using namespace billcore::detail;
 
-// Answers one request with a header of 8 KiB, for which libcurl has no memory, and a body of 1 MB. The client has then
-// received as much data as with a header that is too large.
+// Answers one request with a header of 8 KiB, for which libcurl has no memory, and a body of 1 MB. The client
+// receives so much data that it could mistake this failure for headers that are too large.
 class Server {
  public:
   Server()

@@ -105,8 +105,8 @@ TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
   }
 }
 
-// libcurl 7.88 appends a first header line that begins with a space to the last header line of the previous answer,
-// whose memory libcurl has freed; AddressSanitizer detects this.
+// If the first header line of an answer begins with a space, libcurl 7.88 appends the line to the last header line of
+// the previous answer, whose memory it has freed. AddressSanitizer detects this.
 TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   const test::ScriptedServer server([](const std::string& head) {
     const std::string first = head.starts_with("GET /acct/folded") ? " folded: 1\r\n" : "X: 1\r\n";
@@ -121,7 +121,7 @@ TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   }
 }
 
-// A server that keeps each connection until the test closes it.
+// The server closes or resets an idle connection. The client must detect this before it sends the next request.
 TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
   for (const bool reset : {false, true}) {
     std::optional<test::Listener> listener(std::in_place);
@@ -147,7 +147,7 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
     }
     close(connection);
     auto outcome = send("POST");
-    if (outcome.dead_before_send) outcome = send("POST");  // libcurl itself notices an orderly close, and reconnects
+    if (outcome.dead_before_send) outcome = send("POST");  // after a close without reset, libcurl itself reconnects
     EXPECT_FALSE(outcome.sent) << reset;
     EXPECT_EQ(outcome.failure, Failure::connect) << outcome.reason;
   }
@@ -155,7 +155,7 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
 
 TEST(Engine, AConnectionThatWasIdleForLongIsNotUsedAgain) {
   const test::Listener listener;
-  std::vector<int> requests;  // number of requests of each connection
+  std::vector<int> requests;  // number of requests on each connection
   std::thread server([&] {
     for (int peer = listener.accept_one(); peer >= 0; peer = listener.accept_one()) {
       requests.push_back(0);
@@ -215,11 +215,11 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
   EXPECT_GT(sent_at.utc, Instant());
   EXPECT_FALSE(called);
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // the operation has ended: a no-op
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // the operation has already ended
 }
 
-// If the deadline passes before libcurl sends (the process was stopped for a moment), nothing is sent: neither a read
-// nor a write, neither over a kept connection nor over a new one.
+// If the deadline passes before libcurl sends a request (for example, because the process was stopped for a moment),
+// the request is not sent. This holds for reads and writes, on kept and on new connections.
 TEST(Engine, SendsNothingAfterTheDeadline) {
   auto& sandbox = Sandbox::fresh();
   const auto url = sandbox.base_url() + "/products";

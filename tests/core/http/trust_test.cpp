@@ -1,4 +1,4 @@
-// Where trusted certificates are loaded from.
+// Tests where trusted certificates are loaded from.
 #include "http/trust.hpp"
 
 #include <gtest/gtest.h>

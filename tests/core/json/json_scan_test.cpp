@@ -12,7 +12,7 @@ TEST(JsonScan, ALongTextIsLookedAtFirst) {
   std::string objects;
   while (objects.size() < 2 * megabyte) objects += R"({"a":)";
   EXPECT_EQ(problem_of_extent(objects), "the body is not valid JSON: it is nested deeper than 512 levels");
-  // Brackets and commas within strings do not count, escaped or not.
+  // Brackets and commas inside a string do not count, even after an escaped quote.
   EXPECT_EQ(problem_of_extent("[\"" + std::string(2 * megabyte, '[') + "\"]"), "");
   EXPECT_EQ(problem_of_extent("[\"\\\"" + std::string(2 * megabyte, ',') + "\\\\\",1]"), "");
   const auto ones = [](std::size_t count) {

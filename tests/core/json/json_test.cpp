@@ -39,13 +39,13 @@ TEST(Json, NestingEndsAt512) {
   EXPECT_EQ(decode_problem(nested(512)), "");
   EXPECT_NE(decode_problem(nested(513)).find("512"), std::string::npos);
   EXPECT_NE(decode_problem(nested(200'000)), "");
-  // The limit is on depth, not on the number of containers.
+  // The limit applies to the depth of nesting, not to the number of arrays.
   std::string wide = "[";
   for (int i = 0; i < 2000; ++i) wide += "[[]],";
   EXPECT_EQ(decode_problem(wide + "1]"), "");
 }
 
-// Parses about 512 nested arrays with further containers and scalars in them: the depth limit applies to the deepest
+// Parses about 512 nested arrays that contain further containers and scalars. The depth limit applies to the deepest
 // container, and a scalar does not add a level.
 TEST(Json, NestingIsThatOfTheDeepestContainer) {
   std::mt19937 random(20261125);
@@ -55,7 +55,7 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
     std::string before;
     std::string behind;
     int deepest = depth;
-    const auto branch = [&](int at) -> std::string {  // at: the number of open containers
+    const auto branch = [&](int at) -> std::string {  // at: the number of containers around the new one
       switch (random() % 6) {
         case 0:
           deepest = std::max(deepest, at + 3);
@@ -78,7 +78,7 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
   EXPECT_LT(refused, 250);
 }
 
-// Some texts have more values than fit into a block of the pool; some are parsed when the pool has no block left.
+// Some texts have more values than fit into a block of the pool; others are parsed while all blocks are in use.
 TEST(Json, AnswersAreTheSameInsideAndOutsideOfAPool) {
   const auto pool = std::make_shared<detail::DocumentPool>(2);
   std::string dense = "[";
@@ -111,7 +111,7 @@ TEST(Json, LastOfEqualNamesWins) {
 }
 
 TEST(Json, NamesOfAnyLengthAreFoundAndToldApart) {
-  const auto named = [](std::size_t length, std::size_t place) {  // differs from the others at one place
+  const auto named = [](std::size_t length, std::size_t place) {  // a name of 'x' with one 'y' at `place`
     std::string name(length, 'x');
     if (place < length) name[place] = 'y';
     return name;
@@ -126,7 +126,7 @@ TEST(Json, NamesOfAnyLengthAreFoundAndToldApart) {
   EXPECT_EQ(value.find("x")->integer(), 0);
   for (std::size_t length = 0; length <= 40; ++length) {
     for (std::size_t place = 0; place <= length; ++place) {
-      if (length == 1 && place == 1) continue;  // the last member has the same name and wins
+      if (length == 1 && place == 1) continue;  // a later member has the same name, and find() returns the last
       const auto found = value.find(named(length, place));
       ASSERT_TRUE(found) << length;
       EXPECT_EQ(found->at(0).integer(), static_cast<std::int64_t>(length));
@@ -238,7 +238,8 @@ TEST(Json, Equality) {
   EXPECT_NE(parse(R"({"a":1})"), parse(R"({"a":1,"b":null})"));
   EXPECT_EQ(parse(R"({"a":0,"a":1})"), parse(R"({"a":1})"));
   EXPECT_NE(parse("[1,2]"), parse("[2,1]"));
-  // A name is repeated at each of 60 levels: the comparison must visit each value only once.
+  // The objects on all 60 levels repeat a name. The comparison must visit each value only once: any more would take
+  // exponential time.
   std::string doubled = "1";
   for (int i = 0; i < 60; ++i) doubled = R"({"a":)" + doubled + R"(,"a":)" + (i < 10 ? doubled : "2") + "}";
   EXPECT_EQ(parse(doubled), parse(doubled));

@@ -1,4 +1,4 @@
-// The shared vectors check the getters themselves (webhook/webhook_test.cpp); this file covers the rest.
+// Tests the resource classes except for single getters, which webhook/webhook_test.cpp tests with the shared vectors.
 #include "billcore/model.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests Drift, which detects that a list moves while it is read, from the ids of its pages and its total alone.
+// Tests Drift, which detects that a list changes while it is read. Drift knows only the ids on each page and the
+// list's total.
 #include "paging/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::size_t window = 18;
 
-// Passes one page of ids to `drift`; the list does not move.
+// Passes one page of ids to `drift`, as from a list that does not change.
 void take(Drift& drift, const Ids& ids) {
   drift.reserve(ids.size(), 0);
   drift.compare(ids, true);
@@ -159,7 +160,7 @@ TEST(Drift, PagesWithoutNewsAreRightWhereNoneAreExpected) {
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare(i % 2 == 0 ? Ids{1} : Ids{2}, false)) << i;
 }
 
-// Items without an id cannot be told apart, so equal pages of them prove nothing.
+// Items without an id cannot be told apart, so two equal pages of such items prove nothing.
 TEST(Drift, ItemsWithoutIdsAreNotCompared) {
   Drift drift(window, true);
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare({0, 0}, true)) << i;

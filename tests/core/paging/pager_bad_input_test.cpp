@@ -1,5 +1,5 @@
-// Tests lists from faulty services over real sockets: the items yielded before the error, the error's text, and reading
-// on after the error.
+// Tests lists of faulty services over real sockets: the items yielded before the error, the text of the error, and
+// reading on after the error.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -130,7 +130,7 @@ TEST_P(PagerErrors, AServerThatRepeatsPage1ForEver) {
   EXPECT_EQ(error.detail().method, "GET");
   EXPECT_EQ(error.detail().http_status, 200);
   EXPECT_EQ(seen, up_to(3));
-  pager.stop();  // requests in flight would block the server, which answers one connection at a time
+  pager.stop();  // requests in flight would block the server, which serves one connection at a time
   // The server returns the requested page number, but the same records on every page.
   auto same = client.products().list();
   error = error_of([&] { read_on(same); });
@@ -154,14 +154,14 @@ TEST_P(PagerErrors, ABillionPages) {
   EXPECT_EQ(pager.collect(10).size(), 10U);
   EXPECT_EQ(pager.verdict()->reason, "stopped");
   const std::lock_guard hold(lock);
-  // The pager requests few pages ahead. A request that was cancelled in flight may not have arrived.
+  // The pager prefetches only a few pages. A request that was cancelled in flight may not have reached the server.
   EXPECT_LE(*asked.rbegin(), 4 + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Concurrency, PagerErrors, testing::Values(1, 8),
                          [](const auto& made) { return "of" + std::to_string(made.param); });
 
-// An invalid answer to the request for page 2, and the error text after the page's name.
+// An invalid answer to the request for page 2, and the rest of the error text after the name of the page.
 struct Bad {
   const char* name;
   std::string answer;
@@ -273,7 +273,8 @@ TEST(PagerBadInput, LinksAreNotFollowed) {
 }
 
 TEST(PagerBadInput, WhoWaitsInVain) {
-  // The server answers page 1 and then nothing: the errors of the time-out and the interrupt name the page.
+  // The server answers only the request for page 1. The errors of a time-out and of an interrupt name the missing
+  // page.
   std::atomic<bool> done{false};
   ScriptedServer server([&](const std::string& head) {
     while (page_of(head) > 1 && !done) std::this_thread::sleep_for(std::chrono::milliseconds(10));

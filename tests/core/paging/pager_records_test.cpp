@@ -1,4 +1,4 @@
-// Lists with bad records: repeated ids, items that are not objects, counts that do not match.
+// Tests lists with bad records: repeated ids, items that are not objects, counts that do not match.
 #include <gtest/gtest.h>
 
 #include "billcore/error.hpp"
@@ -15,7 +15,7 @@ using test::Numbers;
 using test::Script;
 using test::Texts;
 
-// Reads the remaining items: returns their ids, and error messages in the places of bad items.
+// Reads the remaining items. Returns the id of each good item and the error message of each bad item, in order.
 Texts told(Pager<Item>& pager) {
   Texts out;
   while (true) {
@@ -144,8 +144,8 @@ TEST(PagerRecords, WithoutATotalSeveralPagesProveNothing) {
            {{{{"1"}, 1, 1}}, ""},
            {{{{"3"}, 2, 2}}, "", 2},
            {{{{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2},
-           // A list is complete if its second reading has totals, is a single page, or equals the first reading page
-           // by page.
+           // A list that is read twice is complete if the second reading has totals, consists of one page, or has the
+           // same pages as the first reading.
            {{bare(first), second, first, second}, "", 1, true},
            {{first, second, first, bare(second)}, "", 1, true},
            {{bare(first), bare(second), bare(first), bare(second)}, "", 1, true},

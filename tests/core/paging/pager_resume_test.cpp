@@ -1,4 +1,4 @@
-// Resuming a list that has changed: which records are yielded twice, and what the verdict reports.
+// Tests resuming a list that has changed: which records are yielded twice, and what the verdict reports.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Growing {
   [[nodiscard]] Pager<test::Item> resumed(const std::string& state, std::int64_t concurrency = 1) {
     return pager({.concurrency = concurrency, .resume = state});
   }
-  /// Whether pages state the total.
+  /// Whether each page has the list's total.
   bool counts = true;
 
  private:
@@ -64,8 +64,8 @@ struct Reading {
 
 constexpr int size = 60;
 constexpr int per_page = 2;
-constexpr int remembered = 18 * per_page - 1;  // ids that a state keeps, besides one 0, which marks that
-                                               // ids were forgotten
+// Number of ids that a state keeps. The state also has one 0 in place of an id, which shows that ids were forgotten.
+constexpr int remembered = 18 * per_page - 1;
 
 bool has_all(const Reading& reading) {
   for (int i = 1; i <= size; ++i) {
@@ -90,10 +90,10 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
         EXPECT_EQ(reason, "may_repeat") << taken << ' ' << grown;
       }
       const bool forgot = taken > remembered + 1;
-      // How many records of the page that is read again were yielded before the resume.
+      // The resumed pager reads one page again; `again` records of this page were yielded before the resume.
       const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
-      // The list has grown by no more than the remembered ids, so the verdict reports only that the total has changed.
+      // The pager remembers enough ids for this growth, so the verdict reports only that the total has changed.
       if (grown + per_page <= remembered) {
         EXPECT_EQ(reason, grown == 0 || taken == 0 ? "" : "total_changed") << taken << ' ' << grown;
       }
@@ -126,7 +126,7 @@ TEST(PagerResume, AgainAndAgain) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A process with fewer pages in flight remembers fewer ids.
+// A list that was read with many pages in flight is resumed with only one, so the new pager remembers fewer ids.
 TEST(PagerResume, InAProcessThatRemembersLess) {
   Growing list(size, per_page);
   Reading reading;
@@ -143,7 +143,7 @@ TEST(PagerResume, InAProcessThatRemembersLess) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A list that grows during a pause in one process is treated like a resumed list.
+// If a list grows while its reader pauses, the pager handles it like a resumed list.
 TEST(PagerResume, OrReadOnWithoutOne) {
   for (const int grown : {1, 17, 33, 120}) {
     Growing list(size, per_page);
@@ -158,7 +158,7 @@ TEST(PagerResume, OrReadOnWithoutOne) {
   }
 }
 
-// While a list grows, more pages are read for the same records, so the remembered pages have fewer different records.
+// While a list grows, its pages overlap, so the remembered pages contain fewer different records.
 TEST(PagerResume, GrowingAllTheTime) {
   Growing list(size, per_page);
   Reading reading;
@@ -173,7 +173,7 @@ TEST(PagerResume, GrowingAllTheTime) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// More pages without a new record are allowed in a resumed list than in one that was read from the beginning.
+// A resumed list may have more pages without a new record than a list that is read from its beginning.
 TEST(PagerResume, ManyPagesOfKnownRecords) {
   Growing list(200, per_page);
   Reading reading;
@@ -201,7 +201,7 @@ TEST(PagerResume, WithoutATotalGrowthIsUnknown) {
        {std::tuple<std::size_t, bool, bool, const char*>{4, false, false, "may_repeat"},
         {4, true, false, "may_repeat"},
         {4, false, true, "may_repeat"},
-        {5, false, false, "no_total"},  // the page read again has the record yielded last
+        {5, false, false, "no_total"},  // the page that is read again contains the record yielded last
         {0, false, false, "no_total"}}) {
     Growing list(10, per_page);
     list.counts = before;
@@ -284,7 +284,7 @@ std::string of_version(char version, const std::string& state) {
   std::string bytes;
   EXPECT_TRUE(state.starts_with("p3.") && detail::decode_base64(state.substr(3), bytes));
   const std::string begin{'p', version, '.'};
-  bytes.erase(bytes.size() - 8);  // the hash of the state
+  bytes.erase(bytes.size() - 8);  // removes the state's hash
   constexpr std::size_t count = 48;
   constexpr std::size_t shift_of_list = 56;
   bytes.erase(shift_of_list, 8);
@@ -317,13 +317,14 @@ TEST(PagerResume, AStateCarriesTheCount) {
       Script old{{pages.begin() + read, pages.end()}};
       auto uncounted = old.resumed(of_version('1', state));
       (void)ids(uncounted);
-      // The verdict keeps a difference that was detected earlier.
+      // The verdict keeps a difference that was detected before the resume.
       EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
     }
   }
 }
 
-// A state of version 1 does not show whether ids were forgotten; in version 2 the count of records shows it.
+// From a state of version 1, the pager cannot know whether ids were forgotten. From version 2 it can, by the count of
+// records.
 TEST(PagerResume, AnOldStateOfAListThatHasGrown) {
   for (const char version : {'1', '2', '3'}) {
     Growing list(size, per_page);

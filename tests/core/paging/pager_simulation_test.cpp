@@ -1,4 +1,5 @@
-// Thousands of pagers read lists that move: each verdict is compared with the actual content.
+// Simulates thousands of pagers that read changing lists, and compares each verdict with what the list really
+// contained.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,14 +32,14 @@ struct Plan {
   double deletions = 0;
   int concurrency = 1;
   bool strict = false;
-  double stops = 0;          // probability that, after an item, reading continues with a new pager from the state
-  TotalText unreadable{};    // makes a `total` that cannot be read
-  double without_total = 0;  // probability that a page has such a `total`
+  double stops = 0;          // probability that a new pager resumes after an item
+  TotalText unreadable{};    // returns a `total` that the pager cannot read
+  double without_total = 0;  // probability that a page has an unreadable `total`
   int per_page = 5;
-  int most_records = 60;  // most records at the beginning
-  int grown = 0;          // most records inserted in a pause between two pagers
-  int shrunk = 0;         // most records deleted in a pause between two pagers
-  int pauses = 1000;      // most pauses in a run
+  int most_records = 60;  // largest number of records at the beginning
+  int grown = 0;          // largest number of records inserted in a pause between two pagers
+  int shrunk = 0;         // largest number of records deleted in a pause between two pagers
+  int pauses = 1000;      // largest number of pauses in a run
 };
 
 /// A list, latest first, that changes whenever a page of it is read.
@@ -75,7 +76,7 @@ class World {
   }
 
   [[nodiscard]] std::mt19937& random() noexcept { return random_; }
-  /// The records present from the beginning until now.
+  /// The records that have been in the list since the beginning.
   [[nodiscard]] const std::set<std::int64_t>& survivors() const noexcept { return survivors_; }
   [[nodiscard]] int reads() const noexcept { return reads_; }
   bool happens(double chance) { return chance > 0 && std::uniform_real_distribution<>(0, 1)(random_) < chance; }
@@ -98,7 +99,7 @@ class World {
   int reads_ = 0;
 };
 
-/// Fetches pages ahead like the real source: concurrently, so in any order.
+/// Prefetches pages in any order, like the real source, which has several requests in flight.
 class WorldSource final : public detail::PageSource {
  public:
   explicit WorldSource(World& world) : world_(world) {}
@@ -127,7 +128,7 @@ class WorldSource final : public detail::PageSource {
 
 struct Outcome {
   std::string_view reason = {};  // empty: complete
-  std::size_t missed = 0;        // records that were present all the time
+  std::size_t missed = 0;        // records that were never yielded, though always present
   std::size_t twice = 0;
 };
 
@@ -152,7 +153,7 @@ Outcome run(Plan plan) {
       EXPECT_EQ(twice, 0U);
     }
   } catch (const Error& error) {
-    // The list moves so fast that three pages in a row are the same, which the pager reports as an error.
+    // The list changes so fast that three pages in a row are the same, and the pager reports an error.
     EXPECT_EQ(error.code(), ErrorCode::pagination);
     EXPECT_GT(plan.inserts + plan.deletions, 0) << error.message();
     return {"error"};
@@ -166,11 +167,11 @@ Outcome run(Plan plan) {
 
 struct Sum {
   int complete = 0;
-  int falsely = 0;   // runs reported as complete that missed a record
+  int falsely = 0;   // runs that missed a record although the verdict was complete
   int missed = 0;    // runs that missed a record
   int twice = 0;     // runs that yielded a record twice
   int silently = 0;  // runs that yielded a record twice without "may_repeat"
-  int warned = 0;    // runs with "may_repeat"
+  int warned = 0;    // runs with the reason "may_repeat"
 };
 
 Sum many(Plan plan, int runs) {
@@ -234,7 +235,7 @@ TEST(PagerSimulation, ReadInSeveralLives) {
   }
 }
 
-// In a pause the list changes more than while it is read, in some runs by more records than the pager remembers.
+// During a pause the list changes more than during reading, in some runs by more records than the pager remembers.
 TEST(PagerSimulation, ResumedAfterAPause) {
   constexpr int some = runs / 20;
   for (const auto& [grown, shrunk] : {std::pair(10, 0), {60, 0}, {200, 0}, {10, 10}, {60, 60}}) {
@@ -272,14 +273,14 @@ TEST(PagerSimulation, BothWithASecondReading) {
 TEST(PagerSimulation, BothWithOneReading) {
   for (const double chance : {0.02, 0.2, 0.4}) {
     const auto sum = many({0, chance, chance, 1, false}, runs);
-    EXPECT_LT(sum.falsely, runs / 20) << chance;  // not promised, only measured
+    EXPECT_LT(sum.falsely, runs / 20) << chance;  // the library does not promise this
     std::printf("both %.2f: %d complete, %d of them falsely, %d with something missed\n", chance, sum.complete,
                 sum.falsely, sum.missed);
   }
 }
 
 // Without a readable total, only a second reading with the same result proves that a list of several pages did not
-// move.
+// change.
 TEST(PagerSimulation, WithoutAReadableTotal) {
   const std::array<std::pair<const char*, TotalText>, 6> ways{{
       {"absent", [](std::int64_t) { return std::string(); }},
@@ -296,7 +297,7 @@ TEST(PagerSimulation, WithoutAReadableTotal) {
     for (const double chance : {1.0, 0.3}) {
       for (const auto& [inserts, deletions] : {std::pair(0.0, 0.0), {0.2, 0.0}, {0.0, 0.02}, {0.0, 0.2}, {0.2, 0.2}}) {
         for (const auto& [strict, stops] : {std::pair(false, 0.0), {false, 0.05}, {true, 0.0}}) {
-          // One reading does not prove anything about a list that grows and shrinks.
+          // If the list grows and shrinks, one reading proves nothing.
           if (inserts > 0 && deletions > 0 && !strict) continue;
           const auto sum = many({.inserts = inserts,
                                  .deletions = deletions,

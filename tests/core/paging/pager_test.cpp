@@ -157,16 +157,16 @@ ErrorCode code_of(Pager<Item> pager) {
 }
 
 TEST(Pager, RefusesWhatWouldSkipOrLoop) {
-  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // another page than requested
-  EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // empty, but claims
-                                                                                                 // that more follow
+  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // not the requested page
+  // Page 2 is empty, but claims that more pages follow.
+  EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);
   Script repeated{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}}};
   EXPECT_EQ(code_of(repeated.pager()), ErrorCode::pagination);
   EXPECT_EQ(repeated.asked.size(), 3U);
   Script twice{{{{"1"}, 1, 3, 3}, {{"1"}, 2, 3, 3}, {{"2"}, 3, 3, 3}}};
   auto drift = twice.pager();
   EXPECT_EQ(ids(drift), (Texts{"1", "2"}));
-  // Two alternating pages have no new records, though the list claims a billion pages.
+  // The list claims to have a billion pages, but the same two pages alternate.
   Script turns;
   for (int i = 1; i < 100; ++i) turns.pages.push_back({{i % 2 == 0 ? "1" : "2"}, i, 1'000'000'000, 5});
   EXPECT_EQ(code_of(turns.pager()), ErrorCode::pagination);
@@ -230,7 +230,7 @@ TEST(Pager, ARefusedPageTakesNothingFromTheState) {
 }
 
 TEST(Pager, TheStateBetweenTwoReadingsOfABorder) {
-  // "1" was deleted, so "3" has moved to page 1. Page 1 must be read again, which fails for now.
+  // "1" was deleted, so "3" has moved to page 1. The pager must read page 1 again; this request fails.
   Script list{{{{"1", "2"}, 1, 2, 4}, {{"4"}, 2, 2, 3}}};
   auto pager = list.pager();
   EXPECT_EQ(pager.next()->id(), Id(1));
@@ -253,7 +253,7 @@ TEST(Pager, AListThatMovedBetweenTwoLives) {
   };
   const Made same_second{{"3", "4"}, 2, 3, 6};
   const Made same_third{{"5", "6"}, 3, 3, 6};
-  // The total stays the same throughout: one record was added at the head, and one was deleted.
+  // The total is always the same: where the list changes, one record was added at the head and one was deleted.
   for (const auto& each : std::vector<Case>{
            {0, {{{"1", "2"}, 1, 3, 6}, same_second, same_third}, {"1", "2", "3", "4", "5", "6"}, ""},
            {0,
@@ -305,7 +305,7 @@ TEST(Pager, TheStateOfAStrictList) {
     EXPECT_TRUE(strict.next());
   }
   EXPECT_EQ(strict.total(), 6) << "also between the readings";
-  // Resumes after the first reading, during the second one, and after it.
+  // Resumes after the first reading, during the second reading, and after the second reading.
   auto rest = resumed(strict.state());
   EXPECT_EQ(ids(rest), Texts{});
   EXPECT_TRUE(rest.verdict()->complete);

@@ -1,4 +1,4 @@
-// A server whose answers may never end, and hooks that record the attempts of calls to it.
+// A server whose answers may never end, and hooks that record the attempts of each call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class AttemptServer {
   std::thread thread_;
 };
 
-/// Hooks that write down how each attempt ended.
+/// Hooks that record how each attempt ended.
 class ToldAttempts final : public Hooks {
  public:
   void on_request(const Attempt& attempt) override {
@@ -102,7 +102,7 @@ class ToldAttempts final : public Hooks {
 inline std::string silent(const std::string& /*head*/) { return "+"; }
 inline const std::string given_up = "POST 1 INTERRUPTED sent unknown path=/subscription/s/order";
 
-/// An AttemptServer, and the options of a client of it with ToldAttempts as its hooks.
+/// An AttemptServer, and options for a client that calls this server and has ToldAttempts as its hooks.
 struct Scene {
   explicit Scene(AttemptServer::Script script) : server(std::move(script)) {
     options.base_url = server.url();
@@ -111,7 +111,7 @@ struct Scene {
     options.hooks = told;
   }
   [[nodiscard]] Client client() const { return Client(options); }
-  /// Whether the server has handled at least `count` requests; for ClientOptions::interrupt.
+  /// Returns a function for ClientOptions::interrupt: whether the server has handled at least `count` requests.
   [[nodiscard]] std::function<bool()> asked(int count = 1) {
     return [this, count] { return server.asked >= count; };
   }

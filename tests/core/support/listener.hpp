@@ -35,7 +35,7 @@ class Listener {
   [[nodiscard]] std::string url(const std::string& path) const {
     return "http://127.0.0.1:" + std::to_string(port_) + path;
   }
-  /// The next connection; negative after stop().
+  /// Waits for a connection and returns its descriptor; negative after stop().
   [[nodiscard]] int accept_one() const { return accept(descriptor_, nullptr, nullptr); }
   /// Makes the current and all later calls of accept_one() return. Can be called from any thread.
   void stop() const { shutdown(descriptor_, SHUT_RDWR); }

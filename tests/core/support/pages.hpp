@@ -25,7 +25,7 @@ struct Made {
   std::int64_t current;
   std::int64_t pages;
   std::int64_t total = -1;               // negative: the page has no total
-  std::vector<std::string> others = {};  // further items, as JSON texts
+  std::vector<std::string> others = {};  // items after those of `ids`, as JSON texts
 };
 
 inline std::shared_ptr<const detail::Document> document(const Made& page) {
@@ -59,7 +59,7 @@ inline Pager<Item> made_pager(Fetch fetch, detail::PagerOptions options = {}) {
   return Pager<Item>(std::make_shared<detail::PageFlow>(options, std::make_unique<FunctionSource>(std::move(fetch))));
 }
 
-/// A list that returns `pages` one after the other, whatever is requested, and records the requested numbers.
+/// A list that returns `pages` in turn, whatever page is requested, and records the requested page numbers.
 struct Script {
   std::vector<Made> pages;
   std::vector<std::int64_t> asked = {};

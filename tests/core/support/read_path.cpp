@@ -11,7 +11,7 @@
 namespace billcore::test {
 namespace {
 
-// The part of a dotted path that is not read yet.
+// The rest of a dotted path, which is not yet followed.
 struct Path {
   std::string_view rest;
 

@@ -9,7 +9,7 @@
 
 namespace billcore::test {
 
-/// JSON text of the getter's result; an Error becomes {"error": {"class": …, "message": …}}.
+/// Returns the getter's result as JSON text; an Error becomes {"error": {"class": …, "message": …}}.
 [[nodiscard]] std::string read_path(const Event& event, std::string_view path);
 
 [[nodiscard]] const char* class_of(ErrorCode code);

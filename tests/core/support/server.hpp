@@ -18,7 +18,7 @@ namespace billcore::test {
 /// Runs `python -m billcore_sandbox`, once per test program, with the Python of $BILLCORE_TEST_PYTHON.
 class Sandbox {
  public:
-  /// The program's sandbox, reset to its initial state.
+  /// Resets the test program's sandbox to its initial state and returns it.
   static Sandbox& fresh();
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
@@ -31,7 +31,8 @@ class Sandbox {
 
   [[nodiscard]] Value get(const std::string& route) const;
   Value post(const std::string& route, const std::string& json = "{}") const;
-  /// received(): number of requests with this method, or all if empty. effects(): number of effects of this kind.
+  /// received(): number of requests with this method; an empty method counts all. effects(): number of effects of
+  /// this kind.
   [[nodiscard]] int received(std::string_view method) const;
   [[nodiscard]] int effects(std::string_view kind) const;
   void fault(const std::string& json) const { post("/faults", json); }
@@ -46,7 +47,7 @@ class Sandbox {
   std::unique_ptr<Client> control_;
 };
 
-/// The subscription with this reference in the sandbox.
+/// Returns the sandbox's subscription with this reference.
 [[nodiscard]] Subscription demo(const Client& client, const std::string& reference);
 
 /// Answers every request with the result of `answer` for its head; closes the connection after each answer.

@@ -1,5 +1,5 @@
-// The conformance driver in C++: one JSON request per line on stdin, one JSON reply per line on stdout (see
-// tests/conformance).
+// The conformance driver in C++: reads one JSON request per line from stdin, writes one JSON reply per line to stdout
+// (see tests/conformance).
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -29,7 +29,7 @@ ClientOptions client_options(const Value& from) {
     if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
   }
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
-  // concurrency is 1 by default, because the canned answers are consumed in order.
+  // concurrency is 1 by default, because the test server sends its canned answers in order.
   options.concurrency = static_cast<int>(number(from, "concurrency").value_or(1));
   options.proxy = text(from, "proxy");
   options.ca_bundle = text(from, "ca_bundle");

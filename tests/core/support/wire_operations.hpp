@@ -10,7 +10,7 @@
 
 namespace billcore::test {
 
-/// The reply to an operation; nullopt if there is none of this name. read: reads a list.
+/// Returns the reply to the operation `op`; nullopt if there is no such operation. read: makes the reply from a list.
 template <typename ReadList>
 std::optional<std::string> run_operation(const Client& client, std::string_view op, const Value& args, ReadList read) {
   if (op == "subscriptions.list") {

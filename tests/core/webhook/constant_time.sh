@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs every case of constant-time-test under memcheck: memcheck must report the cases leak-… and no others.
+# Runs every case of constant-time-test under memcheck: memcheck must report errors in the cases leak-… and in no
+# others.
 # Usage: constant_time.sh PROGRAM
 set -eu
 program=$1

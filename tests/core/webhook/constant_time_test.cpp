@@ -2,7 +2,7 @@
 // every address that depends on a secret. Only a result that the caller learns anyway, the index of the matching key,
 // is marked as defined again.
 //
-//   constant-time-test CASE     without CASE: lists the cases. The cases leak-… are wrong on purpose, to test memcheck.
+//   constant-time-test CASE     without CASE: lists the cases. The cases leak-… leak a secret, to test memcheck.
 #include <valgrind/memcheck.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ bool is_secret(const T& value) {
   return std::any_of(undefined.begin(), undefined.end(), [](char bits) { return bits != 0; });
 }
 
-// Checks that a result depends on a secret, then marks it as defined, because the caller may know it.
+// Checks that a result depends on a secret, then marks the result as defined, because the caller may know it.
 template <typename T>
 T published(T value) {
   expect(is_secret(value), "the secrets took part in the result");
@@ -49,7 +49,8 @@ T published(T value) {
   return value;
 }
 
-// Returns distinct secrets; the tests pass two values of `length`, because HMAC hashes a key longer than a block first.
+// Returns different secrets of `length` bytes. The tests use two lengths, because HMAC first hashes a key that is
+// longer than a block.
 std::vector<std::string> make_secrets(std::size_t count, std::size_t length) {
   std::vector<std::string> secrets;
   for (std::size_t i = 0; i < count; ++i) {
@@ -64,7 +65,7 @@ std::vector<std::string_view> views(const std::vector<std::string>& secrets) {
   return {secrets.begin(), secrets.end()};
 }
 
-// The digest that a sender would claim, computed before the secrets are marked.
+// Returns the right digest of the message. Must be called before the secret is marked as undefined.
 Digest right_digest(const std::string& secret) {
   const std::string_view one = secret;
   Digest digest;
@@ -72,7 +73,8 @@ Digest right_digest(const std::string& secret) {
   return digest;
 }
 
-/// Tests keys of one to four secrets of `length` bytes, with a digest of each secret in turn and one of no secret.
+/// Tests HmacKeys with one to four secrets of `length` bytes. The claimed digest is that of each secret in turn, then
+/// one that matches no secret.
 void match_each(std::size_t length) {
   for (std::size_t count = 1; count <= 4; ++count) {
     for (std::size_t right = 0; right <= count; ++right) {
@@ -94,7 +96,7 @@ void match_each(std::size_t length) {
   }
 }
 
-// The claimed digest differs in one byte; each position is tried in turn.
+// The claimed digest differs from the right one in one byte, at each position in turn.
 void nearly_right() {
   for (std::size_t at = 0; at < billcore::detail::digest_size; ++at) {
     auto secrets = make_secrets(2, 32);

@@ -1,7 +1,7 @@
-// Tests that no freed memory holds a secret. The allocators search every block of libcrypto and of operator new when it
-// is freed, and the blocks still held at the end, for the secrets, the states that HMAC derives from them, and the
-// right MAC of a message that was refused. A separate program, because it replaces the allocators. The stack is not
-// checked.
+// Tests that no freed memory holds a secret. The test's allocators search every block of libcrypto and of operator
+// new when the block is freed, and at the end all blocks in use. They search for the secrets, the states that HMAC
+// derives from the secrets, and the right MAC of a message that was refused. This is a separate program, because it
+// replaces the allocators. The stack is not checked.
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
@@ -37,7 +37,7 @@ std::array<Pattern, 64> patterns;
 std::size_t pattern_count = 0;
 
 std::size_t found_count = 0;
-std::array<const char*, 16> found_names;  // the first names found
+std::array<const char*, 16> found_names;  // names of the first patterns found
 
 void look_through(const void* memory, std::size_t size) {
   const std::string_view block(static_cast<const char*>(memory), size);
@@ -50,7 +50,7 @@ void look_through(const void* memory, std::size_t size) {
   }
 }
 
-// Precedes every block, so that all blocks in use can be visited.
+// Precedes every block and links it with the other blocks in use, so that the test can search all of them.
 struct alignas(std::max_align_t) Header {
   Header* before;
   Header* behind;
@@ -135,7 +135,7 @@ namespace {
 
 // ---- The patterns ---------------------------------------------------------------------------------------------------
 
-// The secrets are literals, which are never in memory that is freed.
+// The secrets are string literals, so the originals are never in a freed block.
 constexpr std::array<std::string_view, 3> secrets{
     "first-Hd5^Lc8@Jf3-9$Yb2*Rt4&Wm1!", "second-Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^", "third-0123456789abcdefghijklmnop"};
 static_assert(std::all_of(secrets.begin(), secrets.end(), [](std::string_view secret) { return secret.size() == 32; }));
@@ -154,7 +154,8 @@ void look_for(const char* name, const void* bytes, std::size_t size) {
   ++pattern_count;
 }
 
-// The inner and the outer HMAC state are as secret as the key. Only deprecated functions of libcrypto show the states.
+// The inner and the outer HMAC state are as secret as the key. Only deprecated functions of libcrypto give access to
+// these states.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 void look_for_state(const char* name, const std::array<unsigned char, 64>& block) {
@@ -282,7 +283,7 @@ TEST_F(Secrets, NoneIsLeftByAnExplanation) {
 
 // ---- The checks detect what they should -----------------------------------------------------------------------------
 
-// Keeps the compiler from dropping a write just before the memory is freed.
+// Prevents the compiler from removing a write to memory that is freed right afterwards.
 void keep(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }
 
 TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
@@ -312,7 +313,7 @@ TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
               plant(block);
               OPENSSL_free(OPENSSL_realloc(block, 1000));
             }),
-            4U);  // the old block and the new one
+            4U);  // two in the old block, two in the new one
   EXPECT_EQ(count_of([&] {
               void* block = OPENSSL_malloc(100);
               plant(block);
@@ -326,7 +327,7 @@ TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
             2U);
   EXPECT_EQ(count_of([] { look_through_held_blocks(); }), 0U);
   const Verifier held(secrets[0]);
-  EXPECT_EQ(count_of([] { look_through_held_blocks(); }), 2U);  // its inner and outer state
+  EXPECT_EQ(count_of([] { look_through_held_blocks(); }), 2U);  // the verifier's inner and outer HMAC state
 }
 
 }  // namespace

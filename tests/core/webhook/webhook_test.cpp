@@ -145,7 +145,8 @@ TEST(Webhook, RequestHeadersAreFoundWithoutCase) {
   EXPECT_EQ(
       verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"service-signature", signature}}).id(),
       Id(1));
-  // Some servers join repeated headers: find_signature() accepts equal values, check() refuses a joined value.
+  // Some servers join repeated headers. find_signature() accepts a join of equal values; check() refuses every joined
+  // value.
   for (const auto* between : {",", ", ", " ,\t ", ", ,"}) {
     const auto joined = std::string(signature).append(between).append(signature);
     const bool same = std::string_view(between) != ", ,";
@@ -276,7 +277,7 @@ TEST(Webhook, StreamRefusesAsVerifyDoes) {
   auto large = verifier.stream();
   large.update("123456");
   EXPECT_EQ(reason_of([&] { large.update("123456"); }), SignatureReason::body_too_large);
-  // A refused stream stays refused, whatever follows.
+  // After a refusal, the stream refuses every further piece and the signature.
   EXPECT_EQ(reason_of([&] { large.update("1"); }), SignatureReason::body_too_large);
   EXPECT_EQ(reason_of([&] { (void)large.finish(webhooks::sign("1234561", secret)); }), SignatureReason::body_too_large);
   EXPECT_EQ(code_of([&] { (void)large.finish(std::nullopt); }), ErrorCode::invalid_argument);
@@ -325,8 +326,8 @@ TEST(Webhook, FreshnessIsJudgedBehindTheSignature) {
   EXPECT_EQ(real.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
 }
 
-// Eight threads share one Verifier. Each event is read in another thread than the one that made it, the last ones after
-// the Verifier was destroyed. Also runs under ThreadSanitizer.
+// Eight threads share one Verifier. Each event is read in a different thread from the one that made it; the last
+// events are read after the Verifier is destroyed. This test also runs under ThreadSanitizer.
 TEST(Webhook, OneVerifierManyThreads) {
   constexpr int thread_count = 8;
   constexpr int rounds = 200;
@@ -359,7 +360,7 @@ TEST(Webhook, OneVerifierManyThreads) {
   EXPECT_EQ(right.load(), 2 * thread_count * rounds);
 }
 
-// Documents of all sizes, with and without pooled blocks.
+// Events of many sizes: some use a block of the pool, others are too large for the pool.
 TEST(Webhook, EventsOfAnySize) {
   const Verifier verifier(secret, {.max_body = std::size_t{8} << 20U});
   std::optional<Event> kept;
@@ -376,7 +377,7 @@ TEST(Webhook, EventsOfAnySize) {
     EXPECT_EQ(event.raw(), body);
     if (size > 0) kept = std::move(event);
 
-    // yyjson needs the most memory for text that turns out not to be JSON.
+    // For such a text, which is not JSON, yyjson needs the most memory.
     const std::string open = R"({"data":)" + std::string(size, '[');
     EXPECT_EQ(code_of([&] { (void)verifier.unwrap(open, webhooks::sign(open, secret)); }), ErrorCode::decode);
   }

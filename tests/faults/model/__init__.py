@@ -1,4 +1,4 @@
-"""A model of HTTP connections: a peer with random acts, random concurrent callers, and the rules for both.
+"""A model of HTTP connections: a peer that acts at random, random concurrent callers, and the rules for both.
 
     PYTHONPATH=PACKAGE:tests python -m faults.model [--seconds N] [SEED…]
 

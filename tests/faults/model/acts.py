@@ -13,7 +13,7 @@ from .peer import Act
 from .service import refusal
 
 Make = Callable[[random.Random], Step]
-# Maps a status to whether its request may have had an effect.
+# Maps a status to whether a write with this answer may have had an effect.
 EFFECTS = {
     301: False,
     401: False,
@@ -112,7 +112,8 @@ def http1(chance: random.Random) -> Act:
 
 
 def between_calls(chance: random.Random) -> tuple[str, bytes, str]:
-    """Draws an act for an idle connection: its name, the bytes to send, and how to end the connection ("": not)."""
+    """Chooses a random act for an idle connection: its name, the bytes to send, and how to end the connection ("": it
+    stays open)."""
     drawn = chance.random()
     if drawn < 0.5:
         return "nothing", b"", ""

@@ -1,4 +1,5 @@
-"""The model's callers: threads that share a Client, tasks that share an AsyncClient. Calls are drawn in advance."""
+"""The model's callers: threads that share a Client, tasks that share an AsyncClient. The calls of a round are chosen
+at random before the round begins."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import Any
 
 import billcore
 
-LONGEST = 120.0  # the longest round, in seconds: a caller that takes longer hangs
+LONGEST = 120.0  # seconds; a caller that takes longer in a round counts as hanging
 NONE = object()
 
 
@@ -26,7 +27,7 @@ class Call:
     timeout: float
     max_retries: int
     cancel_after: float | None = None
-    take: int | None = None  # number of items of a list after which the caller stops
+    take: int | None = None  # number of items after which the caller stops reading a list
     large: bool = False
     result: Any = NONE
     items: list[str] = field(default_factory=list)
@@ -71,7 +72,8 @@ def _charge(call: Call) -> dict[str, Any]:
     return {"product_id": 102, "amount": call.number, **more}
 
 
-# The calls of both clients: a method of Client returns the result, a method of AsyncClient an awaitable.
+# Maps the kind of a call to a function that makes it. With a Client the function returns the call's result, with an
+# AsyncClient an awaitable; for a list it returns the pager.
 CALLS: dict[str, Callable[[Any, Call], Any]] = {
     "order": lambda client, call: client.orders.get(str(call.number)),
     "subscription": lambda client, call: client.subscriptions.get(str(call.number)),
@@ -110,7 +112,7 @@ class Threads:
                 try:
                     self._one(client, call)
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # the frames hold pagers with requests in flight
+                    call.error = error.with_traceback(None)  # frees pagers whose requests are in flight
 
     @staticmethod
     def _one(client: Any, call: Call) -> None:
@@ -126,7 +128,7 @@ class Threads:
 
 
 class Tasks:
-    """One task for each caller; all use the same client, in a separate event loop."""
+    """One task for each caller; all use the same client, in an event loop on a separate thread."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._loop = asyncio.new_event_loop()
@@ -164,7 +166,7 @@ class Tasks:
                 try:
                     await task
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # the frames hold pagers with requests in flight
+                    call.error = error.with_traceback(None)  # frees pagers whose requests are in flight
 
     @staticmethod
     async def _one(client: Any, call: Call) -> None:
@@ -180,13 +182,14 @@ class Tasks:
 
 
 def numbered(seed: str, client: int, callers: int, turn: int, calls: int) -> Iterator[list[Call]]:
-    """Yields the calls of each caller of a client in a round."""
+    """Yields, for each caller of a client, the calls that it makes in a round."""
     for caller in range(callers):
         yield [drawn(seed, client * 1_000_000 + caller * 10_000 + turn * 100 + at) for at in range(calls)]
 
 
 def honest(client: int, callers: int) -> Iterator[list[Call]]:
-    """Yields calls for the final round, in which the peer is honest: each call must succeed."""
+    """Yields, for each caller of a client, the calls of the final round. In this round the peer is honest, so each
+    call must succeed."""
     for caller in range(callers):
         first = client * 1_000_000 + caller * 10_000 + 9_900
         yield [Call(first + at, kind, 30.0, 2, calm=True) for at, kind in enumerate(KINDS)]

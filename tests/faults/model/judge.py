@@ -18,7 +18,7 @@ _ERRORS = (billcore.ApiError, billcore.TransportError, billcore.DecodeError)
 
 
 def judge(call: Call, peer: Peer) -> Iterator[str]:
-    """Yields a text for each broken promise."""
+    """Yields a text for each rule that the call's result breaks."""
     if call.result is NONE and call.error is None:
         yield "it never ended"
         return
@@ -60,7 +60,7 @@ def said(call: Call) -> int | None:
         return None if getattr(error, "__notes__", []) else 0
     if getattr(error, "outcome_unknown", False):
         return None
-    # A complete success answer that cannot be decoded means that the write was done.
+    # If a complete 2xx answer cannot be decoded, the write was done.
     return 1 if isinstance(error, billcore.DecodeError) and 200 <= (error.status or 0) < 300 else 0
 
 

@@ -38,7 +38,8 @@ Draw = Callable[[random.Random], Act]
 
 
 class Peer(Proxy):
-    """A server that acts at random. draw: chooses the act for a request. plain: honest act. kind: connection class."""
+    """A server that acts at random. draw: chooses the act for a request. plain: the honest act. kind: the class of a
+    connection."""
 
     def __init__(
         self, seed: str, service: Service, draw: Draw, plain: Act, kind: type[Drawn], tls: ssl.SSLContext | None
@@ -80,7 +81,8 @@ class Peer(Proxy):
         self.violations.append(what)
 
     def pause(self, number: int) -> None:
-        """Between two rounds, when no call is in flight, may send bytes on the idle connections."""
+        """Lets each idle connection do a random act, such as sending bytes. Called between two rounds, when no call
+        is in flight."""
         for connection in self._connections:
             if isinstance(connection, Drawn):
                 connection.between(random.Random(f"{self.seed} pause {number} {connection.last}"))
@@ -97,7 +99,8 @@ class Peer(Proxy):
                 connection.do(connection.quieten)
 
     def _welcome(self, chance: random.Random, tls: ssl.SSLContext | None) -> Callable[[socket.socket], None] | None:
-        """Draws what to do with a new connection instead of serving it; None means that the peer serves it."""
+        """Chooses at random what to do with a new connection instead of serving it; None means that the peer serves
+        it."""
         if chance.random() > 0.06:
             return None
         kinds: list[Callable[[socket.socket], None]] = [steps.reset_at_once, steps.close_at_once, self._hold]
@@ -115,10 +118,10 @@ class Peer(Proxy):
 
 
 class Drawn(Connection):
-    """A connection of a Peer. The connection's thread also runs functions of do() while no request is in flight."""
+    """A connection of a Peer. The connection's thread also runs functions that are passed to do()."""
 
     proxy: Peer
-    prompt = False  # whether every step returns quickly
+    prompt = False  # whether every step returns quickly, so that do() may wait for it
 
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
@@ -136,7 +139,8 @@ class Drawn(Connection):
             self.close()
 
     def do(self, errand: Callable[[], None]) -> None:
-        """Runs `errand` in the connection's thread and waits for it. Does nothing if that thread is busy or ended."""
+        """Runs `errand` in the connection's thread and waits for it. Does nothing if the thread has ended, or is busy
+        with a step that may take long."""
         done = threading.Event()
         if not self._idle and not self.prompt:
             return
@@ -146,7 +150,8 @@ class Drawn(Connection):
             assert done.wait(GENEROUS), "a connection's thread hangs"
 
     def await_data(self, timeout: float | None = None) -> bool:
-        """Waits for bytes from the client; runs errands. Returns False after a time-out or the connection's end."""
+        """Waits for bytes from the client, and runs errands meanwhile. Returns False after a time-out or the end of
+        the connection."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
@@ -172,7 +177,8 @@ class Drawn(Connection):
 
     @contextlib.contextmanager
     def guarded(self, *ends: type[Exception]) -> Iterator[None]:
-        """Wraps all work of a connection's thread. ends: exceptions that mean the end of the connection."""
+        """Wraps all work of a connection's thread. ends: further exceptions that mean that the connection has
+        ended."""
         try:
             yield
         except Exception as error:

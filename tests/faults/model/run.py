@@ -31,7 +31,7 @@ MOST_SHOWN = 60
 
 
 class BrokenPromiseError(AssertionError):
-    """A run of a seed broke a promise."""
+    """The client broke a rule in the run of a seed."""
 
 
 @dataclass
@@ -58,14 +58,15 @@ class Totals:
 
 
 def random_names(transports: Sequence[str], seconds: float) -> Iterator[str]:
-    """Yields random seeds, for this many seconds."""
+    """Yields random seeds until this many seconds have passed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         yield f"{random.choice(transports)}-{random.randrange(10**9)}"
 
 
 def run(seed: str, certificates: Certificates, totals: Totals) -> None:
-    """Runs one seed. Raises BrokenPromiseError, which says how to run this seed alone."""
+    """Runs one seed. Raises BrokenPromiseError if a rule was broken; the error's text says how to run this seed
+    alone."""
     transport = seed.partition("-")[0]
     chance = random.Random(f"{seed} shape")
     service = Service(seed)
@@ -127,7 +128,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
 def run_many(
     seeds: Iterable[str], certificates: Certificates, totals: Totals, tell: Callable[[str], None] = lambda _: None
 ) -> list[str]:
-    """Runs several seeds at once, because they mostly wait. Returns the failures."""
+    """Runs several seeds concurrently, because a seed spends most of its time waiting. Returns the failures."""
     lock = threading.Lock()
     left = iter(seeds)
     found: list[str] = []

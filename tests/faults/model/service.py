@@ -25,7 +25,8 @@ _PRODUCT = json.loads(billcore.testing.event("product.updated")[0])["data"]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request. mark: the number of the call, which is the id in the path of each of the call's requests."""
+    """A request. mark: the number of the call that sent it; all requests of a call have this number as the id in
+    their path."""
 
     method: str
     mark: int
@@ -103,8 +104,8 @@ class Service:
             self._lists[asked.mark] = [f"{asked.mark}-{number}" for number in range(size, 0, -1)]
             self._at_first[asked.mark] = list(self._lists[asked.mark])
         orders = self._lists[asked.mark]
-        # Some lists grow at their head while they are read, by less than a page: after a growth by a whole page, the
-        # next page would repeat the previous one.
+        # Some lists grow at their head while they are read, but by less than a page. If a list grew by a whole page,
+        # the next page would repeat the previous one.
         if (
             asked.mark % 3 == 0
             and chance.random() < 0.3

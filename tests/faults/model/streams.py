@@ -1,4 +1,4 @@
-"""The model's peer in HTTP/2: what it does on one stream, and on the connection of all streams.
+"""The model's peer in HTTP/2: its acts on a single stream, and on the whole connection.
 
 One thread serves a connection. Delayed acts wait in a queue, so that the answers of the streams interleave.
 """
@@ -30,7 +30,7 @@ from .service import Asked, parse, refusal
 Step = Callable[[Any], None]
 MOST = 2**31 - 1  # highest stream number
 _OK = b"\x88"  # :status 200 in HPACK
-_LAST = b"the last"  # payload of a ping
+_LAST = b"the last"  # payload of the ping before a stall
 # h2 raises one of these when the client has cancelled the stream.
 _GIVEN_UP = (h2.exceptions.StreamClosedError, h2.exceptions.StreamIDTooLowError)
 
@@ -49,7 +49,7 @@ class DrawnStream(Stream):
         return answer
 
     def send_raw(self, data: bytes) -> None:
-        """Sends frames that h2 does not know of."""
+        """Sends frames without changing the state of h2."""
         self.peer.send_raw(data)
 
     def later(self, delay: float, then: Callable[[], None]) -> None:
@@ -114,8 +114,8 @@ class Http2Peer(Drawn, Http2Connection):
         heapq.heappush(self._due, (time.monotonic() + delay, next(self._count), then))
 
     def stall(self) -> None:
-        """Sends nothing from now on. The answer to a last ping shows that the client has processed everything sent
-        before it.
+        """Stops sending, after a last ping. The client's answer to this ping shows that the client has processed
+        everything sent before it.
         """
         self.wire.ping(_LAST)
         self.flush()
@@ -161,8 +161,8 @@ class Http2Peer(Drawn, Http2Connection):
             self._processed = self._processed or event.ping_data == _LAST
         elif isinstance(event, h2.events.StreamReset):
             if event.stream_id in self._ignored and not self._suspect:
-                # libcurl may have received data of other streams before the stall and deliver the data only after it
-                # has opened this stream.
+                # The first cancelled stream proves nothing: libcurl may have received data of other streams before
+                # the stall, and deliver the data only after it has opened this stream.
                 self._suspect = True
                 self._ignored.clear()
             elif event.stream_id in self._ignored:
@@ -187,7 +187,7 @@ class Http2Peer(Drawn, Http2Connection):
 
         def run() -> None:
             if self.proxy.calm and not calm:
-                return  # its caller has given up
+                return  # the act is from an earlier round, whose callers have given up
             try:
                 act.step(stream)
             except _GIVEN_UP:  # the stream was cancelled: send the answer anyway
@@ -235,7 +235,7 @@ def twice(stream: DrawnStream) -> None:
 
 
 def unasked(number: int) -> Step:
-    """Sends the honest answer, and a second one on a stream that is neither open nor the next to be opened."""
+    """Sends the honest answer, and a second one on a stream that the client has not opened and does not open next."""
 
     def step(stream: DrawnStream) -> None:
         http2.passing(stream)
@@ -245,7 +245,8 @@ def unasked(number: int) -> Step:
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """Sends GOAWAY, before the answer if `first`; its last stream is the current one, 0 or the highest number."""
+    """Sends GOAWAY before the answer (`first`) or after it. The last stream in the GOAWAY is the current one, 0 or
+    the highest number."""
     code = chance.choice([*Codes, 0xFF])
     last = chance.choice([None, 0, MOST])
 
@@ -290,7 +291,7 @@ def stalling(stream: DrawnStream) -> None:
 
 
 def early_end(stream: DrawnStream) -> None:
-    """Answers completely before the request has ended, then resets with NO_ERROR: RFC 9113 allows this."""
+    """Answers completely before the request has ended, then resets the stream with NO_ERROR. RFC 9113 allows this."""
     http2.passing(stream)
     stream.reset_stream(Codes.NO_ERROR)
 

@@ -1,6 +1,6 @@
-// Serves BetterTLS' cases of path building, each on its own TLS port. Usage: bettertls ROOT. The program writes the
-// certificate that clients must trust to the file ROOT, prints the cases as one line of JSON, and serves until its
-// stdin ends.
+// Serves BetterTLS' cases of certificate path building, each on its own TLS port. Usage: bettertls ROOT. The program
+// writes the certificate that clients must trust to the file ROOT, prints the cases as one line of JSON, and serves
+// until its stdin ends.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 type testCase struct {
 	ID       uint     `json:"id"`
 	Port     int      `json:"port"`
-	Accepted bool     `json:"accepted"` // whether a client that finds every path accepts the chain
+	Accepted bool     `json:"accepted"` // whether a client that tries every path accepts the chain
 	Needs    []string `json:"needs"`    // what a client must support to pass
 	Comment  string   `json:"comment"`  // BetterTLS' own comment
 }

@@ -1,5 +1,6 @@
 // Serves h2spec's cases that test clients, each on its own TLS ports. Usage: h2spec CERTIFICATE KEY. The program prints
-// the cases as one line of JSON. When its stdin ends, the program prints what each port has received as a second line.
+// the cases as one line of JSON. When its stdin ends, the program prints a second line with the results for each
+// port.
 package main
 
 import (
@@ -21,7 +22,7 @@ import (
 )
 
 const (
-	preface     = 24 // bytes that a client sends before its frames
+	preface     = 24 // length of the text that a client sends before its frames
 	frameHead   = 9
 	headersType = 1
 )
@@ -34,7 +35,7 @@ type testCase struct {
 
 type seen struct {
 	Connections int    `json:"connections"`
-	Requests    int    `json:"requests"` // number of HEADERS frames that the case has read
+	Requests    int    `json:"requests"` // number of HEADERS frames that the case has received
 	Verdict     string `json:"verdict"`  // h2spec's complaint; empty if it has none
 }
 

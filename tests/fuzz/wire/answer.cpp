@@ -70,7 +70,8 @@ struct Framing {
   bool chunked = false;
 };
 
-/// Reads header lines up to the empty one; nullopt if a line is unusual, or if the length of the body is given twice.
+/// Reads header lines up to the empty line; nullopt if a line is unusual, or if two headers give the length of the
+/// body.
 std::optional<Framing> headers_of(std::string_view& bytes) {
   Framing out;
   while (true) {

@@ -1,5 +1,5 @@
-// Reads plain HTTP/1.1 answers by RFC 9112, without code of the library or libcurl. An answer is called plain if its
-// bytes are so simple that every client must read the same answer from them. Other answers are not checked.
+// Reads plain HTTP/1.1 answers as in RFC 9112, without code of the library or libcurl. An answer is called plain if
+// its bytes are so simple that every client must read the same answer from them. Other answers are not checked.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 namespace billcore::fuzz {
 
 struct PlainAnswer {
-  bool whole = true;  // false: `bytes` are incomplete, and status and body are not set
+  bool whole = true;  // false: the answer is incomplete, and status and body are not set
   int status = 0;
   std::string body;
-  std::size_t size = 0;  // bytes of the whole answer, interim answers included
+  std::size_t size = 0;  // size of the whole answer in bytes, including interim answers
 };
 
-/// Reads the answer at the beginning of `bytes`, which have at least the status line; nullopt if it is not plain.
+/// Reads the answer at the beginning of `bytes`; nullopt if the answer is not plain or its status line is incomplete.
 [[nodiscard]] std::optional<PlainAnswer> plain_beginning(std::string_view bytes);
 /// Reads the answer like plain_beginning(); also nullopt when the answer is incomplete.
 [[nodiscard]] std::optional<PlainAnswer> plain_answer(std::string_view bytes);

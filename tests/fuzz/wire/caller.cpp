@@ -118,7 +118,7 @@ void Caller::run() {
     }
   }
   finish_loop();
-  peer_.move();  // receives the last bytes that the client has sent
+  peer_.move();  // the peer receives the last bytes that the client has sent
   for (const auto& each : calls_) judge(each.call, peer_, nonce_, each.pages);
   judge_connections(peer_);
 }
@@ -218,8 +218,8 @@ void Caller::finish_loop() {
   }
 }
 
-// Records a page of a list. If records were added or deleted meanwhile, the pager may read a page again; each read has
-// its own time-out.
+// Records a page of a list. The limit is several time-outs: the pager may read pages again if the list changes, and
+// each read has its own time-out.
 void Caller::take(Made& made, const detail::PageData& page, std::int64_t begin) {
   require(clock_micros() - begin <= 4 * (made.call.timeout + 100'000), "a page of a list ends by its deadline");
   made.pages.push_back({page.pagination.current_page(), std::string(page.document->text())});

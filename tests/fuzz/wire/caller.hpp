@@ -18,7 +18,7 @@ namespace billcore::fuzz {
 
 class Caller {
  public:
-  /// options: the options of the client; their base_url is that of `peer`.
+  /// options: the client's options; their base_url must be the URL of `peer`.
   Caller(const Plan& plan, Witness& peer, std::string nonce, ClientOptions options);
   void run();
 
@@ -53,7 +53,7 @@ class Caller {
   int asked_ = 0;
   int made_ = 0;
   std::deque<Made> calls_;
-  std::deque<Made*> running_;  // calls that are running in the loop
+  std::deque<Made*> running_;  // calls in flight in the event loop
   std::unique_ptr<Loop> loop_;
 };
 

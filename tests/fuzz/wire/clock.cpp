@@ -27,11 +27,11 @@ std::set<int>& descriptors() {
 }
 
 std::map<int, std::int64_t>& timers() {
-  static std::map<int, std::int64_t> due_at;  // descriptors of timerfd_create(), and when they expire
+  static std::map<int, std::int64_t> due_at;  // maps each timerfd descriptor to its expiry time
   return due_at;
 }
 
-// The kernel does not use this clock. When a timer has expired by this clock, lets the kernel's timer expire at once.
+// Makes the kernel fire each timer that has expired by this clock, because the kernel does not use this clock.
 void fire_timers() {
   for (auto each = timers().begin(); each != timers().end();) {
     const auto [descriptor, due] = *each;
@@ -61,7 +61,7 @@ int real_poll(pollfd* states, nfds_t count, int milliseconds) noexcept {
 
 Running::Running(World& world) {
   constexpr std::int64_t second = 1'000'000;
-  now = (now / second + 1) * second;  // a whole second, because libcurl rounds to milliseconds
+  now = (now / second + 1) * second;  // starts at a whole second, because libcurl rounds times to milliseconds
   descriptors().clear();
   timers().clear();
   running = &world;
@@ -89,7 +89,8 @@ bool really_polls(int descriptor, short events, int milliseconds) noexcept {
 
 }  // namespace billcore::fuzz
 
-// The functions below are exported, so that libcurl and the C++ library, which are shared libraries, call them.
+// The functions below are exported, so that the shared libraries libcurl and libstdc++ call them instead of those of
+// libc.
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -99,7 +100,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
       clock == CLOCK_THREAD_CPUTIME_ID) {
     return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
   }
-  now += 1;  // otherwise a loop that polls only the clock would never end
+  now += 1;  // otherwise a loop that only reads the clock would never end
   time->tv_sec = now / 1'000'000;
   time->tv_nsec = now % 1'000'000 * 1000;
   return 0;
@@ -107,7 +108,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 
 int poll(pollfd* states, nfds_t count, int milliseconds) {
   using namespace billcore::fuzz;
-  // Right before it sends a request, the client checks the connection without waiting: the peer must not act then.
+  // The client polls without waiting right before it sends a request; the peer must not run at that moment.
   if (running == nullptr || milliseconds == 0) return real_poll(states, count, milliseconds);
   require(milliseconds > 0, "no wait is unlimited");
   ++waited;

@@ -1,5 +1,5 @@
-// A clock that advances only while the client waits. poll(), the monotonic clocks and timerfd_settime() are replaced
-// for the whole program.
+// A simulated clock, which jumps forward while the client waits. This file's functions replace poll(),
+// timerfd_settime() and the monotonic clocks for the whole program.
 //
 // The client and its peer share one thread. When libcurl waits, the peer runs; when the peer waits as well, the clock
 // jumps to the next event. So a time-out of a minute takes no real time, and an input behaves the same in every run.
@@ -10,7 +10,7 @@
 
 namespace billcore::fuzz {
 
-/// Whatever runs while the client waits, such as the peer.
+/// Interface of the code that runs while the client waits, such as the peer.
 class World {
  public:
   World() = default;
@@ -19,7 +19,7 @@ class World {
   World& operator=(const World&) = delete;
   /// Does all work that is due, without waiting.
   virtual void move() = 0;
-  /// Returns when the next event happens that does not depend on the client, in microseconds of the clock.
+  /// Returns the time of the next event that does not depend on the client, in microseconds of the simulated clock.
   [[nodiscard]] virtual std::optional<std::int64_t> due() const = 0;
 };
 
@@ -32,12 +32,12 @@ class Running {
   Running& operator=(const Running&) = delete;
 };
 
-/// Returns the microseconds of the monotonic clock.
+/// Returns the simulated monotonic time in microseconds.
 [[nodiscard]] std::int64_t clock_micros() noexcept;
 void pass(std::int64_t micros) noexcept;
 /// Returns how often the client has waited.
 [[nodiscard]] std::uint64_t waits() noexcept;
-/// Returns the client's descriptor for the connection from this local port; negative when it is closed.
+/// Returns the client's descriptor of the connection with this local port; negative if the connection is closed.
 [[nodiscard]] int connected_from(int port) noexcept;
 /// Calls the kernel's poll(), which waits in real time.
 [[nodiscard]] bool really_polls(int descriptor, short events, int milliseconds) noexcept;

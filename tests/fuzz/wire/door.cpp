@@ -16,11 +16,11 @@
 namespace billcore::fuzz {
 namespace {
 
-// Milliseconds of real time to wait until the kernel delivers a packet on loopback. Sent bytes must arrive before the
-// client reads, so that runs are repeatable; the end of a stream may arrive later.
+// The longest waits, in milliseconds of real time, until the kernel delivers a packet on loopback. Sent bytes must
+// arrive before the client reads, so that runs are repeatable; the end of a stream may arrive later.
 constexpr int data_patience = 100;
 constexpr int end_patience = 10;
-constexpr int much_unread = 16 << 10;  // with that many unread bytes the client is not reading; its buffer may be full
+constexpr int much_unread = 16 << 10;  // with more unread bytes, the client is not reading; its buffer may be full
 
 struct Door {
   Door() : descriptor(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {

@@ -16,11 +16,12 @@ struct Accepted {
 [[nodiscard]] int door_port();
 /// Accepts a pending connection, if any, without blocking.
 [[nodiscard]] std::optional<Accepted> accept_at_door();
-/// Waits, in real time, until all bytes sent have arrived, so that the client finds them when it next reads.
+/// Waits, in real time, until the client's socket has received `sent` bytes, so that the client finds them at its
+/// next read.
 void await_arrival(int port, std::uint64_t sent);
-/// Waits, in real time, until the end of the stream has arrived.
+/// Waits, in real time, until the client's socket has received the end of the stream.
 void await_end(int port);
-/// Closes a connection. reset: sends RST instead of FIN, even if no received byte is unread.
+/// Closes a connection. reset: always sends RST; otherwise the kernel sends FIN, or RST if received bytes are unread.
 void close_connection(int descriptor, int port, bool reset);
 /// Returns the number after `mark` in the text; 0 when there is none.
 [[nodiscard]] int number_behind(std::string_view text, std::string_view mark);

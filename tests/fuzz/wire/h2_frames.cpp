@@ -28,7 +28,7 @@ constexpr std::uint8_t ack = 1;
 constexpr std::uint8_t end_headers = 4;
 constexpr std::uint8_t padded = 8;
 constexpr std::uint8_t with_priority = 0x20;
-constexpr std::uint8_t first_unknown = 13;  // the first type without a meaning; the lower ones include extensions
+constexpr std::uint8_t first_unknown = 13;  // the first unassigned type; the types below include extensions
 constexpr std::size_t preface = 24;
 constexpr std::size_t frame_head = 9;
 constexpr std::size_t most_payload = 16384;
@@ -37,7 +37,7 @@ bool are_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Encodes a header field for HPACK. `name` is an encoded index of the static table, or a literal name.
+// Encodes a header field for HPACK. `name` is already encoded: an index into the static table, or a literal name.
 std::string field(std::string_view name, std::string_view value) {
   std::string out(name);
   out += static_cast<char>(value.size());
@@ -177,15 +177,15 @@ void H2Peer::begin_answer(std::size_t index, const Step& step, std::size_t at_st
   const auto size = size_of(index, at_step + 1, step.end) - connection.skip;
   session.ends_stream = !interim;
   session.is_answer = session.named.has_value();
-  if (!session.named) mark_odd(index, true);  // there is no request
+  if (!session.named) mark_odd(index, true);  // there is no request to answer
   const std::uint32_t id = session.named ? streams_[*session.named].id : 1;
   if (size > most_payload || (interim && size > 0) || !are_digits(status)) mark_odd(index, false);
   if (session.named && streams_[*session.named].answered) mark_odd(index, false);
 
   using namespace std::string_view_literals;
   const bool alone = size == 0;
-  // The answer has a Content-Length where possible. Without one, the library treats unterminated JSON as truncated,
-  // because libcurl does not report every broken stream.
+  // The answer has a Content-Length where possible. Without a Content-Length, the library treats unterminated JSON as
+  // truncated, because libcurl does not report every broken stream.
   const bool with_length = !interim && !(alone && (status == "204" || status == "304"));
   auto block =
       field("\x08"sv, status) + field("\x0F\x10"sv, "application/json") + field("\x00\x0Cx-request-id"sv, token(index));
@@ -256,7 +256,7 @@ void H2Peer::mark_odd(std::size_t index, bool any_status) {
   }
 }
 
-// Marks the end of a connection. If an answer was complete by then, libcurl may or may not read it.
+// Records the end of a connection. libcurl may or may not read an answer that was complete by then.
 void H2Peer::mark_ended(std::size_t index) {
   for (auto& stream : streams_) {
     if (stream.connection != index || stream.settled) continue;

@@ -1,12 +1,17 @@
 // The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It runs the scripts of script.hpp, in which two sequences
 // have another meaning:
-//   %( … %) is an answer to the oldest unanswered request: the first three characters are its status, the rest is its
-//   body, sent with its length; 1xx is an interim answer
-//   %[ … %] is a frame of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0 the connection;
-//   s the stream of the oldest unanswered request; l the stream of the last request; n the client's next stream; e a
-//   stream of the server; or any byte),
-//   then its payload
-// All other text is sent verbatim. The peer first sends its SETTINGS, and the acknowledgement of the client's.
+//   %( … %) is an answer to the oldest unanswered request. The first three characters are the status. The rest is the
+//   body, which the peer sends with a Content-Length. A status 1xx makes an interim answer.
+//   %[ … %] is a frame of any kind. The first three characters are its type (a hex digit), its flags (a digit or any
+//   byte) and its stream; the rest is its payload. The stream is one of
+//     0 the connection
+//     s the stream of the oldest unanswered request
+//     l the stream of the latest request
+//     n the client's next stream
+//     e a stream of the server
+//     any other byte: the stream with that number
+// The peer sends all other text unchanged. Before it runs a script, the peer sends its SETTINGS and acknowledges
+// those of the client.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +50,7 @@ class H2Peer final : public Peer {
     bool answered = false;
     bool settled = false;
     Sent sent = {};
-    std::string staged = {};  // moved to `sent` once all pending bytes are sent
+    std::string staged = {};  // recorded bytes; moved to `sent` once all pending bytes are sent
   };
   struct Session {
     std::unique_ptr<Tls> tls = {};
@@ -55,7 +60,7 @@ class H2Peer final : public Peer {
     bool any_status = false;
     std::size_t frame_end = 0;                        // index of the first step after the frame being sent
     std::optional<std::size_t> named = std::nullopt;  // the stream of the frame being sent
-    bool is_answer = false;                           // the frame is an answer, also recorded as HTTP/1 bytes
+    bool is_answer = false;                           // the frame belongs to an answer, also recorded as HTTP/1
     bool ends_stream = false;
   };
   struct Frame {
@@ -84,7 +89,7 @@ class H2Peer final : public Peer {
   void begin_answer(std::size_t index, const Step& step, std::size_t at);
   void begin_frame(std::size_t index, const Step& step, std::size_t at);
   void put_frame(std::size_t index, const Frame& frame, std::size_t size);
-  /// From now on, the expected results of the calls that still run on the connection are unknown.
+  /// Records that from now on the expected results of the calls in flight on the connection are unknown.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);

@@ -28,7 +28,8 @@ void require_of(const Call& call, bool kept, const char* promise) {
 Requests requests_of(const Call& call, const Witness& peer) {
   Requests out;
   for (const auto& request : peer.received()) {
-    // A truncated request cannot be attributed to a call, but clients send so few bytes that none is truncated.
+    // A partly received request could not be matched to its call, but requests are so short that this does not
+    // happen.
     if (request.call == call.number) out.push_back(&request);
   }
   return out;
@@ -69,7 +70,7 @@ bool has_sent_status(const Witness& peer, const Requests& requests, int status) 
                      [&](const Received* request) { return names_status(peer.sent(request->connection), status); });
 }
 
-// A peer may answer on a new connection and close it before it reads any request, as overloaded servers do.
+// Like an overloaded server, the peer may answer on a new connection and close it without reading a request.
 bool has_answered_unread(const Witness& peer, int status) {
   for (std::size_t i = 0; i < peer.connections(); ++i) {
     const auto& received = peer.received();
@@ -80,13 +81,14 @@ bool has_answered_unread(const Witness& peer, int status) {
   return false;
 }
 
-// An error's text may be truncated within a token; dots then follow.
+// Whether the token is complete: an error's text may be truncated within a token and end in dots.
 bool is_whole(std::string_view token, const std::string& nonce) {
   const auto digit = [&](std::size_t at) { return token[nonce.size() + at] >= '0' && token[nonce.size() + at] <= '9'; };
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
 }
 
-// Requires that every complete token in the text names this call (page > 0: this page of its list) or no call at all.
+// Requires that every complete token in the text names this call, or no call. If `page` > 0, the token must also name
+// this page of the call's list.
 void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
   for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
     const auto token = text.substr(at, nonce.size() + 6);
@@ -113,7 +115,7 @@ bool holds_object(const std::string& body) {
   }
 }
 
-// Checks that the error of a write fits whether the peer received the write: README, "When a write fails".
+// Checks the result of a write against what the peer received, by the rules in README, "When a write fails".
 void judge_write(const Call& call, const Witness& peer, const Requests& requests) {
   require_of(call, requests.size() <= 1, "a write is not sent twice");
   const bool received = !requests.empty();
@@ -201,7 +203,7 @@ void judge_read(const Call& call, const Witness& peer, const Requests& requests)
   }
 }
 
-// If the last answer was plain, complete and in time, only one result of the call is right: checks for that result.
+// Checks the result of the call against its last answer, if that answer was plain and in time.
 void judge_plain(const Call& call, const Witness& peer, const Requests& requests) {
   if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
   const auto& request = *requests.back();

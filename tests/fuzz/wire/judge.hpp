@@ -1,4 +1,4 @@
-// The allowed results of a call, given what its peer received and sent: the model of the target `wire`.
+// The test oracle of the target `wire`: checks the result of a call against what the peer received and sent.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace billcore::fuzz {
 /// A call and its result.
 struct Call {
   int number = 0;
-  char kind = 'g';  // the character of the call in script.hpp
+  char kind = 'g';  // the character for the call in script.hpp
   bool write = false;
-  bool told_to_end = false;  // the option `interrupt` or cancel() ended the call
+  bool told_to_end = false;  // the option `interrupt` or cancel() told the call to end
   int max_retries = 0;
   std::size_t max_response = 0;
   std::int64_t timeout = 0;  // microseconds
@@ -37,7 +37,7 @@ struct GivenPage {
 /// Requires that the result of a call agrees with what the peer received and sent. pages: the pages that a list
 /// returned.
 void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
-/// Requires that the client sent no further request on a connection that received more bytes than one answer.
+/// Requires that the client did not reuse a connection on which the peer had sent bytes after the end of an answer.
 void judge_connections(const Witness& peer);
 
 }  // namespace billcore::fuzz

@@ -23,13 +23,13 @@ struct Received {
   std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
 };
 
-/// The bytes sent over one connection, and when. Each HTTP/2 stream counts as one connection, with the equivalent
-/// HTTP/1 bytes.
+/// The bytes that the peer sent over one connection, and when. Each HTTP/2 stream counts as one connection, and its
+/// answer is recorded as the equivalent HTTP/1 bytes.
 struct Sent {
   std::string bytes;
   std::vector<std::pair<std::size_t, std::int64_t>> times;  // number of bytes sent so far, and the time
-  bool ended = false;                                       // nothing more can be sent
-  bool odd = false;                                         // the expected result of the client is unknown
+  bool ended = false;                                       // the peer can send nothing more
+  bool odd = false;                                         // the expected results of the calls are unknown
   bool any_status = false;                                  // `bytes` may contain any status
 };
 
@@ -39,9 +39,10 @@ struct Sent {
 /// A peer that records what it received and sent.
 class Witness : public World {
  public:
-  /// Resets all connections, so that none remains in the kernel.
+  /// Resets all connections, so that the kernel keeps none in TIME_WAIT.
   virtual void end() noexcept = 0;
-  /// Tells the peer that a call has ended, so that bytes sent later are not recorded for that call.
+  /// Tells the peer that a call has ended: what the peer sends later does not change the expected result of that
+  /// call.
   virtual void settle(int /*call*/) {}
   [[nodiscard]] virtual const std::deque<Received>& received() const = 0;
   [[nodiscard]] virtual std::size_t connections() const = 0;

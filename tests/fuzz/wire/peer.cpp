@@ -108,7 +108,7 @@ std::size_t Peer::size_of(std::size_t index, std::size_t begin, std::size_t end)
   return size;
 }
 
-// Runs one step; returns false if the connection must run no further step in this turn.
+// Runs one step; returns false if the connection must not run another step in this turn.
 bool Peer::act(std::size_t index, const Step& step, std::size_t at) {
   auto& connection = connections_[index];
   switch (step.kind) {
@@ -178,7 +178,7 @@ void Peer::play(std::size_t index) {
 void Peer::close(std::size_t index, bool reset) {
   auto& connection = connections_[index];
   if (connection.descriptor < 0) return;
-  if (connection.agreed) read(index);  // records a received request, even if it is not answered
+  if (connection.agreed) read(index);  // records a request that has arrived, although the peer does not answer it
   end_connection(index, reset);
   close_connection(std::exchange(connection.descriptor, -1), connection.port, reset);
   connection.pending.clear();

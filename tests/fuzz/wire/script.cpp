@@ -5,9 +5,9 @@
 namespace billcore::fuzz {
 namespace {
 
-constexpr std::size_t most_calls = 24;  // most characters that are read of the line of calls
+constexpr std::size_t most_calls = 24;  // maximum number of characters read from the first line
 constexpr std::size_t most_scripts = 12;
-constexpr std::int64_t most_filler = 512L << 10;  // most bytes of filler in a script
+constexpr std::int64_t most_filler = 512L << 10;  // maximum number of filler bytes in a script
 
 class Parser {
  public:

@@ -1,18 +1,18 @@
-// An input of the target `wire` describes the client's calls, and what a hostile peer does. The format is text, so that
-// people can write seeds.
+// An input of the target `wire` describes the client's calls, and what a hostile peer sends. The format is text, so
+// that people can write seeds.
 //
 // The first line (up to LF) has calls and settings, one character each:
 //   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list
-//   q, Q a GET, a POST, whose status is not checked
-//   0…7 time-out of the calls that follow: 25 ms × 2^digit   r toggles retries
-//   i the next call is interrupted   m the peer runs its script before the next call   p, P a second, a minute passes
-//   s small max_response
-//   a toggles the event loop; in it, consecutive calls run concurrently, up to the next character that is not a call
-// After the first line, scripts follow, separated by NUL, one for each connection; the last script is for all later
-// connections. A script is what the peer sends, with these sequences:
-//   %w wait for a complete request   %n the end of a piece   %0…%9 wait 10 ms × 2^digit
+//   q, Q a raw GET, a raw POST: the client returns an answer of any status
+//   0…7 sets the time-out of the calls that follow to 25 ms × 2^digit   r toggles retries
+//   i interrupts the next call   m runs the peer's scripts before the next call   p, P lets a second, a minute pass
+//   s makes max_response small for all calls
+//   a toggles the event loop, which runs consecutive calls concurrently, up to the next character that is not a call
+// After the first line, scripts follow, separated by NUL: one for each connection, the last one for all later
+// connections. A script is the text that the peer sends. These sequences stand for something else:
+//   %w wait for a complete request   %n send the text so far, then pause for a turn   %0…%9 wait 10 ms × 2^digit
 //   %f end sending   %c close   %r reset   %b, %B one KiB, 64 KiB of filler   %k the API key   %p the requested page
-//   %i a text that names the last received request   %( … %) Content-Length, the empty line, and that many bytes
+//   %i a token that names the latest request   %( … %) a body, with its Content-Length and the empty line before it
 //   %[ … %] a chunk   %% a percent sign
 #pragma once
 

@@ -20,7 +20,7 @@ constexpr long two_days = 2L * 24 * 60 * 60;
 constexpr std::string_view alpn_h2("\x02h2", 3);
 
 // Clears OpenSSL's error queue and restores SIGPIPE, so that the peer does not affect the client's TLS on the same
-// thread. SIGPIPE is ignored for the peer only, because OpenSSL writes to sockets without MSG_NOSIGNAL.
+// thread. Only the peer's calls ignore SIGPIPE, because OpenSSL writes to sockets without MSG_NOSIGNAL.
 class Tidy {
  public:
   Tidy() : before_(std::signal(SIGPIPE, SIG_IGN)) {}

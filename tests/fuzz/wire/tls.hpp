@@ -1,4 +1,5 @@
-// TLS for an HTTP/2 peer on loopback. Its certificate is self-signed; the client trusts it through a file in memory.
+// TLS for an HTTP/2 peer on loopback. The peer's certificate is self-signed; the client trusts it through a CA file
+// in memory.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -25,7 +26,7 @@ class Tls {
   [[nodiscard]] std::size_t write(std::string_view bytes);
   /// Tells the client that no more bytes follow.
   void say_end();
-  /// The number of bytes sent, including those of TLS.
+  /// The number of bytes sent, including TLS overhead.
   [[nodiscard]] std::uint64_t sent() const { return BIO_number_written(SSL_get_wbio(ssl_.get())); }
 
  private:

@@ -42,7 +42,7 @@ func connect(given json.RawMessage) (*billcore.Client, error) {
 	options = append(options, billcore.WithConcurrency(concurrency))
 	headers := json.NewDecoder(strings.NewReader(string(from["headers"])))
 	if token, err := headers.Token(); err == nil && token == json.Delim('{') {
-		for headers.More() { // a map would lose their order
+		for headers.More() { // a map would lose the order of the headers
 			var value string
 			name, _ := headers.Token()
 			if err := headers.Decode(&value); err != nil {
@@ -87,7 +87,7 @@ func answered(response *billcore.Response, err error) (any, error) {
 	return object{"status": response.Status, "headers": headers, "body": string(response.Body)}, nil
 }
 
-// members returns the members of a JSON object in order.
+// members returns the members of a JSON object in their order.
 func members(raw json.RawMessage) (names []string, values []json.RawMessage) {
 	decoder := json.NewDecoder(strings.NewReader(string(raw)))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {

@@ -72,7 +72,7 @@ func (d *driver) forget() {
 	d.client, d.madeWith = nil, ""
 }
 
-// listing is the error of a list, with the number of items before it and the list's state.
+// listing is an error of a list, with the number of items read before the error and the list's state.
 type listing struct {
 	error
 	items int
@@ -188,5 +188,5 @@ func main() {
 		}
 	}
 	kept.forget()
-	runtime.GC() // lets the finalizers run: a double free would end the process
+	runtime.GC() // runs the finalizers: a double free would crash the process
 }

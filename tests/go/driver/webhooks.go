@@ -44,7 +44,7 @@ var webhookVerbs = map[string]func(*request) (any, error){
 	"webhook.unwrap_request": func(r *request) (any, error) {
 		return verified(r, func(v *webhook.Verifier) (any, error) {
 			pairs, _ := decode[[][2]json.RawMessage](r.Args["headers"])
-			header := http.Header{} // filled directly, because Header.Add would change the names
+			header := http.Header{} // filled directly, because Header.Add would change the case of the names
 			for _, pair := range pairs {
 				header[string(octets(pair[0]))] = append(header[string(octets(pair[0]))], string(octets(pair[1])))
 			}
@@ -121,7 +121,7 @@ func matches(r *request, verifier *webhook.Verifier) (any, error) {
 	deliveries, _ := decode[[]map[string]json.RawMessage](r.Args["deliveries"])
 	for _, delivery := range deliveries {
 		one := &request{Args: delivery}
-		_, _ = verifier.Verify(body(one), string(octets(delivery["signature"]))) // only the matches count
+		_, _ = verifier.Verify(body(one), string(octets(delivery["signature"]))) // only the match counts are used
 	}
 	counts := []uint64{}
 	for i := range verifier.Secrets() {
@@ -230,7 +230,7 @@ func exported(name string) string {
 	return out.String()
 }
 
-// `follow` calls the getters that a path names.
+// `follow` calls the getters along a path, one for each step.
 func follow(from reflect.Value, steps []string) (any, error) {
 	if from.Kind() == reflect.Slice && len(steps) > 0 && from.Type() != reflect.TypeFor[json.RawMessage]() {
 		index, err := strconv.Atoi(steps[0])
@@ -267,7 +267,7 @@ func follow(from reflect.Value, steps []string) (any, error) {
 	return typed(from, steps[0], results[0])
 }
 
-// `typed` adds what the protocol requires and Go values lack: whether an id was an integer, and the text of an instant.
+// `typed` adds what the protocol requires but Go values lack: whether an id was an integer, and the text of a time.
 func typed(from reflect.Value, name string, value reflect.Value) (any, error) {
 	raw := func() string {
 		if record, ok := from.Interface().(fields); ok {

@@ -23,7 +23,7 @@ class Problem(NamedTuple):
 
 
 def run(command: list[str], folder: Path) -> str:
-    """The output of the command; raises if it could not run."""
+    """Returns the output of the command; raises if the command could not run."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(PACKAGE),
@@ -65,8 +65,8 @@ def _pyrefly(folder: Path) -> list[Problem]:
         "check",
         "--preset=strict",
         "--output-format=min-text",
-        # Not --search-path: it would prefer the installed typing_extensions.py next to billcore over pyrefly's own
-        # stub, and the Buffer of the installed file accepts everything.
+        # Not --search-path: with that option pyrefly would read the installed typing_extensions.py instead of its own
+        # stub, and the installed Buffer accepts everything.
         f"--site-package-path={PACKAGE}",
         "--python-version=3.11",
     ]

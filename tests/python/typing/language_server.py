@@ -1,4 +1,4 @@
-"""A small client of pyright's language server: what an editor shows at a place in a file."""
+"""A small client of pyright's language server, which tells what an editor shows at a place in a file."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class LanguageServer:
         while True:
             message = self._receive()
             if "method" in message:
-                if "id" in message:  # a request of the server, such as for settings: answer null for each item
+                if "id" in message:  # the server asks, for example for settings: answer null for each item
                     items = message.get("params", {}).get("items", [])
                     self._send({"id": message["id"], "result": [None] * len(items) or None})
             elif message["id"] == number:

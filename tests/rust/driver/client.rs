@@ -123,7 +123,7 @@ pub fn update(client: &Client, args: &Arguments) -> Outcome {
     raw_of(client.products().update(args.integer("id"), changes))
 }
 
-/// The members of a JSON object in order: each name with its value as JSON text.
+/// The members of a JSON object in their order: each name with its value as JSON text.
 fn members(object: &str) -> Vec<(String, String)> {
     let mut event = br#"{"name":"test.hook","data":"#.to_vec();
     event.extend_from_slice(object.as_bytes());

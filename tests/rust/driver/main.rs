@@ -33,7 +33,7 @@ struct Request {
     take: Value,
 }
 
-/// Arguments of the request, by name; absent and null ones count as not given.
+/// Arguments of the request, by name; a null argument counts as not given.
 #[derive(Default, Deserialize)]
 struct Arguments(HashMap<String, Box<RawValue>>);
 
@@ -145,7 +145,7 @@ impl Driver {
         }
     }
 
-    /// The reply to one line. Results contain the JSON text as received.
+    /// Returns the reply to one line of input. Results contain the JSON text as received.
     fn answer(&mut self, line: &str) -> String {
         let error = match serde_json::from_str(line) {
             Ok(request) => match self.run(&request) {

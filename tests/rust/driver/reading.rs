@@ -1,4 +1,4 @@
-//! Follows a path with the typed getters.
+//! Follows a path through a resource with the typed getters.
 
 use std::fmt;
 

@@ -82,7 +82,7 @@ async fn a_future_that_is_dropped_early_sends_nothing() {
     while service.sent().is_empty() {
         assert!(timeout(Duration::from_millis(2), &mut running).await.is_err());
     }
-    // The next call waits for the only slot.
+    // The limit is one call, so the next call waits.
     assert!(timeout(Duration::from_millis(20), client.orders().get("o")).await.is_err());
     assert_eq!(service.sent().len(), 1);
     drop(running);
@@ -90,7 +90,7 @@ async fn a_future_that_is_dropped_early_sends_nothing() {
     assert_eq!(service.sent().len(), 2);
 }
 
-/// Pending and dropped calls together stay within the limit, and a dropped call releases its slot.
+/// The limit counts pending and dropped calls together, until the transfer of a dropped call has ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_futures_do_not_pile_up() {
     let service = serve(wrapped(&order(1)));
@@ -105,8 +105,8 @@ async fn dropped_futures_do_not_pile_up() {
     for _ in 0..20 {
         client.orders().get("o").await.unwrap();
     }
-    // `most` counts the threads of the client, and of the runtimes and servers of all tests in this program. libcurl
-    // resolves no names here, so it starts no resolver threads.
+    // `most` counts the threads of the client, and of the runtimes and servers of all tests in this program. The URL
+    // has an IP address, so libcurl does not start resolver threads.
     assert!(most < 300, "{most} threads");
     wait("every transfer ends", || {
         let hung = service.sent().iter().filter(|line| line.contains("hang")).count();
@@ -220,7 +220,7 @@ fn a_runtime_that_is_gone() {
         }
     });
     runtime.shutdown_background();
-    drop(call); // still cancels the transfer, through the call's token
+    drop(call); // dropping it still cancels the transfer, through the call's token
     wait("the transfer ends", || service.broken() == 1);
 }
 
@@ -234,7 +234,7 @@ fn futures_may_move_between_threads() {
     let mut never = pin!(sent(client.subscriptions().charge("s", 1, 1, ChargeOptions::new())));
     let mut list = sent(orders(&service));
     drop(sent(list.next()));
-    // Outside of a runtime tokio panics before anything is sent.
+    // Outside of a runtime, tokio panics before the client sends a request.
     let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         matches!(never.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)
     }));

@@ -191,7 +191,7 @@ fn explanations() {
     assert!(text.contains("Found: secret 1 of 1") && !text.contains(SECRET) && !text.contains(&signed(PAID)), "{text}");
 }
 
-/// Damaged bodies give typed errors and never end the process.
+/// Damaged bodies give typed errors and never crash the process.
 #[test]
 fn bodies_of_any_kind() {
     let keys = verifier();

@@ -1,4 +1,4 @@
-"""A common mistake with Django: code reads the body before from_wsgi(). The response is the text of its error."""
+"""A common mistake with Django: code reads the body before from_wsgi(). The response is the text of the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A common mistake with FastAPI: code reads the body before from_asgi(). The response is the text of its error."""
+"""A common mistake with FastAPI: code reads the body before from_asgi(). The response is the text of the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Package bridge holds the functions of package model that only this module may call, so that model need not export
+// Package bridge contains functions of package model that only this module may call, so that model need not export
 // them. Package model sets these functions when it is initialised.
 package bridge
 
@@ -13,10 +13,10 @@ var (
 	// TakeError reads an error of the C library and frees it. ended is the error of the context that ended the call,
 	// or nil.
 	TakeError func(status int32, from handle.Pointer, ended error) error
-	// Ended sets the context's error as the cause of a new *model.Error, so that errors.Is finds the context's error.
+	// Ended makes the context's error (cause) the wrapped error of err, a new *model.Error, so that errors.Is finds it.
 	Ended func(err, cause error) error
-	// NativeError returns the C library's error object behind the error of a write of unknown outcome or of a search
-	// that may have missed orders; nil for other errors.
+	// NativeError returns the C error object of a *model.Error that reports a write of unknown outcome, or a search that
+	// may have missed orders; nil for other errors.
 	NativeError func(err error) *handle.Handle
 	// NewEvent takes ownership of an event of the C library; it returns a *model.Event.
 	NewEvent func(from handle.Event) any

@@ -10,7 +10,7 @@ import (
 	_ "billcore/internal/cgo" // fails to compile, with an explanation, when cgo is off
 )
 
-// Pointer is an object of the C library that is passed between the packages of this module.
+// Pointer points to an object of the C library; the packages of this module pass it to each other.
 type Pointer struct{ C unsafe.Pointer }
 
 // String copies a text of the C library. String is used instead of C.GoStringN, which accepts no length over 2 GiB.
@@ -49,14 +49,14 @@ type Handle struct {
 	ballast []byte       // unused memory: see Set
 }
 
-// The ballast has the size of the estimated C memory divided by ballastShare.
+// ballastShare is the estimated size of an object's C memory divided by the size of the handle's ballast: see Set.
 const ballastShare = 4
 
 const closed = -1 << 62
 
-// Set stores the object that an empty handle then owns. bytes is an estimate of the object's C memory. The garbage
-// collector does not see that memory, so a program that reads long lists would collect too late. The handle therefore
-// also holds unused Go memory (the ballast), which the collector counts.
+// Set stores the object that an empty handle then owns. bytes is an estimate of the object's C memory. Go's garbage
+// collector does not count C memory, so in a program that reads long lists it would run too late. Therefore the
+// handle also keeps unused Go memory (the ballast), which the collector counts.
 func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes int64) {
 	h.pointer, h.free = pointer, free
 	if bytes > 0 {
@@ -77,7 +77,7 @@ func (h *Handle) Use() (unsafe.Pointer, bool) {
 	return h.pointer, true
 }
 
-// Done ends one use of the object, begun by Use. The last Done after Close frees the object.
+// Done ends one use of the object, which began with Use. The last Done after Close frees the object.
 func (h *Handle) Done() {
 	if h.users.Add(-1) == closed {
 		h.release()
@@ -106,8 +106,8 @@ func (h *Handle) Close() {
 // Closed reports whether Close was called.
 func (h *Handle) Closed() bool { return h.users.Load() < 0 }
 
-// release frees the object once. A call of Use after Close increments `users` and decrements it again, so `users` may
-// equal `closed` several times.
+// release frees the object once. A call of Use after Close increments `users` and decrements it again, so release may
+// be called several times.
 func (h *Handle) release() {
 	if h.users.CompareAndSwap(closed, closed+1<<61) {
 		h.free(h.pointer)

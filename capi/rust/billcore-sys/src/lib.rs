@@ -1,9 +1,9 @@
-//! The C ABI of billcore: declarations only, generated from its headers. The crate `billcore` makes these declarations
-//! safe to use.
+//! The C ABI of billcore: declarations only, generated from the C headers. The crate `billcore` is a safe wrapper of
+//! these declarations.
 //!
 //! Each function is documented in its C header, and the rules for all functions are at the top of `billcore.h`. This
-//! crate has no getter for a single field, because in C these are inline functions: call [`billcore_resource_text`] or
-//! a related function with the field's name.
+//! crate has no getters for single fields, because in C the getters are inline functions. Call
+//! [`billcore_resource_text`] or a related function with the field's name instead.
 
 #![no_std]
 #![allow(

@@ -7,13 +7,13 @@ use crate::Timestamp;
 pub(crate) use crate::codes::{ErrorCode, Reason};
 use crate::ffi::NativeError;
 
-/// The result of the calls of this crate.
+/// The result of a call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The error of a failed call. No text of an `Error` shows a secret or an API key. An `Error` is immutable. Keep the
 /// error of a failed charge for [`Subscriptions::find_charges`](crate::Subscriptions::find_charges).
 ///
-/// A method returns `None`, 0 or false when the error has no such value. Clones of an error share its texts.
+/// A method returns `None`, 0 or false when the error does not have the value. Clones of an error share its texts.
 #[derive(Clone)]
 pub struct Error(Cause);
 
@@ -25,7 +25,7 @@ enum Cause {
 
 struct Native {
     error: NativeError,
-    /// The error that `source` returns, made on first use.
+    /// The error that `source` returns; made when `source` is called for the first time.
     source: OnceLock<Error>,
 }
 
@@ -63,15 +63,15 @@ impl Error {
             Cause::Crate { code, .. } => *code,
         }
     }
-    /// The number of the code, the same in every language.
+    /// The number of the error's code, the same in every language.
     pub fn status(&self) -> i32 {
         match &self.0 {
             Cause::Library(native) => native.error.status(),
             Cause::Crate { status, .. } => *status,
         }
     }
-    /// Whether the error has this code or a more specific one: [`ErrorCode::Api`] also matches a refused payment.
-    /// [`ErrorCode::OutcomeUnknown`] matches every write that may have happened.
+    /// Whether the error has this code or a more specific one: for example, [`ErrorCode::Api`] also matches a refused
+    /// payment. [`ErrorCode::OutcomeUnknown`] matches every write that may have happened.
     pub fn is(&self, code: ErrorCode) -> bool {
         let mut own = Some(self.code());
         while let Some(found) = own {
@@ -99,15 +99,15 @@ impl Error {
         let status = self.of(NativeError::http_status, 0);
         u16::try_from(status).ok().filter(|status| *status != 0)
     }
-    /// `code` of the service's error body. Service interface: Errors.
+    /// The field `code` in the service's error body. Service interface: Errors.
     pub fn api_code(&self) -> Option<&str> {
         self.of(|error| some(error.api_code()), None)
     }
-    /// `message` of the service's error body. Service interface: Errors.
+    /// The field `message` in the service's error body. Service interface: Errors.
     pub fn api_message(&self) -> Option<&str> {
         self.of(|error| some(error.api_message()), None)
     }
-    /// The answer's text, with secrets removed and cut to a few thousand bytes.
+    /// The text of the answer's body, without secrets and cut to a few thousand bytes.
     pub fn body(&self) -> Option<&str> {
         self.of(|error| some(error.body()), None)
     }
@@ -123,11 +123,11 @@ impl Error {
     pub fn path(&self) -> Option<&str> {
         self.of(|error| some(error.path()), None)
     }
-    /// Number of attempts of the request.
+    /// How many times the client tried the request.
     pub fn attempts(&self) -> u32 {
         self.of(NativeError::attempts, 0).try_into().unwrap_or(0)
     }
-    /// How long the answer asks the client to wait.
+    /// How long the client should wait before it sends the request again, according to the answer.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.of(NativeError::retry_after, None)?;
         Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
@@ -136,11 +136,11 @@ impl Error {
     pub fn attempted_at(&self) -> Option<Timestamp> {
         self.of(NativeError::attempted_at, None).map(Timestamp::from_unix_micros)
     }
-    /// The failure behind [`ErrorCode::OutcomeUnknown`].
+    /// The failure that led to [`ErrorCode::OutcomeUnknown`] or [`ErrorCode::PossiblyMissed`].
     pub fn cause(&self) -> Option<ErrorCode> {
         ErrorCode::of_status(self.of(NativeError::cause, 0))
     }
-    /// One-line message of [`Error::cause`].
+    /// One-line message of the failure that [`Error::cause`] returns.
     pub fn cause_message(&self) -> Option<&str> {
         self.of(|error| some(error.cause_message()), None)
     }
@@ -163,12 +163,12 @@ impl Error {
             _ => Ok(Vec::new()),
         }
     }
-    /// Whether a deadline passed.
+    /// Whether the deadline of the call passed.
     pub fn is_timeout(&self) -> bool {
         self.code() == ErrorCode::Timeout || self.cause() == Some(ErrorCode::Timeout)
     }
-    /// Whether a [`CancelToken`](crate::CancelToken) ended the call. For a write, see also
-    /// [`Error::outcome_unknown`].
+    /// Whether the call was interrupted: by a [`CancelToken`](crate::CancelToken), or because the tokio runtime was
+    /// shut down. For a write, see also [`Error::outcome_unknown`].
     pub fn is_cancelled(&self) -> bool {
         self.code() == ErrorCode::Interrupted
     }
@@ -192,8 +192,8 @@ impl fmt::Debug for Error {
     }
 }
 
-/// An error of unknown outcome has a source: an error with the code [`Error::cause`] and the message
-/// [`Error::cause_message`].
+/// The source of an error is the failure that led to it, if there is one: an error with the code [`Error::cause`] and
+/// the message [`Error::cause_message`].
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let Cause::Library(native) = &self.0 else { return None };

@@ -12,7 +12,7 @@ pub struct Event {
     data: OnceLock<EventData>,
 }
 
-/// The error that the library returns for an event whose data does not have the kind `kind`.
+/// The error that the library returns when the event's data is not of the kind `kind`.
 #[cold]
 pub(crate) fn other_kind(event: &Event, kind: i32) -> Error {
     let known = event.native.resource(kind).err();
@@ -34,29 +34,30 @@ impl Event {
     pub fn name(&self) -> Result<&str> {
         self.fields().text("name")
     }
-    /// The event's name as an enum. For a name that this version does not know: [`EventType::Unknown`], not an error.
+    /// The event's name as an enum. A name that this version does not know gives [`EventType::Unknown`], not an
+    /// error.
     pub fn event_type(&self) -> EventType {
         EventType::of_number(self.native.kind().unwrap_or(0))
     }
-    /// Integer id of the account, not the account's UUID that the base URL contains.
+    /// Integer id of the account. (The base URL contains the account's UUID instead.)
     pub fn account(&self) -> Result<i64> {
         self.fields().integer("account")
     }
-    /// When the event was generated.
+    /// When the service generated the event.
     pub fn created_at(&self) -> Result<Timestamp> {
         self.fields().time("created_at")
     }
-    /// The body as received. Pass it to [`webhook::parse_unverified`](crate::webhook::parse_unverified) to read the
-    /// event again later.
+    /// The body as received. Pass the body to [`webhook::parse_unverified`](crate::webhook::parse_unverified) to read
+    /// the event again later.
     pub fn raw(&self) -> Result<&[u8]> {
         self.native.raw()
     }
-    /// The whole envelope as plain JSON.
+    /// The whole event envelope as a JSON value.
     pub fn to_value(&self) -> Result<Value> {
         self.native.value().map(Value::own)
     }
 
-    /// The data of the event, as the variant for its kind.
+    /// The event's data, as the enum variant for its kind.
     pub fn data(&self) -> Result<&EventData> {
         if let Some(data) = self.data.get() {
             return Ok(data);
@@ -68,7 +69,7 @@ impl Event {
         };
         Ok(self.data.get_or_init(|| made))
     }
-    /// The event's data, of any kind, as plain JSON; `None` when the data is null or absent.
+    /// The event's data, of any kind, as a JSON value; `None` when the data is null or absent.
     pub fn raw_data(&self) -> Result<Option<Value>> {
         Ok(self.native.data()?.map(Value::own))
     }
@@ -91,7 +92,7 @@ impl fmt::Debug for Event {
     }
 }
 
-/// Serialises the body as received.
+/// Serialises the event as the body received.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Event {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

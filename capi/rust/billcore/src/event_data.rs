@@ -5,7 +5,7 @@ use crate::event::{Event, other_kind};
 use crate::ffi::Resource as Native;
 use crate::{Order, Product, ProductGroup, Resource, Result, Subscription, Value};
 
-/// What an event is about.
+/// The data of an event.
 #[derive(Debug)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -14,16 +14,16 @@ pub enum EventData {
     Order(Order),
     Product(Product),
     ProductGroup(ProductGroup),
-    /// An object of a test.hook or of an event that this version does not know.
+    /// The object in a test.hook event, or in an event that this version does not know.
     Resource(Resource),
-    /// Any other JSON.
+    /// Data that is not a JSON object.
     Value(Value),
-    /// Null or absent.
+    /// The data is null or absent.
     None,
 }
 
 impl EventData {
-    /// Of this kind, where that is a resource.
+    /// Makes the variant for `kind`; `None` for data that is not a JSON object.
     pub(crate) fn of_resource(kind: i32, resource: impl FnOnce() -> Result<Native>) -> Result<Option<Self>> {
         Ok(Some(match kind {
             sys::BILLCORE_DATA_NONE => Self::None,
@@ -38,28 +38,28 @@ impl EventData {
 }
 
 impl Event {
-    /// The data of a subscription event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
+    /// The data of a subscription event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) for data of another kind.
     pub fn subscription(&self) -> Result<&Subscription> {
         match self.data()? {
             EventData::Subscription(data) => Ok(data),
             _ => Err(other_kind(self, sys::BILLCORE_DATA_SUBSCRIPTION)),
         }
     }
-    /// The data of an order event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
+    /// The data of an order event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) for data of another kind.
     pub fn order(&self) -> Result<&Order> {
         match self.data()? {
             EventData::Order(data) => Ok(data),
             _ => Err(other_kind(self, sys::BILLCORE_DATA_ORDER)),
         }
     }
-    /// The data of a product event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
+    /// The data of a product event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) for data of another kind.
     pub fn product(&self) -> Result<&Product> {
         match self.data()? {
             EventData::Product(data) => Ok(data),
             _ => Err(other_kind(self, sys::BILLCORE_DATA_PRODUCT)),
         }
     }
-    /// The data of a product group event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
+    /// The data of a product group event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) for data of another kind.
     pub fn product_group(&self) -> Result<&ProductGroup> {
         match self.data()? {
             EventData::ProductGroup(data) => Ok(data),

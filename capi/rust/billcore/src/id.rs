@@ -2,8 +2,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-/// An opaque id, borrowed from its resource. Two ids are equal when their texts are equal: a webhook may send as an
-/// integer the id that the REST interface sends as a string. Operations take an `Id` or any text.
+/// An opaque id, borrowed from its resource. Two ids are equal when their texts are equal, because the same id may be
+/// an integer in a webhook and a string in the REST interface. Operations accept an `Id` or any text.
 #[derive(Clone, Copy)]
 pub struct Id<'a> {
     text: &'a str,
@@ -14,7 +14,7 @@ impl<'a> Id<'a> {
     pub(crate) fn new(text: &'a str, integer: bool) -> Self {
         Self { text, integer }
     }
-    /// The text, to store or to compare.
+    /// The id as text, for storing and comparing.
     pub fn as_str(self) -> &'a str {
         self.text
     }

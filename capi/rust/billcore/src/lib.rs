@@ -1,4 +1,4 @@
-//! A client for the billing service and a verifier for its webhooks, over the C library of billcore.
+//! A client for the billing service and a verifier for its webhooks, built on the C library of billcore.
 //!
 //! ```no_run
 //! use billcore::{Client, SubscriptionQuery};
@@ -13,11 +13,11 @@
 //! # }
 //! ```
 //!
-//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened.
-//!   Before you send such a write again, check whether it happened (for a charge, with
-//!   [`Subscriptions::find_charges`]). A write that fails with [`ErrorCode::Decode`] was done, but the service's answer
-//!   does not have the promised form. After [`ErrorCode::OutOfMemory`] it is not known whether the write was done.
-//!   After any other error the write was not done.
+//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true when the service may have done a write,
+//!   but the library cannot know. Before you send such a write again, check whether it was done (for a charge, with
+//!   [`Subscriptions::find_charges`]). A write that fails with [`ErrorCode::Decode`] was done, but the service's
+//!   answer does not match the interface. After [`ErrorCode::OutOfMemory`] it is not known whether the write was
+//!   done. After any other error the write was not done.
 //! - **Resources** are views of the JSON that the service sent. A getter borrows from its resource. A getter returns an
 //!   error when the service sent a value that the interface does not allow, and `None` for a field that is null or
 //!   absent.
@@ -25,7 +25,7 @@
 //!   # fn main() -> billcore::Result<()> {
 //!   let event = billcore::webhook::parse_unverified(b"{}")?;
 //!   let name = event.name()?;
-//!   drop(event); // refused: the name is borrowed from it
+//!   drop(event); // does not compile: `name` borrows from `event`
 //!   println!("{name}");
 //!   # Ok(())
 //!   # }
@@ -35,7 +35,8 @@
 //! - **Webhooks**: see [`webhook`]. Webhooks do not need the feature `client`.
 //! - **Async**: the type `AsyncClient`, with the feature `tokio`.
 //!
-//! The crate and the C library must have the same major and minor version, which each client and verifier checks.
+//! The crate and the C library must have the same major and minor version. The constructors of clients and verifiers
+//! check this.
 
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -72,7 +72,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Shows the kind and the identifying fields, without customer text.
+/// Shows the name of the type and the identifying fields, but no customer data.
 pub(crate) fn describe(f: &mut fmt::Formatter<'_>, kind: &str, fields: &ffi::Fields, shown: &[&str]) -> fmt::Result {
     let mut out = f.debug_struct(kind);
     for name in shown {
@@ -86,7 +86,7 @@ pub(crate) fn describe(f: &mut fmt::Formatter<'_>, kind: &str, fields: &ffi::Fie
     out.finish_non_exhaustive()
 }
 
-/// A type that owns a resource of the library.
+/// Declares a type that owns a resource of the C library.
 macro_rules! owned_resource {
     ($(#[$doc:meta])* $name:ident, [$($shown:literal),*]) => {
         $(#[$doc])*
@@ -112,7 +112,7 @@ macro_rules! owned_resource {
             pub fn raw(&self) -> crate::Result<&str> {
                 self.0.raw()
             }
-            /// The whole resource as plain JSON.
+            /// The whole resource as a JSON value.
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value().map(crate::Value::own)
             }
@@ -125,7 +125,7 @@ macro_rules! owned_resource {
             pub fn contains(&self, name: &str) -> crate::Result<bool> {
                 self.0.contains(name)
             }
-            /// Whether both resources are the same JSON value.
+            /// Whether both resources are equal as JSON.
             pub fn equal(&self, other: &Self) -> crate::Result<bool> {
                 self.0.equal(&other.0)
             }
@@ -139,7 +139,7 @@ macro_rules! owned_resource {
             }
         }
 
-        /// Shows the kind and the identifying fields, without customer text.
+        /// Shows the name of the type and the identifying fields, but no customer data.
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 crate::resource::describe(f, stringify!($name), &self.0, &[$($shown),*])
@@ -157,7 +157,7 @@ macro_rules! owned_resource {
 }
 pub(crate) use owned_resource;
 
-/// A type that borrows a part of a resource.
+/// Declares a type that borrows a part of a resource.
 macro_rules! borrowed_part {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -168,13 +168,13 @@ macro_rules! borrowed_part {
             fn fields(&self) -> &crate::resource::Part<'a> {
                 &self.0
             }
-            /// The part as plain JSON.
+            /// The part as a JSON value.
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value()
             }
         }
 
-        /// Shows the kind alone.
+        /// Shows only the name of the type.
         impl std::fmt::Debug for $name<'_> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name)).finish_non_exhaustive()
@@ -198,18 +198,18 @@ owned_resource!(
 );
 
 impl crate::Subscription {
-    /// Whether the subscription is still paid for at the instant `at`. False for the statuses pending, future_start,
-    /// unpaid and expired. In any other status the subscription is usable until [`ends_at`](Self::ends_at). A null
-    /// `ends_at` means that the subscription never ends, except that a cancelled subscription is then not usable. Fails
-    /// with [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a reduced payload: get the
-    /// subscription by its id. Fails with [`ErrorCode::Decode`] for a status that this version does not know. Service
-    /// interface: States and transitions.
+    /// Whether the subscription is still paid for at the instant `at`. The result is false for the statuses pending,
+    /// future_start, unpaid and expired. In any other status the subscription is usable until
+    /// [`ends_at`](Self::ends_at). If `ends_at` is null, a cancelled subscription is not usable, and any other is
+    /// usable without end. Fails with [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a
+    /// reduced webhook payload; then get the subscription by its id. Fails with [`ErrorCode::Decode`] for a status
+    /// that this version does not know. Service interface: States and transitions.
     pub fn usable_at(&self, at: Timestamp) -> Result<bool> {
         self.native().usable_at(at.unix_micros())
     }
 }
 
-/// Status, header fields, attempts and request id of the answer that contained a result.
+/// Status, header fields, number of attempts and request id of the answer that contained a result.
 pub struct ResponseInfo(ffi::NativeInfo);
 
 impl ResponseInfo {
@@ -220,16 +220,16 @@ impl ResponseInfo {
     pub fn status(&self) -> Result<u16> {
         Ok(self.0.status()?.try_into().unwrap_or(0))
     }
-    /// Number of attempts of the request.
+    /// How many attempts the request took.
     pub fn attempts(&self) -> Result<u32> {
         Ok(self.0.attempts()?.try_into().unwrap_or(0))
     }
-    /// Value of the request id header.
+    /// Value of the request id header; `None` when the answer has no such header.
     pub fn request_id(&self) -> Result<Option<&str>> {
         Ok(Some(self.0.request_id()?).filter(|text| !text.is_empty()))
     }
     /// Value of the first header field with the name `name` (case does not matter). Bytes that are not UTF-8 are
-    /// replaced.
+    /// replaced by U+FFFD.
     pub fn header(&self, name: &str) -> Result<Option<Cow<'_, str>>> {
         Ok(self.0.header(name)?.map(String::from_utf8_lossy))
     }

@@ -28,47 +28,47 @@ impl Subscription {
     pub fn created_at(&self) -> Result<Timestamp> {
         self.fields().time("created_at")
     }
-    /// An instant. `None` when it is null or absent. Service interface: Subscription.
+    /// An instant. `None` when the field is null or absent. Service interface: Subscription.
     pub fn renews_at(&self) -> Result<Option<Timestamp>> {
         self.fields().maybe_time("renews_at?")
     }
-    /// End of the current paid period once cancelled. `None` when it is null or absent. Service interface:
-    /// Subscription.
+    /// End of the paid period of a cancelled subscription. `None` when the field is null or absent. Service
+    /// interface: Subscription.
     pub fn ends_at(&self) -> Result<Option<Timestamp>> {
         self.fields().maybe_time("ends_at?")
     }
-    /// An instant. `None` when it is null or absent. Service interface: Subscription.
+    /// An instant. `None` when the field is null or absent. Service interface: Subscription.
     pub fn trial_ends_at(&self) -> Result<Option<Timestamp>> {
         self.fields().maybe_time("trial_ends_at?")
     }
-    /// Your own correlation value. `None` when it is null or absent. Service interface: Subscription.
+    /// Your own reference for this record. `None` when the field is null or absent. Service interface: Subscription.
     pub fn reference_id(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("reference_id?")
     }
-    /// A text. `None` when it is null or absent. Service interface: Subscription.
+    /// A text. `None` when the field is null or absent. Service interface: Subscription.
     pub fn reference_name(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("reference_name?")
     }
-    /// One of [`SubscriptionStatus`], or a value added since. Service interface: Subscription.
+    /// One of [`SubscriptionStatus`], or a value that the service added later. Service interface: Subscription.
     pub fn status(&self) -> Result<SubscriptionStatus<'_>> {
         self.fields().text("status").map(Into::into)
     }
-    /// Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface:
-    /// Subscription.
+    /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+    /// interface: Subscription.
     pub fn update_card_url(&self) -> Result<&str> {
         self.fields().text("update_card_url")
     }
-    /// Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface:
-    /// Subscription.
+    /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+    /// interface: Subscription.
     pub fn invoices_url(&self) -> Result<&str> {
         self.fields().text("invoices_url")
     }
-    /// Signed billing-portal URL. Do not log it: its holder can act for the customer. Service interface:
-    /// Subscription.
+    /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+    /// interface: Subscription.
     pub fn cancel_url(&self) -> Result<&str> {
         self.fields().text("cancel_url")
     }
-    /// Its custom fields. Service interface: Subscription.
+    /// The custom fields. Service interface: Subscription.
     pub fn custom_fields(&self) -> Result<Vec<CustomFieldValue>> {
         Ok(self.fields().list("custom_fields")?.into_iter().map(CustomFieldValue).collect())
     }
@@ -104,27 +104,29 @@ impl Order {
     pub fn currency(&self) -> Result<&str> {
         self.fields().text("currency")
     }
-    /// Your own correlation value. `None` when it is null or absent. Service interface: Order.
+    /// Your own reference for this record. `None` when the field is null or absent. Service interface: Order.
     pub fn reference_id(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("reference_id?")
     }
-    /// A text. `None` when it is null or absent. Service interface: Order.
+    /// A text. `None` when the field is null or absent. Service interface: Order.
     pub fn reference_name(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("reference_name?")
     }
-    /// One of [`OrderState`], or a value added since. Service interface: Order.
+    /// One of [`OrderState`], or a value that the service added later. Service interface: Order.
     pub fn state(&self) -> Result<OrderState<'_>> {
         self.fields().text("state").map(Into::into)
     }
-    /// The billing method's identifier of the payment. `None` when it is null or absent. Service interface: Order.
+    /// Identifier that the billing method gave the payment. `None` when the field is null or absent. Service
+    /// interface: Order.
     pub fn remote_id(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("remote_id?")
     }
-    /// What is delivered with the order. `None` when it is null or absent. Service interface: Order.
+    /// The order's delivery: an object with a link. `None` when the field is null or absent. Service interface:
+    /// Order.
     pub fn delivery(&self) -> Result<Option<Delivery<'_>>> {
         self.fields().maybe_part("delivery?").map(|part| part.map(Delivery))
     }
-    /// Its custom fields. Service interface: Order.
+    /// The custom fields. Service interface: Order.
     pub fn custom_fields(&self) -> Result<Vec<CustomFieldValue>> {
         Ok(self.fields().list("custom_fields")?.into_iter().map(CustomFieldValue).collect())
     }
@@ -148,7 +150,7 @@ impl Product {
     pub fn name(&self) -> Result<&str> {
         self.fields().text("name")
     }
-    /// A text. `None` when it is null or absent. Service interface: Product.
+    /// A text. `None` when the field is null or absent. Service interface: Product.
     pub fn description(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("description?")
     }
@@ -172,19 +174,19 @@ impl Product {
     pub fn currency(&self) -> Result<&str> {
         self.fields().text("currency")
     }
-    /// Percent, in the digits received, such as "25" or "12.5". Service interface: Product.
+    /// Percent, with the digits as received, such as "25" or "12.5". Service interface: Product.
     pub fn vat_rate(&self) -> Result<&str> {
         self.fields().number("vat_rate")
     }
-    /// A text. `None` when it is null or absent. Service interface: Product.
+    /// A text. `None` when the field is null or absent. Service interface: Product.
     pub fn interval(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("interval?")
     }
-    /// URL. `None` when it is null or absent. Service interface: Product.
+    /// URL. `None` when the field is null or absent. Service interface: Product.
     pub fn image(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("image?")
     }
-    /// Its images. Service interface: Product.
+    /// The images. Service interface: Product.
     pub fn images(&self) -> Result<Vec<ProductImage>> {
         Ok(self.fields().list("images")?.into_iter().map(ProductImage).collect())
     }
@@ -200,7 +202,7 @@ impl Product {
     pub fn out_of_stock(&self) -> Result<bool> {
         self.fields().boolean("out_of_stock")
     }
-    /// Texts for display. Service interface: Product.
+    /// The product's display texts. Service interface: Product.
     pub fn strings(&self) -> Result<ProductStrings<'_>> {
         self.fields().part("strings").map(ProductStrings)
     }
@@ -251,7 +253,7 @@ impl CustomFieldValue {
 }
 
 borrowed_part!(
-    /// What is delivered with an order. It borrows from what it is a part of. Service interface: Order.
+    /// The delivery of an order. This value borrows from the object that contains it. Service interface: Order.
     Delivery
 );
 
@@ -268,18 +270,19 @@ owned_resource!(
 );
 
 impl ProductImage {
-    /// Its portrait. Service interface: Product.
+    /// The portrait. Service interface: Product.
     pub fn portrait(&self) -> Result<ImageSource<'_>> {
         self.fields().part("portrait").map(ImageSource)
     }
-    /// Its square. Service interface: Product.
+    /// The square. Service interface: Product.
     pub fn square(&self) -> Result<ImageSource<'_>> {
         self.fields().part("square").map(ImageSource)
     }
 }
 
 borrowed_part!(
-    /// One rendition of a product image. It borrows from what it is a part of. Service interface: Product.
+    /// One rendition of a product image. This value borrows from the object that contains it. Service interface:
+    /// Product.
     ImageSource
 );
 
@@ -291,7 +294,7 @@ impl<'a> ImageSource<'a> {
 }
 
 borrowed_part!(
-    /// Texts of a product, for display. It borrows from what it is a part of. Service interface: Product.
+    /// Display texts of a product. This value borrows from the object that contains it. Service interface: Product.
     ProductStrings
 );
 
@@ -304,15 +307,15 @@ impl<'a> ProductStrings<'a> {
     pub fn type_(&self) -> Result<&'a str> {
         self.fields().text("type")
     }
-    /// A text. `None` when it is null or absent. Service interface: Product.
+    /// A text. `None` when the field is null or absent. Service interface: Product.
     pub fn price(&self) -> Result<Option<&'a str>> {
         self.fields().maybe_text("price?")
     }
-    /// A text. `None` when it is null or absent. Service interface: Product.
+    /// A text. `None` when the field is null or absent. Service interface: Product.
     pub fn price_with_vat(&self) -> Result<Option<&'a str>> {
         self.fields().maybe_text("price_with_vat?")
     }
-    /// A text. `None` when it is null or absent. Service interface: Product.
+    /// A text. `None` when the field is null or absent. Service interface: Product.
     pub fn price_without_vat(&self) -> Result<Option<&'a str>> {
         self.fields().maybe_text("price_without_vat?")
     }

@@ -1,7 +1,7 @@
 /// An API key or a signing secret: a text, bytes, or, with the feature `secrecy`, a `SecretString` or
-/// `SecretSlice<u8>`. This crate keeps no copy of the secret; the C library keeps one, and never prints it.
+/// `SecretSlice<u8>`. The C library keeps a copy of the secret and never prints it; this crate keeps no copy.
 pub trait Secret {
-    /// Passes the bytes to `use_it`.
+    /// Calls `use_it` with the bytes of the secret.
     fn expose<T>(&self, use_it: impl FnOnce(&[u8]) -> T) -> T
     where
         Self: Sized;

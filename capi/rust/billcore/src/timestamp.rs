@@ -17,7 +17,7 @@ impl Timestamp {
     pub const fn unix_micros(self) -> i64 {
         self.0
     }
-    /// Now, by the system's clock.
+    /// The present time of the system clock.
     pub fn now() -> Self {
         Self::from(SystemTime::now())
     }
@@ -66,7 +66,8 @@ pub(crate) fn milliseconds(length: Duration) -> i64 {
     i64::try_from(length.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
 
-/// The Gregorian date of the day number `day` since 1970, computed in periods of 400 years that begin in March.
+/// The Gregorian year, month and day of day number `day` (0 is 1970-01-01). The computation uses periods of 400 years
+/// that begin in March.
 fn date(day: i64) -> (i64, i64, i64) {
     const ERA: i64 = 146_097;
     let shifted = day + 719_468;

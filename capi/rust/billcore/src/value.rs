@@ -19,8 +19,9 @@ pub enum Kind {
     Object,
 }
 
-/// A JSON value as received: a view of a document that the value keeps in memory. A getter for a kind that the value
-/// does not have fails with [`ErrorCode::Decode`](crate::ErrorCode::Decode) and the path of the value.
+/// A JSON value as received: a view of a document that the value keeps in memory. A getter fails with
+/// [`ErrorCode::Decode`](crate::ErrorCode::Decode) when the value is of another kind; the error contains the value's
+/// path.
 pub struct Value(NativeValue);
 
 impl Value {
@@ -43,12 +44,12 @@ impl Value {
     pub fn boolean(&self) -> Result<bool> {
         self.0.boolean()
     }
-    /// The value of a whole number. [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) beyond 64 bits: then read
-    /// the digits with [`Value::raw`].
+    /// The value of a whole number. Fails with [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) for a number
+    /// beyond 64 bits; then read its digits with [`Value::raw`].
     pub fn integer(&self) -> Result<i64> {
         self.0.integer()
     }
-    /// The value of a number of either kind, rounded to an `f64`.
+    /// The value of a number, integer or real, rounded to an `f64`.
     pub fn real(&self) -> Result<f64> {
         self.0.real()
     }
@@ -68,12 +69,12 @@ impl Value {
     pub fn count(&self) -> Result<usize> {
         self.0.count()
     }
-    /// The item of an array at an index, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument)
-    /// beyond the last.
+    /// The item of an array at `index`, counted from 0. Fails with
+    /// [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) for an index beyond the last item.
     pub fn at(&self, index: usize) -> Result<Value> {
         self.0.at(index).map(Self)
     }
-    /// The last member with this name of an object. `None` when the object has no such member, and for kinds other than
+    /// The object's last member with this name. `None` when the object has no such member, or the value is not an
     /// object.
     pub fn find(&self, name: &str) -> Result<Option<Value>> {
         Ok(self.0.find(name)?.map(Self))
@@ -91,7 +92,8 @@ impl Value {
     pub fn equal(&self, other: &Value) -> Result<bool> {
         self.0.equal(&other.0)
     }
-    /// Deserialises the value into a type of your own. The records of this crate cannot be deserialised:
+    /// Deserialises the value into a type of your own. The resource types of this crate do not implement
+    /// `Deserialize`:
     ///
     /// ```
     /// fn read<T: serde::de::DeserializeOwned>() {}
@@ -115,8 +117,8 @@ pub(crate) fn parsed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Result<T> {
     })
 }
 
-/// Serialises JSON text as a JSON value. A serialiser of another format than JSON gets a struct in which `serde_json`
-/// wraps the raw text.
+/// Serialises JSON text as a JSON value. A serialiser for another format than JSON receives the raw text inside a
+/// private struct of `serde_json`.
 #[cfg(feature = "serde")]
 pub(crate) fn serialized<S: serde::Serializer>(raw: Result<&str>, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::{Serialize, ser::Error};
@@ -142,7 +144,7 @@ impl fmt::Debug for Value {
     }
 }
 
-/// The members of an object with their names, or the items of an array with empty names.
+/// Iterates over the members of an object with their names, or the items of an array with empty names.
 pub struct Members(NativeItems);
 
 impl Iterator for Members {

@@ -6,8 +6,8 @@ use crate::ffi;
 /// The version of this crate, such as "0.1.0". The C library must have the same major and minor version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Fails when the C library found at run time has another major or minor version than this crate. The constructors of
-/// clients and verifiers call `loaded`.
+/// Fails when the C library loaded at run time differs from this crate in its major or minor version. The
+/// constructors of clients and verifiers call `loaded`.
 pub(crate) fn loaded() -> Result<()> {
     static FITS: OnceLock<bool> = OnceLock::new();
     let found = ffi::library_version();
@@ -26,7 +26,7 @@ fn wrong(found: &str) -> String {
 }
 
 /// Returns the major and minor part of a version. A patch release never changes the interface; before 1.0 a minor
-/// release may.
+/// release may change it.
 fn series(version: &str) -> &str {
     version.rsplit_once('.').map_or(version, |(series, _)| series)
 }

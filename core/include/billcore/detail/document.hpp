@@ -18,7 +18,7 @@ class ResponseInfo;
 
 namespace detail {
 
-/// Maximum nesting depth of JSON; deeper input is Error(decode).
+/// Maximum nesting depth of JSON; deeper input gives Error(decode).
 inline constexpr int max_nesting = 512;
 
 struct Allocator;
@@ -66,8 +66,8 @@ class Document {
   std::shared_ptr<const ResponseInfo> info_;
   void* doc_ = nullptr;
   const Node* root_ = nullptr;
-  // Position of the last raw() lookup: token number and byte offset, 32 bits each. Lookups in order scan the text only
-  // once.
+  // Position of the last raw() lookup: token number and byte offset, 32 bits each. Lookups in the order of the text
+  // scan it only once.
   mutable std::atomic<std::uint64_t> last_found_{0};
 };
 
@@ -75,7 +75,7 @@ class Document {
 [[nodiscard]] Value::Kind kind(const Node* node) noexcept;
 [[nodiscard]] const Node* member(const Node* object, std::string_view name) noexcept;  // null when absent
 [[nodiscard]] std::string_view text(const Node* string) noexcept;                      // NUL-terminated
-/// True when the member is a string, or a whole number within 64 signed bits.
+/// Return true when the member is a string (text_member), or a whole number within 64 signed bits (int64_member).
 [[nodiscard]] bool text_member(const Node* object, std::string_view name, std::string_view& out) noexcept;
 [[nodiscard]] bool int64_member(const Node* object, std::string_view name, std::int64_t& out) noexcept;
 [[nodiscard]] bool boolean(const Node* node) noexcept;

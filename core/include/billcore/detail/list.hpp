@@ -12,7 +12,7 @@ struct PagerOptions {
   std::int64_t first_page = 1;
   std::int64_t concurrency = 1;                 // maximum number of pages in flight, at least 1
   bool strict = false;                          // read the list twice, to catch what the first pass missed
-  std::optional<std::string_view> resume = {};  // result of an earlier state()
+  std::optional<std::string_view> resume = {};  // result of state() of an earlier list
   std::uint64_t list = 0;                       // fingerprint of the list, so that a state of another list is rejected
   std::string path = {};                        // for error messages
 };

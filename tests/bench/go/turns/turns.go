@@ -1,4 +1,4 @@
-// Package turns implements the protocol of turns.py, through which a benchmark program is told to run.
+// Package turns implements the protocol of turns.py, by which turns.py tells a benchmark program what to run.
 package turns
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Row is a client with its connections. Run performs `count` operations and returns the sum of the lengths read; Show
-// returns what one operation reads.
+// Row is a client with its connections. Run performs `count` operations and returns the sum of the lengths of what it
+// read; Show returns what one operation reads.
 type Row interface {
 	Run(count int) int
 	Show() string
@@ -62,7 +62,8 @@ func cpuTime() int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-// Serve answers each line of stdin until stdin ends. Each Row is made when it is first used, and then kept.
+// Serve executes the command on each line of stdin until stdin ends. It makes each Row on first use and then keeps
+// it.
 func Serve(newRow func(baseURL string, atOnce int) Row) {
 	rows := map[string]Row{}
 	fmt.Println("ready")

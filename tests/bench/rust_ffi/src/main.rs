@@ -14,7 +14,7 @@ use std::time::Instant;
 
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// One webhook as the receiver gets it. For a library with another signature scheme, the body is signed again.
+/// One webhook as the receiver gets it. A contender whose library has another signature scheme signs the body again.
 pub struct Delivery {
     pub body: Vec<u8>,
     pub signature: String,
@@ -32,7 +32,7 @@ impl Delivery {
     }
 }
 
-/// Performs the given number of operations and returns the sum of what it has read.
+/// Performs the given number of operations and returns the sum of the lengths of what it read.
 pub type Row = Box<dyn FnMut(usize) -> Outcome<usize>>;
 
 /// Returns a row that performs an operation as often as requested.
@@ -81,7 +81,7 @@ fn cpu_time() -> i64 {
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// Answers each line of stdin until stdin ends. Each row is made when it is first used, and then kept.
+/// Executes the command on each line of stdin until stdin ends. Makes each row on first use and then keeps it.
 fn main() -> Outcome<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "billcore".to_owned());
     let mut rows: HashMap<(String, usize), Row> = HashMap::new();

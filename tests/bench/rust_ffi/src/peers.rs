@@ -63,7 +63,7 @@ fn length(id: Option<u64>, name: Option<&str>, status: Option<&str>) -> Outcome<
     Ok(id.to_string().len() + name.len() + status.len())
 }
 
-/// Returns the row of a library that only verifies; for "unwrap", parsing as selected by `reading` is added.
+/// Returns the row of a library that only verifies. For "unwrap", the row also parses the body as `reading` selects.
 fn measured(
     operation: &str,
     body: Vec<u8>,
@@ -83,7 +83,7 @@ fn measured(
     }
 }
 
-/// Returns a row of common crates, with a reused key, a comparison in constant time, and the parser that `reading`
+/// Returns a row that uses common crates: it reuses the key, compares in constant time, and parses as `reading`
 /// selects.
 pub fn crypto(operation: &str, given: Delivery, reading: Reading) -> Outcome<Row> {
     let key = Hmac::<Sha256>::new_from_slice(&given.secret)?;
@@ -103,7 +103,7 @@ pub fn ring(operation: &str, given: Delivery) -> Outcome<Row> {
     })
 }
 
-/// svix signs "ID.TIME.BODY" and encodes in base64, so the delivery is signed again.
+/// The signature of svix is over "ID.TIME.BODY" and in base64, so the row signs the delivery again.
 pub fn svix(operation: &str, given: Delivery) -> Outcome<Row> {
     let keys = svix::webhooks::Webhook::new(&STANDARD.encode(&given.secret))?;
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs())?;
@@ -181,7 +181,8 @@ pub fn hyper_list(url: &str, at_once: usize) -> Outcome<Row> {
     list(client, url, at_once)
 }
 
-/// Reads a list by hand with a client and serde_json: the first page, then the others, `at_once` in flight.
+/// Returns a row that reads a list with an HTTP client and serde_json: the first page, then the others, `at_once` in
+/// flight.
 fn list(client: impl Get + 'static, url: &str, at_once: usize) -> Outcome<Row> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let url = url.to_owned();

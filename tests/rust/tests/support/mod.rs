@@ -1,4 +1,4 @@
-//! A real HTTP server that records what it was sent.
+//! A real HTTP server that records the requests.
 
 #![allow(dead_code)] // each test program uses only some of these items
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::{Order, Product, Timestamp};
 
 impl AsyncSubscriptions<'_> {
-    /// Like [`Subscriptions::find_charges`](crate::Subscriptions::find_charges), but takes the error as an `Arc`.
+    /// Like [`Subscriptions::find_charges`](crate::Subscriptions::find_charges), but takes the error in an `Arc`.
     pub async fn find_charges(self, charge: Arc<Error>, search: ChargeSearch) -> Result<Vec<Order>> {
         self.0.run(move |client| client.subscriptions().find_charges(&charge, search)).await
     }

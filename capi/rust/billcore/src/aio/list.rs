@@ -13,18 +13,19 @@ use crate::client::{Item, List, Page, Verdict};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::Step;
 
-/// A [`List`] whose items are awaited, by [`AsyncList::next`] or as a [`Stream`]. Fetching a page occupies a thread;
-/// returning the items of a fetched page does not.
+/// An asynchronous [`List`]: await its items with [`AsyncList::next`], or use it as a [`Stream`]. Fetching a page
+/// occupies a thread; returning the items of a fetched page does not.
 ///
-/// Dropping the future of `next` loses no item: the list goes on fetching the page, and the next call of `next` returns
-/// the page's first item. Dropping the list cancels the list's requests in flight.
+/// Dropping the future of `next` loses no item: the list continues to fetch the page, and the next call of `next`
+/// returns the item that the dropped future would have returned. Dropping the list cancels the list's requests in
+/// flight.
 pub struct AsyncList<T> {
     /// `None` while the blocking task that fetches a page owns the list.
     list: Option<List<T>>,
     fetching: Option<Fetching<T>>,
     page: Option<Page<T>>,
     given: usize,
-    /// How many items of `page` are marked as read in the C library's list.
+    /// How many items of `page` are already marked as read in the C library's list.
     told: usize,
     failed: bool,
     slots: Arc<Semaphore>,
@@ -48,8 +49,8 @@ impl<T: Item> AsyncList<T> {
         }
     }
 
-    /// The next item. `None` at the end of the list, and once after an error. After that `None`, `next` requests the
-    /// page of the error again.
+    /// Returns the next item; `None` at the end of the list. After an error, `next` returns `None` once; the call
+    /// after that requests the failed page again.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -63,7 +64,7 @@ impl<T: Item> AsyncList<T> {
                 let item = page.at(self.given);
                 self.given += 1;
                 if self.given == page.len() {
-                    let _ = self.tell(); // if tell() fails, fetch() calls it again and returns the error
+                    let _ = self.tell(); // if this fails, fetch() calls tell() again and returns its error
                 }
                 return Poll::Ready(Some(item));
             }
@@ -127,8 +128,8 @@ impl<T: Item> AsyncList<T> {
         self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
     }
     /// Like [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return [`ErrorCode::InvalidArgument`]
-    /// while a page is fetched (the future of `next` was dropped before it was ready), and [`ErrorCode::Interrupted`]
-    /// when the list's tokio runtime was shut down.
+    /// while a page is being fetched, after the caller dropped a pending future of `next`. They return
+    /// [`ErrorCode::Interrupted`] when the list's tokio runtime was shut down.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
         self.standing()?.state()
@@ -148,7 +149,8 @@ impl<T: Item> AsyncList<T> {
 }
 
 fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
-    // `peek_page` marks no item as read: `tell` marks the returned items, so `state` is exact in the middle of a page.
+    // `peek_page` does not mark items as read. Only `tell` does, for items that `next` has returned, so `state` is
+    // exact in the middle of a page.
     loop {
         let Step::Item(native) = list.native().peek_page()? else { return Ok(None) };
         let page = Page::own(native)?;
@@ -162,7 +164,7 @@ fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
 }
 
 /// The error of a method called while a blocking task owns the list, or after the tokio runtime shut down and dropped
-/// it.
+/// the list.
 fn not_here(fetching: bool) -> Error {
     if fetching {
         Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")

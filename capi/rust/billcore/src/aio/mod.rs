@@ -20,20 +20,21 @@ use crate::error::{Error, ErrorCode, Result};
 /// How many calls of an [`AsyncClient`] run at once by default; see [`AsyncClient::with_limit`].
 const CALLS: usize = 64;
 
-/// A [`Client`] whose calls are awaited. An `AsyncClient` needs a tokio runtime: each call runs on one of tokio's
-/// threads for blocking work. Clones share the connections and the limit.
+/// An asynchronous [`Client`] for tokio. Each call runs on one of tokio's threads for blocking work, so an
+/// `AsyncClient` needs a tokio runtime. Clones share the connections and the limit.
 ///
-/// Dropping the future of a call cancels the transfer and frees the thread at once. If the dropped call is a write,
-/// only the hooks learn whether the write was sent and what the answer was (see
-/// [`Attempt::path`](crate::Attempt::path)). So do not put a time-out around a charge: use
-/// [`CallOptions::timeout`](crate::CallOptions::timeout), whose error says whether the charge may have happened.
+/// Dropping the future of a call cancels the call and frees the thread at once. If the dropped call is a write, only
+/// the hooks learn whether the write was sent and what the answer was (see [`Attempt::path`](crate::Attempt::path)).
+/// So do not wrap the future of a charge in a time-out: use [`CallOptions::timeout`](crate::CallOptions::timeout),
+/// whose error says whether the charge may have happened.
 ///
 /// The limit (see [`AsyncClient::with_limit`]) is how many calls run at once. A call whose future was dropped counts
-/// until its thread is free. A call beyond the limit waits; its time-out begins when the wait is over.
+/// towards the limit until its thread is free. A call beyond the limit waits; its time-out begins when the wait is
+/// over.
 ///
-/// The cost is one thread for each call in progress. To await file descriptors instead (tokio's `AsyncFd`), the C ABI
-/// would need functions that begin a call, name the descriptors and the timer that the call waits for, continue the
-/// call when one of them is ready, and take the result. Today the C ABI has only blocking calls.
+/// The cost is one thread for each call in progress. To wait for file descriptors instead (with tokio's `AsyncFd`),
+/// the C ABI would need functions that begin a call, return the descriptors and the timer that the call waits for,
+/// continue the call when one of them is ready, and return the result. Today the C ABI has only blocking calls.
 #[derive(Clone)]
 pub struct AsyncClient {
     client: Client,
@@ -76,11 +77,12 @@ impl AsyncClient {
         let calls = calls.clamp(1, Semaphore::MAX_PERMITS);
         Self { client, slots: Arc::new(Semaphore::new(calls)) }
     }
-    /// A client with the address in `BILLCORE_BASE_URL` and the key in `BILLCORE_API_KEY`, made without connecting.
+    /// Makes a client with the base URL in `BILLCORE_BASE_URL` and the API key in `BILLCORE_API_KEY`, without
+    /// connecting.
     pub fn from_env() -> Result<Self> {
         Client::from_env().map(Self::new)
     }
-    /// The wrapped client, whose calls block.
+    /// The wrapped client; its calls block.
     pub fn client(&self) -> &Client {
         &self.client
     }

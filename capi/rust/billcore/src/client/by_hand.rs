@@ -8,11 +8,12 @@ use crate::{Order, Product, Timestamp};
 impl Subscriptions<'_> {
     /// Returns the orders that a charge of unknown outcome may have made: the subscription's orders since the charge
     /// was sent, latest first. The argument `charge` is the error that the failed charge returned; any other error
-    /// gives [`ErrorCode::InvalidArgument`]. The order that the charge made has a [`total`](Order::total) of amount
-    /// times quantity (cents without VAT). If no such order is found, the charge was not made or the service is still
-    /// processing it: search again after the time that the service may need, and charge again only when the later
-    /// search finds no such order either. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
-    /// [`Error::found_charges`].
+    /// gives [`ErrorCode::InvalidArgument`].
+    ///
+    /// The order that the charge made has a [`total`](Order::total) of amount times quantity (cents without VAT). If
+    /// no such order is found, the charge was not made, or the service is still processing it. Search again after the
+    /// time that the service may need, and charge again only when the later search finds no such order either. Fails
+    /// with [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
             Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")
@@ -20,9 +21,10 @@ impl Subscriptions<'_> {
         let search = search.given.into_optional()?;
         items(&self.client.run(|client, call| client.find_charges(charge, search.as_ref(), call))?)
     }
-    /// Like [`Self::find_charges`], but from an instant instead of an error, for example after a crash lost the error.
-    /// Returns the subscription's orders created at or after `since` (service's clock, rounded down to a second). The
-    /// method refuses the option [`ChargeSearch::skew`]: pass an earlier instant instead.
+    /// Like [`Self::find_charges`], but takes an instant instead of the error, for example because a crash lost the
+    /// error. Returns the subscription's orders created at or after `since`, a time of the service's clock that is
+    /// rounded down to a second. The method refuses the option [`ChargeSearch::skew`]: pass an earlier instant
+    /// instead.
     pub fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp, search: ChargeSearch) -> Result<Vec<Order>> {
         let (micros, search) = (since.unix_micros(), search.given.into_optional()?);
         items(&self.client.run(|client, call| client.find_charges_since(id.as_ref(), micros, search.as_ref(), call))?)
@@ -30,8 +32,8 @@ impl Subscriptions<'_> {
 }
 
 impl Products<'_> {
-    /// Changes only the given fields and returns the product as it is now. The request is sent at most once. An update
-    /// without any field fails with [`ErrorCode::InvalidArgument`].
+    /// Changes only the given fields, and returns the product after the change. The request is sent at most once. An
+    /// update without any field fails with [`ErrorCode::InvalidArgument`].
     pub fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
         let changes = changes.given.into_optional()?.ok_or_else(no_change)?;
         self.client.run(|client, call| client.product_update(id, Some(&changes), call)).map(Product::own)

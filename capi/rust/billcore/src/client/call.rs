@@ -34,14 +34,14 @@ impl CallOptions {
         self.timeout = Timeout::After(timeout);
         self
     }
-    /// No time-out for the call.
+    /// Removes the client's time-out for the call. A [`CallOptions::deadline`] still applies.
     pub fn no_timeout(mut self) -> Self {
         self.timeout = Timeout::Never;
         self
     }
-    /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out, but not
-    /// [`CallOptions::timeout`]. Each page of a list may take the time that is left until the deadline when the list is
-    /// made.
+    /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out; with
+    /// [`CallOptions::timeout`] as well, the earlier of the two ends the call. For a list, the time left until the
+    /// deadline when the list is made becomes the time-out of each page.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
@@ -57,7 +57,7 @@ impl CallOptions {
         self
     }
 
-    /// Returns these options, with each option that is not set taken from `before`.
+    /// Returns these options; each option that is not set is taken from `before`.
     pub(super) fn over(self, before: &Self) -> Self {
         Self {
             timeout: if self.timeout == Timeout::OfClient { before.timeout } else { self.timeout },
@@ -66,8 +66,8 @@ impl CallOptions {
             hooks: self.hooks.or_else(|| before.hooks.clone()),
         }
     }
-    /// Makes the C library's options object; `None` when nothing is set. The caller must keep the hooks alive as long
-    /// as the call or the list.
+    /// Makes the C library's options object; `None` when nothing is set. The caller must keep the hooks alive until
+    /// the call returns or the list is dropped.
     pub(super) fn native(&self) -> Result<Option<Options>> {
         let timed = self.timeout != Timeout::OfClient || self.deadline.is_some();
         if !timed && self.cancel.is_none() && self.hooks.is_none() {

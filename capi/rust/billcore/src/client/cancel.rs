@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::Result;
 use crate::ffi::Cancel;
 
-/// Ends calls from another thread: set the token in [`CallOptions`](crate::CallOptions). Once the token is triggered, a
-/// running call returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends
-/// nothing. A list returns that error instead of the page that it is waiting for, or that it would fetch next. A call
-/// whose answer arrives before the trigger, or at the same moment, returns as usual.
+/// Ends calls from another thread: pass the token with [`CallOptions::cancel`](crate::CallOptions::cancel). Once the
+/// token is triggered, a running call returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted),
+/// and a later call sends nothing. A list returns that error instead of the page that it is waiting for, or that it
+/// would fetch next. A call whose answer arrives before the trigger, or at the same moment, returns as usual.
 ///
 /// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have happened.
 /// When `outcome_unknown` is false, nothing was sent.
@@ -26,7 +26,7 @@ impl CancelToken {
     pub fn new() -> Result<Self> {
         Ok(Self(Arc::new(Inner { native: Cancel::new()?, children: Mutex::new(Vec::new()) })))
     }
-    /// A token that is triggered when `self` is triggered, and can also be triggered without `self`.
+    /// A token that is triggered together with `self`, and can also be triggered on its own.
     pub fn child(&self) -> Result<Self> {
         let made = Self::new()?;
         {
@@ -39,8 +39,8 @@ impl CancelToken {
         }
         Ok(made)
     }
-    /// Cancels the running calls that use the token, and all later calls that use it. A triggered token stays
-    /// triggered. `trigger` does not wait for the calls to end.
+    /// Cancels all running and later calls that use the token. A triggered token stays triggered. `trigger` does not
+    /// wait for the calls to end.
     pub fn trigger(&self) {
         self.0.trigger();
     }
@@ -56,8 +56,8 @@ impl CancelToken {
 impl Inner {
     fn trigger(&self) {
         self.native.trigger();
-        // A child that is added after this line is triggered by `child`, which adds the child and then checks the
-        // parent.
+        // If child() adds a child after this line, it also triggers that child: after adding, it checks whether the
+        // parent is triggered.
         let children = std::mem::take(&mut *self.children.lock().unwrap_or_else(PoisonError::into_inner));
         for child in children.iter().filter_map(Weak::upgrade) {
             child.trigger();

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use crate::ErrorCode;
 
-/// One attempt of a call. An `Attempt` holds no header values, no bodies, and no id except in `path`.
+/// One attempt of a call. An `Attempt` contains no bodies, no header value except the request id, and no id of a
+/// record except in `path`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attempt<'a> {
@@ -10,7 +11,7 @@ pub struct Attempt<'a> {
     pub number: u32,
     /// HTTP method, such as GET.
     pub method: &'a str,
-    /// Route, such as `/subscription/{id}`; "(other)" for a path that is not part of the interface.
+    /// Route, such as `/subscription/{id}`; "(other)" for a path that is not in the service interface.
     pub route: &'a str,
     /// HTTP status of the answer; `None` before the answer, and when the answer is incomplete.
     pub status: Option<u16>,
@@ -18,25 +19,25 @@ pub struct Attempt<'a> {
     pub failure: Option<ErrorCode>,
     /// Request id from the answer.
     pub request_id: Option<&'a str>,
-    /// How long the attempt took; set when the attempt has ended.
+    /// How long the attempt took; set after the attempt.
     pub duration: Duration,
-    /// Time until the next attempt; set in [`Hooks::on_retry`].
+    /// Time until the next attempt; set only for [`Hooks::on_retry`].
     pub wait: Duration,
     /// Whether any part of the request was sent; set after the attempt.
     pub sent: bool,
     /// Whether this is a write that may or may not have happened; set after the attempt.
     pub outcome_unknown: bool,
     /// Path, with the id, of a write that was cancelled (by a token or a dropped future) after it was sent; otherwise
-    /// `None`. Such a write may have happened, and no error reaches the caller of a dropped future.
+    /// `None`. Such a write may have happened, and the caller of a dropped future gets no error that says so.
     pub path: Option<&'a str>,
 }
 
-/// Methods that the client calls for every attempt of every call, for logs, measures and traces. The methods run on the
-/// thread of the call. When threads share a client, several methods run at once. When a list with pages in flight is
-/// stopped or dropped, the methods run on the thread that stops or drops the list.
+/// Methods that the client calls for every attempt of every call, for logs, metrics and traces. The methods run on
+/// the thread of the call. If threads share a client, several methods may run at once. When a list with pages in
+/// flight is stopped or dropped, the methods run on the thread that stops or drops the list.
 ///
-/// Each `on_request` is followed by exactly one `on_response`, even when the attempt fails or is cancelled. A hook may
-/// make other calls, but must not use the list whose page is being fetched.
+/// Each `on_request` is followed by exactly one `on_response`, even when the attempt fails or is cancelled. A hook
+/// may make other calls, but must not use the list whose page is being fetched.
 ///
 /// A panic in a method ends that method but not the call, so that the caller learns whether a write was done. The
 /// process's panic hook reports the panic.

@@ -16,13 +16,13 @@ pub(crate) use sealed::Sealed;
 /// A type of list items, such as [`Order`](crate::Order).
 pub trait Item: Sealed + Send + Sync + 'static {}
 
-/// A lazy list: an iterator over items that fetches the next pages while the caller reads the current page. A list may
-/// outlive its client, and an item may outlive its list. Dropping a list cancels the list's requests in flight.
+/// A lazy list: an iterator over items that prefetches the next pages while the caller reads the current page. A list
+/// may outlive its client, and an item may outlive its list. Dropping a list cancels the list's requests in flight.
 ///
-/// After an error the iterator returns `None` once. A later `next`, for example in a second loop over
-/// [`Iterator::by_ref`], requests the same page again. [`List::pages`] reads whole pages instead of items.
+/// After an error the iterator returns `None` once. The `next` after that, for example in a second loop over
+/// [`Iterator::by_ref`], requests the failed page again. [`List::pages`] reads whole pages instead of items.
 ///
-/// One thread at a time may use a list: `List` is `Send`, not `Sync`.
+/// Only one thread at a time may use a list: `List` is `Send`, but not `Sync`.
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>() {}
@@ -51,7 +51,7 @@ impl<T: Item> List<T> {
         Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
     }
 
-    /// Wraps the item or page that `step` read. Remembers an error, so that the iterator then returns `None` once and a
+    /// Wraps the item or page that `step` read. After an error, it makes the iterator return `None` once, so that a
     /// loop ends.
     fn take<N, M>(&mut self, step: Result<Step<N>>, own: impl FnOnce(N) -> Result<M>) -> Option<Result<M>> {
         let made = match step {
@@ -77,28 +77,29 @@ impl<T: Item> List<T> {
             Step::Done => Ok(None),
         }
     }
-    /// Cancels the requests that fetch pages ahead. The caller may still read the list afterwards. At the end of the
-    /// list `stop` does nothing.
+    /// Cancels prefetching. The caller may still read the list afterwards. At the end of the list `stop` does
+    /// nothing.
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
-    /// The position of the list. Pass the state as `resume` to a later query without `page`, in any language: a resumed
-    /// list continues after the last item returned, even if the reading ended with an error. The state contains no
-    /// secrets, but it contains the ids of the last 18 pages: about 4 KB with 20 records per page, 39 KB with 200.
-    /// `state` sends no request.
+    /// The position of the list, as text. Pass this state as `resume` to a later query without `page`, in any
+    /// language. The later list continues after the last item that this list returned, even if an error ended the
+    /// reading. The state contains no secrets, but it contains the ids of the last 18 pages (or of 2 * concurrency +
+    /// 2 pages if that is more): about 4 KB with 20 records per page, 39 KB with 200. `state` sends no request.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
-    /// Number of records in the whole list, as sent with the last page read; `None` before the first page.
+    /// Number of records in the whole list, as the service sent it with the page read last; `None` before the first
+    /// page.
     pub fn total(&self) -> Result<Option<i64>> {
         self.native.total()
     }
-    /// How many pages were fetched.
+    /// How many pages were fetched so far.
     pub fn fetched_pages(&self) -> Result<i64> {
         self.native.fetched_pages()
     }
-    /// Whether the list returned every record that existed from start to end. `None` until the last item was read or
-    /// the list was stopped.
+    /// Whether the list returned every record that existed during the whole reading. `None` until the last item was
+    /// read or the list was stopped.
     pub fn verdict(&self) -> Result<Option<Verdict>> {
         let found = self.native.verdict()?;
         Ok(found.map(|(complete, reason)| Verdict { complete, reason: Some(reason).filter(|_| !complete) }))
@@ -143,14 +144,14 @@ impl<T: Item> Iterator for Pages<'_, T> {
     }
 }
 
-/// Whether a list was read completely.
+/// Whether a list returned all its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The list returned every record that existed from start to end.
+    /// Whether the list returned every record that existed during the whole reading.
     pub complete: bool,
-    /// Why a record may have been missed, such as "`total_changed`" or "stopped". The reason "`may_repeat`" means that
-    /// the list grew by more records than [`List::state`] holds ids, so the list may have missed records and returned
-    /// others twice; drop duplicates by id.
+    /// Why a record may have been missed, such as "`total_changed`" or "stopped". The reason "`may_repeat`" means
+    /// that the list grew by more records than [`List::state`] has ids. The list may then have missed records and
+    /// returned others twice; drop duplicates by id.
     pub reason: Option<&'static str>,
 }

@@ -52,25 +52,27 @@ struct Shared {
 }
 
 impl Client {
-    /// Options of a new client; [`ClientOptions::build`] makes the client.
+    /// Returns the options of a new client; [`ClientOptions::build`] makes the client.
     pub fn options() -> ClientOptions {
         ClientOptions::new()
     }
-    /// A client with the address in `BILLCORE_BASE_URL` and the key in `BILLCORE_API_KEY`, made without connecting.
+    /// Makes a client with the base URL in `BILLCORE_BASE_URL` and the API key in `BILLCORE_API_KEY`, without
+    /// connecting.
     pub fn from_env() -> Result<Self> {
         ClientOptions::new().build()
     }
     fn make(native: NativeClient, hooks: Option<Arc<HookContext>>) -> Self {
         Self { shared: Arc::new(Shared { native, hooks }), call: CallOptions::new() }
     }
-    /// A second client, which differs from `self` in the given options only. The two clients share the connections.
-    /// Fails with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the client is closed.
+    /// Makes a second client that differs from `self` only in the given options. The two clients share the
+    /// connections. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the
+    /// client is closed.
     pub fn with_options(&self, changes: ClientChanges) -> Result<Self> {
         let native = self.shared.native.with_options(&changes.given.into_native()?)?;
         Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
     }
-    /// A client whose calls take these options. For one call: `client.with_call(call).orders().get(id)`. If `self` was
-    /// made by `with_call`, its call options, such as a token, still apply unless `call` sets them.
+    /// Returns a client whose calls use these options. For a single call: `client.with_call(call).orders().get(id)`.
+    /// If `self` was made by `with_call`, its call options, such as a token, still apply unless `call` sets them.
     #[must_use]
     pub fn with_call(&self, call: CallOptions) -> Self {
         Self { shared: Arc::clone(&self.shared), call: call.over(&self.call) }
@@ -79,23 +81,23 @@ impl Client {
     pub(crate) fn call(&self) -> &CallOptions {
         &self.call
     }
-    /// Closes idle connections. Running calls finish, and lists already begun return what they have fetched. Later
-    /// calls fail with [`ErrorCode::Config`](crate::ErrorCode::Config), on all clones. Closing again does nothing.
-    /// Closing a client made by [`Client::with_options`] closes no connections: they belong to the client it was made
-    /// from.
+    /// Closes idle connections. Running calls finish, and existing lists return what they have already fetched. Later
+    /// calls fail with [`ErrorCode::Config`](crate::ErrorCode::Config), also on all clones. Closing again does
+    /// nothing. Closing a client made by [`Client::with_options`] closes no connections: they belong to the original
+    /// client.
     pub fn close(&self) -> Result<()> {
         self.shared.native.close()
     }
 
-    /// Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE. A request with a method other than GET
-    /// counts as a write, which is sent at most once. `path` is relative to the base URL, begins with a slash, is
-    /// already encoded, and has no query.
+    /// Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE. A request with a method other than
+    /// GET counts as a write, which is sent at most once. `path` is relative to the base URL and begins with a slash;
+    /// it is already percent-encoded and has no query.
     pub fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
         let options = options.given.into_optional()?;
         self.run(|client, call| Response::own(client.request(method, path, options.as_ref(), call)?))
     }
 
-    /// Calls `operation` with the library's client and this client's call options.
+    /// Runs `operation` with the C library's client and with the call options of `self`.
     fn run<T>(&self, operation: impl FnOnce(&NativeClient, Option<&Options>) -> Result<T>) -> Result<T> {
         let call = self.call.native()?;
         operation(&self.shared.native, call.as_ref())

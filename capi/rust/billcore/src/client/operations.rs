@@ -23,21 +23,21 @@ impl Subscriptions<'_> {
     pub fn get(self, id: impl AsRef<str>) -> Result<Subscription> {
         self.client.run(|client, call| client.subscription_get(id.as_ref(), call)).map(Subscription::own)
     }
-    /// Ends billing at once; the subscription may stay active until `ends_at`. Sent at most once. `id`: the
-    /// subscription's id. Service interface: Endpoints, Subscriptions.
+    /// Ends billing at once; the subscription may stay active until `ends_at`. The request is sent at most once.
+    /// `id`: the subscription's id. Service interface: Endpoints, Subscriptions.
     pub fn cancel(self, id: impl AsRef<str>) -> Result<Subscription> {
         self.client.run(|client, call| client.subscription_cancel(id.as_ref(), call)).map(Subscription::own)
     }
-    /// Replaces the subscription's product by another product of the account. Sent at most once. `id`: the
-    /// subscription's id. `product_id`: the new product. Service interface: Endpoints, Subscriptions.
+    /// Replaces the subscription's product with another product of the account. The request is sent at most once.
+    /// `id`: the subscription's id. `product_id`: id of the new product. Service interface: Endpoints, Subscriptions.
     pub fn change_product(self, id: impl AsRef<str>, product_id: i64) -> Result<Subscription> {
         self.client
             .run(|client, call| client.subscription_change_product(id.as_ref(), product_id, call))
             .map(Subscription::own)
     }
-    /// Bills a one-off amount through the subscription's billing method. Sent at most once. `id`: the subscription's
-    /// id. `product_id`: a one-time product of the account. `amount`: the amount in cents, without VAT.
-    /// [`ErrorCode::Payment`](crate::ErrorCode::Payment): the service refused the charge (402).
+    /// Bills a one-off amount through the subscription's billing method. The request is sent at most once. `id`: the
+    /// subscription's id. `product_id`: id of a one-time product of the account. `amount`: the amount in cents,
+    /// without VAT. [`ErrorCode::Payment`](crate::ErrorCode::Payment): the service refused the charge (402).
     /// [`ErrorCode::OutcomeUnknown`](crate::ErrorCode::OutcomeUnknown): the charge may have been made; see
     /// [`Subscriptions::find_charges`]. Service interface: Endpoints, Subscriptions.
     pub fn charge(self, id: impl AsRef<str>, product_id: i64, amount: i64, options: ChargeOptions) -> Result<Order> {
@@ -71,7 +71,8 @@ impl Products<'_> {
     pub fn get(self, id: i64) -> Result<Product> {
         self.client.run(|client, call| client.product_get(id, call)).map(Product::own)
     }
-    /// Deletes a product (softly). Sent at most once. `id`: the product's id. Service interface: Endpoints, Products.
+    /// Deletes a product; the service only marks it as deleted. The request is sent at most once. `id`: the product's
+    /// id. Service interface: Endpoints, Products.
     pub fn delete(self, id: i64) -> Result<()> {
         self.client.run(|client, call| client.product_delete(id, call))
     }
@@ -91,15 +92,15 @@ impl Orders<'_> {
     }
 }
 
-/// Registered receivers of events. Service interface: Endpoints, Webhook endpoints.
+/// Webhook endpoints: the URLs that receive events. Service interface: Endpoints, Webhook endpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookEndpoints<'a> {
     pub(super) client: &'a Client,
 }
 
 impl WebhookEndpoints<'_> {
-    /// Registers a URL that receives signed events. Sent at most once. The answer does not contain the signing
-    /// secret: read it in the admin UI. `url`: the receiver's address.
+    /// Registers a URL that receives signed events. The request is sent at most once. The answer does not contain the
+    /// signing secret: read it in the admin UI. `url`: the receiver's URL.
     /// [`ErrorCode::Validation`](crate::ErrorCode::Validation): the URL is invalid or already registered (422).
     /// Service interface: Endpoints, Webhook endpoints.
     pub fn create(self, url: &str) -> Result<Response> {

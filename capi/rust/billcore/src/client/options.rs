@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{HookContext, NativeClient, Options, OptionsKind};
 use crate::timestamp::milliseconds;
 
-/// The C library's options object, or the first error of a setter.
+/// The options object of the C library, or the first error that a setter returned.
 pub(crate) struct Settings {
     native: Result<Options>,
     empty: bool,
@@ -30,7 +30,7 @@ impl Settings {
     pub(super) fn into_native(self) -> Result<Options> {
         self.native
     }
-    /// `None` when nothing was set.
+    /// `None` when no option was set.
     pub(super) fn into_optional(self) -> Result<Option<Options>> {
         let empty = self.empty;
         Ok(Some(self.native?).filter(|_| !empty))
@@ -46,7 +46,7 @@ impl Options {
     }
 }
 
-/// Declares a type of options, without the setters that core/interface generates.
+/// Declares a type of options; core/interface generates the setters.
 macro_rules! options {
     ($(#[$doc:meta])* $name:ident, $kind:expr) => {
         $(#[$doc])*
@@ -106,11 +106,12 @@ impl ProductChanges {
     pub fn null(self, field: &str) -> Self {
         self.json(field, "null")
     }
-    /// Sets the field with this name, even one without a setter, to a JSON text. Numbers in the text keep their digits.
+    /// Sets the field with this name, even a field that has no setter, to a JSON text. Numbers are sent with the
+    /// digits given.
     pub fn json(self, field: &str, json: &str) -> Self {
         self.set(|to| to.set_json(field, json))
     }
-    /// Sets the field with this name to the JSON form of any value that serde can serialise.
+    /// Sets the field with this name to `value`, serialised with serde.
     #[cfg(feature = "serde")]
     pub fn field<T: serde::Serialize + ?Sized>(self, field: &str, value: &T) -> Self {
         self.set(|to| to.set_json(field, &json_of(value)?))
@@ -123,9 +124,9 @@ options!(
 );
 
 impl ChargeSearch {
-    /// How long before the charge an order may have been created and still be found. The time of the charge is the
-    /// earlier of the local clock's and the service's time. The default is five minutes. Only
-    /// [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) accepts a skew.
+    /// Also finds orders that were created up to this long before the charge. The search compares the time of the
+    /// charge on the local clock and on the service's clock, and uses the earlier one. The default is five minutes.
+    /// Only [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) accepts a skew.
     pub fn skew(self, skew: Duration) -> Self {
         self.set(|to| to.set_milliseconds("skew_ms", skew))
     }
@@ -141,7 +142,8 @@ options!(
 );
 
 impl RequestOptions {
-    /// Adds a query parameter, which the client encodes. The parameters keep the order of the calls.
+    /// Adds a query parameter, which the client encodes. The client sends the parameters in the order in which they
+    /// were added.
     pub fn query(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("query", name, value))
     }
@@ -149,12 +151,12 @@ impl RequestOptions {
     pub fn json(self, json: &str) -> Self {
         self.set(|to| to.set_json("json", json))
     }
-    /// Sets the body to the JSON form of any value that serde can serialise.
+    /// Sets the body to `body`, serialised with serde as JSON.
     #[cfg(feature = "serde")]
     pub fn body<T: serde::Serialize + ?Sized>(self, body: &T) -> Self {
         self.set(|to| to.set_json("json", &json_of(body)?))
     }
-    /// Makes [`Client::request`] return every complete answer: a status 4xx or 5xx is then not an error.
+    /// Makes [`Client::request`] return every complete answer, so that a status 4xx or 5xx is not an error.
     pub fn accept_all_statuses(self) -> Self {
         self.set(|to| to.set_flag("raise_on_error", false))
     }
@@ -165,7 +167,7 @@ fn json_of<T: serde::Serialize + ?Sized>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|fault| Error::new(ErrorCode::InvalidArgument, format!("not JSON: {fault}")))
 }
 
-/// The error of an update that would change nothing.
+/// The error of an update without any field.
 pub(super) fn no_change() -> Error {
     Error::new(ErrorCode::InvalidArgument, "update changes no field: give at least one, such as ProductChanges::price")
 }

@@ -6,8 +6,7 @@ use crate::error::Result;
 use crate::ffi::{NativePage, Resource};
 use crate::resource::Part;
 
-/// A page of a list: those items that the list had not yet returned, and the page's numbers (such as `total`) as
-/// received.
+/// A page of a list: the items that the list had not returned before, and the page's `pagination` object as received.
 pub struct Page<T> {
     native: NativePage,
     count: usize,
@@ -19,7 +18,7 @@ impl<T: Item> Page<T> {
         let count = native.count()?;
         Ok(Self { native, count, kind: PhantomData })
     }
-    /// Number of items of the page that the list had not yet returned when the page was read.
+    /// Number of items on the page, without those that the list had returned before.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -27,20 +26,21 @@ impl<T: Item> Page<T> {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// The item at an index, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) beyond the last.
+    /// The item at `index`, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) beyond the last
+    /// item.
     pub fn at(&self, index: usize) -> Result<T> {
         self.native.at(index).map(T::own)
     }
-    /// The items in their order.
+    /// The items in the order in which the service sent them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<T>> + '_ {
         (0..self.count).map(|index| self.at(index))
     }
-    /// The values of the field `name`, such as "total", one cell for each item. The type of the field is not checked:
-    /// each cell has the kind of its value.
+    /// The values of the field `name`, such as "total": one cell for each item. The method does not check the type of
+    /// the field: each cell has the kind of its value.
     pub fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
         self.native.column(name)
     }
-    /// The page's numbers.
+    /// The page's `pagination` object.
     pub fn pagination(&self) -> Result<Pagination> {
         self.native.numbers().map(Pagination)
     }
@@ -71,7 +71,7 @@ pub enum Cell<'a> {
     Other,
 }
 
-/// The numbers of a page as received. Service interface: Pagination.
+/// The `pagination` object of a page, as received. Service interface: Pagination.
 pub struct Pagination(Resource);
 
 macro_rules! numbers {
@@ -88,7 +88,7 @@ impl Pagination {
         Part::whole(&self.0)
     }
     numbers! {
-        /// Number of records of the whole list.
+        /// Number of records in the whole list.
         total;
         /// Number of records on this page.
         count;

@@ -20,11 +20,11 @@ impl Response {
     pub fn status(&self) -> Result<u16> {
         self.info.status()
     }
-    /// The body, after transfer decoding. A body may be any bytes, not only UTF-8.
+    /// The body; a chunked transfer coding is already decoded. A body may be any bytes, not only UTF-8.
     pub fn body(&self) -> Result<&[u8]> {
         self.native.body()
     }
-    /// The body parsed as JSON; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is not JSON.
+    /// The body parsed as JSON; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when the body is not JSON.
     pub fn json(&self) -> Result<Value> {
         self.native.json().map(Value::own)
     }
@@ -33,8 +33,8 @@ impl Response {
     pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         crate::value::parsed(self.body()?)
     }
-    /// Value of the first header field with the name `name` (case does not matter). Bytes that are not UTF-8 are
-    /// replaced.
+    /// Value of the first header field with this name (case does not matter). Bytes that are not UTF-8 are replaced
+    /// by U+FFFD.
     pub fn header(&self, name: &str) -> Result<Option<Cow<'_, str>>> {
         self.info.header(name)
     }
@@ -44,7 +44,7 @@ impl Response {
     }
 }
 
-/// Shows the status alone.
+/// The `Debug` text shows only the status.
 impl fmt::Debug for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Response").field("status", &self.status().ok()).finish_non_exhaustive()

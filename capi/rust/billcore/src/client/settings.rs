@@ -6,17 +6,17 @@ use crate::ffi::OptionsKind;
 use crate::{OrderState, Secret};
 
 options!(
-    /// How a client reaches the service. Values are checked by [`ClientOptions::build`].
+    /// The options of a client. [`ClientOptions::build`] checks the values.
     ClientOptions, OptionsKind::Client
 );
 
 impl ClientOptions {
-    /// Address of the service up to and including the account segment. Default: `BILLCORE_BASE_URL`. The scheme is
+    /// URL of the service; its path ends with the account's segment. Default: `BILLCORE_BASE_URL`. The scheme is
     /// https, or http for loopback; a slash at the end makes no difference.
     pub fn base_url(self, url: &str) -> Self {
         self.set(|to| to.set_text("base_url", url.as_bytes()))
     }
-    /// API key. Default: `BILLCORE_API_KEY`. The library shows the key in no text.
+    /// API key. Default: `BILLCORE_API_KEY`. The library never shows the key in errors or other texts.
     pub fn api_key(self, key: impl Secret) -> Self {
         self.set(|to| key.expose(|key| to.set_text("api_key", key)))
     }
@@ -25,46 +25,48 @@ impl ClientOptions {
     pub fn timeout(self, timeout: Duration) -> Self {
         self.set(|to| to.set_milliseconds("timeout_ms", timeout))
     }
-    /// No deadline.
+    /// Calls have no deadline.
     pub fn no_timeout(self) -> Self {
         self.set(|to| to.set_flag("no_timeout", true))
     }
-    /// Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no connection
-    /// was made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was sent.
-    /// Default: 2.
+    /// Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries
+    /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write
+    /// only if no part of the write was sent. Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }
-    /// Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default: 8.
+    /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
+    /// Default: 8.
     pub fn concurrency(self, pages: u32) -> Self {
         self.set(|to| to.set_count("concurrency", pages))
     }
-    /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the environment. An example is
+    /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An example is
     /// `http://user:password@proxy.example:3128`. The environment variables are `HTTPS_PROXY`, `ALL_PROXY` and
     /// `NO_PROXY`; they never apply to a `base_url` on loopback. If the service uses https, the proxy only tunnels
     /// the connection and cannot read the API key and the requests.
     pub fn proxy(self, url: &str) -> Self {
         self.set(|to| to.set_text("proxy", url.as_bytes()))
     }
-    /// No proxy, whatever the environment says.
+    /// Uses no proxy, even if the environment variables name a proxy.
     pub fn no_proxy(self) -> Self {
         self.set(|to| to.set_flag("no_proxy", true))
     }
-    /// File of PEM certificates to trust. Default: `SSL_CERT_FILE`, `SSL_CERT_DIR` or the system's.
+    /// PEM file of trusted CAs. Default: `SSL_CERT_FILE`, `SSL_CERT_DIR` or the system's certificates.
     pub fn ca_bundle(self, file: &str) -> Self {
         self.set(|to| to.set_text("ca_bundle", file.as_bytes()))
     }
-    /// PEM file with a certificate and its key, for a service that asks for one. The file contains the certificate,
-    /// its chain, and the key without a password.
+    /// PEM file with a client certificate and its key, for a service that requires a certificate. The file contains
+    /// the certificate, its chain, and a key that has no password.
     pub fn client_certificate(self, file: &str) -> Self {
         self.set(|to| to.set_text("client_certificate", file.as_bytes()))
     }
-    /// A header sent with every request besides the client's own. A User-Agent is appended to the client's.
+    /// Adds a header that the client sends with every request, in addition to its own headers. A User-Agent given
+    /// here is appended to the client's own.
     pub fn header(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("headers", name, value))
     }
-    /// On: Offer HTTP/2, whatever the libcurl in use. Default: only in builds that withstand floods and detect
-    /// cut-off answers. Off: HTTP/1.1 only.
+    /// On: Offer HTTP/2 with any version of libcurl. Default: only in builds that withstand frame floods and detect
+    /// truncated answers. Off: Use HTTP/1.1 only.
     pub fn http2(self, on: bool) -> Self {
         self.set(|to| to.set_flag("http2", on))
     }
@@ -72,18 +74,19 @@ impl ClientOptions {
     pub fn allow_insecure_http(self) -> Self {
         self.set(|to| to.set_flag("allow_insecure_http", true))
     }
-    /// Answer header whose value errors and `response_info` show as the request id. Default: X-Request-Id.
+    /// Answer header that contains the request id, which errors and `response_info` show. Default: X-Request-Id.
     pub fn request_id_header(self, header: &str) -> Self {
         self.set(|to| to.set_text("request_id_header", header.as_bytes()))
     }
-    /// Largest answer that is accepted (bytes). Default: 67108864.
+    /// Size of the largest answer that the client accepts (bytes). Default: 67108864.
     pub fn max_response(self, bytes: u64) -> Self {
         self.set(|to| to.set_count("max_response", bytes))
     }
 }
 
 options!(
-    /// What [`Client::with_options`](crate::Client::with_options) changes; what is not set stays.
+    /// The options that [`Client::with_options`](crate::Client::with_options) changes; an option that is
+    /// not set stays the same.
     ClientChanges, OptionsKind::Changes
 );
 
@@ -93,28 +96,29 @@ impl ClientChanges {
     pub fn timeout(self, timeout: Duration) -> Self {
         self.set(|to| to.set_milliseconds("timeout_ms", timeout))
     }
-    /// No deadline.
+    /// Calls have no deadline.
     pub fn no_timeout(self) -> Self {
         self.set(|to| to.set_flag("no_timeout", true))
     }
-    /// Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no connection
-    /// was made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was sent.
-    /// Default: 2.
+    /// Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries
+    /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write
+    /// only if no part of the write was sent. Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }
-    /// Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default: 8.
+    /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
+    /// Default: 8.
     pub fn concurrency(self, pages: u32) -> Self {
         self.set(|to| to.set_count("concurrency", pages))
     }
-    /// A header; those added here replace all that were given.
+    /// Adds a header. The headers added here replace all headers given to the original client.
     pub fn header(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("headers", name, value))
     }
 }
 
 options!(
-    /// Which subscriptions to list. Nothing set: all.
+    /// Which subscriptions to list. With nothing set, the list contains all subscriptions.
     SubscriptionQuery, OptionsKind::List
 );
 
@@ -123,27 +127,27 @@ impl SubscriptionQuery {
     pub fn reference_id(self, reference_id: &str) -> Self {
         self.set(|to| to.set_text("reference_id", reference_id.as_bytes()))
     }
-    /// The page to begin with.
+    /// Number of the first page to read, from 1.
     pub fn page(self, page: i64) -> Self {
         self.set(|to| to.set_integer("page", page))
     }
-    /// Read the list a second time, for what the first reading missed.
+    /// Read the list a second time, to find records that the first reading missed.
     pub fn strict(self) -> Self {
         self.set(|to| to.set_flag("strict", true))
     }
-    /// A pager's state: continue from there.
+    /// The state of an earlier list: this list continues where that list stopped.
     pub fn resume(self, resume: &str) -> Self {
         self.set(|to| to.set_text("resume", resume.as_bytes()))
     }
 }
 
 options!(
-    /// Which orders to list. Nothing set: all.
+    /// Which orders to list. With nothing set, the list contains all orders.
     OrderQuery, OptionsKind::List
 );
 
 impl OrderQuery {
-    /// Orders per page, 1 to 200. The service decides when left out.
+    /// Orders per page, 1 to 200. If not given, the service decides.
     pub fn per_page(self, per_page: i64) -> Self {
         self.set(|to| to.set_integer("per_page", per_page))
     }
@@ -151,66 +155,68 @@ impl OrderQuery {
     pub fn product_id(self, product_id: i64) -> Self {
         self.set(|to| to.set_integer("product_id", product_id))
     }
-    /// Only orders in this state, or in one of several states. Call it once for each.
+    /// Only orders in this state, or in one of these states. Call this method once for each state.
     pub fn state(self, state: OrderState<'_>) -> Self {
         self.set(|to| to.set_text("state", state.as_str().as_bytes()))
     }
-    /// The page to begin with.
+    /// Number of the first page to read, from 1.
     pub fn page(self, page: i64) -> Self {
         self.set(|to| to.set_integer("page", page))
     }
-    /// Read the list a second time, for what the first reading missed.
+    /// Read the list a second time, to find records that the first reading missed.
     pub fn strict(self) -> Self {
         self.set(|to| to.set_flag("strict", true))
     }
-    /// A pager's state: continue from there.
+    /// The state of an earlier list: this list continues where that list stopped.
     pub fn resume(self, resume: &str) -> Self {
         self.set(|to| to.set_text("resume", resume.as_bytes()))
     }
 }
 
 options!(
-    /// Which products to list. Nothing set: all.
+    /// Which products to list. With nothing set, the list contains all products.
     ProductQuery, OptionsKind::List
 );
 
 impl ProductQuery {
-    /// The page to begin with.
+    /// Number of the first page to read, from 1.
     pub fn page(self, page: i64) -> Self {
         self.set(|to| to.set_integer("page", page))
     }
-    /// Read the list a second time, for what the first reading missed.
+    /// Read the list a second time, to find records that the first reading missed.
     pub fn strict(self) -> Self {
         self.set(|to| to.set_flag("strict", true))
     }
-    /// A pager's state: continue from there.
+    /// The state of an earlier list: this list continues where that list stopped.
     pub fn resume(self, resume: &str) -> Self {
         self.set(|to| to.set_text("resume", resume.as_bytes()))
     }
 }
 
 options!(
-    /// What [`Subscriptions::charge`](crate::Subscriptions::charge) can be given besides its arguments; what is not set is not sent.
+    /// Optional parameters of [`Subscriptions::charge`](crate::Subscriptions::charge).
+    /// A parameter that is not set is not sent.
     ChargeOptions, OptionsKind::Charge
 );
 
 impl ChargeOptions {
-    /// Number of pieces.
+    /// Number of pieces; the total is amount times quantity.
     pub fn quantity(self, quantity: i64) -> Self {
         self.set(|to| to.set_integer("quantity", quantity))
     }
-    /// VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
+    /// VAT in basis points (2500 = 25 %). If not given, the service uses 2500.
     pub fn vat(self, vat: i64) -> Self {
         self.set(|to| to.set_integer("vat", vat))
     }
-    /// Text of the order.
+    /// Description of the order.
     pub fn description(self, description: &str) -> Self {
         self.set(|to| to.set_text("description", description.as_bytes()))
     }
 }
 
 options!(
-    /// The fields of a product to change, sent in the order they were first set. Service interface: ProductWrite.
+    /// The product fields to change. They are sent in the order in which they were first set.
+    /// Service interface: ProductWrite.
     ProductChanges, OptionsKind::Product
 );
 
@@ -231,7 +237,7 @@ impl ProductChanges {
     pub fn currency(self, currency: &str) -> Self {
         self.set(|to| to.set_text("currency", currency.as_bytes()))
     }
-    /// Percent. The text of a JSON number.
+    /// Percent. Pass the text of a JSON number.
     pub fn vat_rate(self, vat_rate: &str) -> Self {
         self.set(|to| to.set_json("vat_rate", vat_rate))
     }

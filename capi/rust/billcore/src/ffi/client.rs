@@ -14,7 +14,7 @@ use crate::client::{Attempt, Cell, Hooks};
 use crate::error::{ErrorCode, Result};
 
 handle!(
-    /// Options of any kind.
+    /// The options of a client, a list or an operation; [`OptionsKind`] selects which.
     Options, billcore_options, billcore_options_free, single
 );
 
@@ -75,7 +75,7 @@ impl Options {
     }
     pub(crate) fn set_text(&mut self, name: &str, value: &[u8]) -> Result<()> {
         let (name, value) = (text_in(name), bytes_in(value));
-        // SAFETY: the handle is valid and used by this thread alone, and the texts live for the call.
+        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
         check(|error| unsafe { sys::billcore_options_set_text(self.get(), name, value, error) })
     }
     pub(crate) fn set_integer(&mut self, name: &str, value: i64) -> Result<()> {
@@ -97,10 +97,10 @@ impl Options {
         check(|error| unsafe { sys::billcore_options_add(self.get(), name, key, value, error) })
     }
     pub(crate) fn set_cancel(&mut self, cancel: &Cancel) -> Result<()> {
-        // SAFETY: as in `set_text`; the token may be freed before the options.
+        // SAFETY: as in `set_text`; the C header allows freeing the token before the options.
         check(|error| unsafe { sys::billcore_options_set_cancel(self.get(), cancel.get(), error) })
     }
-    /// The caller keeps the hooks alive as long as the clients, lists and calls made with these options.
+    /// The caller must keep `hooks` alive as long as any client, list or call that was made with these options.
     pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
         let context = Arc::as_ptr(hooks).cast_mut().cast();
         // SAFETY: as in `set_text`; clients, lists and calls of this crate keep the context alive.
@@ -114,7 +114,7 @@ pub(super) fn raw<T>(options: Option<&Options>) -> *const T {
 }
 
 handle!(
-    /// A token that ends calls.
+    /// A token that cancels the calls that use it.
     Cancel, billcore_cancel, billcore_cancel_free, shared
 );
 
@@ -134,7 +134,7 @@ impl Cancel {
 }
 
 handle!(
-    /// A client. The owner of a `NativeClient` also owns its hooks.
+    /// A client. The owner of a `NativeClient` must also keep the client's hooks alive.
     NativeClient, billcore_client, billcore_client_free, shared
 );
 
@@ -157,8 +157,9 @@ impl NativeClient {
         check(|error| unsafe { sys::billcore_client_close(self.get(), error) })
     }
 
-    // SAFETY, for all operations: the handles are valid, the options are of the kind that the function takes, texts
-    // live for the call, the output pointers are valid, and a typed resource or page may be used as a plain one.
+    // SAFETY, for all operations: the handles are valid, the options are of the kind that the function takes, the texts
+    // are valid during the call, the output pointers are valid, and the C headers allow the cast from a typed resource
+    // or page to the untyped one.
 
     pub(crate) fn find_charges(&self, charge: &NativeError, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let search = raw(search);
@@ -196,7 +197,7 @@ impl NativeClient {
 }
 
 handle!(
-    /// An answer as received.
+    /// An HTTP answer as received.
     NativeResponse, billcore_response, billcore_response_free, immutable
 );
 
@@ -219,7 +220,7 @@ impl NativeResponse {
 }
 
 handle!(
-    /// A list. The owner of a `NativeList` also owns its hooks.
+    /// A list. The owner of a `NativeList` must also keep the list's hooks alive.
     NativeList, billcore_list, billcore_list_free, single
 );
 
@@ -268,7 +269,7 @@ impl NativeList {
         check(|error| unsafe { sys::billcore_list_fetched_pages(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
-    /// Whether the list is complete, and the reason when it is not.
+    /// Whether the list is complete, and the reason if it is not; `None` until the list has ended or was stopped.
     pub(crate) fn verdict(&self) -> Result<Option<(bool, &'static str)>> {
         let (mut complete, mut present, mut reason) = (false, false, NO_TEXT);
         // SAFETY: as in `total`.
@@ -286,7 +287,7 @@ handle!(
 );
 
 impl NativePage {
-    /// The orders of a search that ended with [`ErrorCode::PossiblyMissed`].
+    /// The orders that a search found before it failed with [`ErrorCode::PossiblyMissed`].
     pub(crate) fn found(error: &NativeError) -> Result<Self> {
         // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, err| unsafe { sys::billcore_subscription_found_charges(error.get(), out.cast(), err) })
@@ -309,7 +310,7 @@ impl NativePage {
         let empty = || sys::billcore_cell { text: NO_TEXT, number: 0, kind: sys::BILLCORE_CELL_ABSENT };
         let mut cells: Vec<_> = std::iter::repeat_with(empty).take(self.count()?).collect();
         let name = text_in(name);
-        // SAFETY: as in `count`; the name lives for the call, and the vector has room for `cells.len()` cells.
+        // SAFETY: as in `count`; the name is valid during the call, and the vector has room for `cells.len()` cells.
         check(|error| unsafe { sys::billcore_page_column(self.get(), name, cells.as_mut_ptr(), cells.len(), error) })?;
         Ok(cells
             .into_iter()

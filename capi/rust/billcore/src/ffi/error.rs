@@ -65,7 +65,7 @@ impl NativeError {
         self.number(sys::billcore_error_cause)
     }
 
-    /// How long the answer asks the client to wait, in seconds.
+    /// How many seconds the answer tells the client to wait before the next attempt.
     pub(crate) fn retry_after(&self) -> Option<f64> {
         let mut seconds = 0.0;
         // SAFETY: the handle is valid, and the output pointer is valid.

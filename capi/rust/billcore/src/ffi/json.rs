@@ -55,7 +55,7 @@ impl NativeValue {
     pub(crate) fn find(&self, name: &str) -> Result<Option<Self>> {
         let mut present = false;
         let (mut out, name) = (std::ptr::null_mut(), text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
+        // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_value_find(self.get(), name, &raw mut out, &raw mut present, error) })?;
         Ok(std::ptr::NonNull::new(out).map(Self::own))
     }

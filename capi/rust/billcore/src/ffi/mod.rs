@@ -1,7 +1,7 @@
 //! The interface to the C library, with all unsafe code of this crate. Each C handle is owned by one Rust value, whose
-//! `drop` frees the handle. A text borrowed from a handle has the lifetime of the handle's owner. The C headers state a
-//! thread rule for each type: "immutable" and "shared" types are `Send` and `Sync` in Rust, types for "one thread at a
-//! time" are only `Send`.
+//! `drop` frees the handle. A text borrowed from a handle has the lifetime of the handle's owner. The C headers state
+//! a thread rule for each type: types marked "immutable" or "shared" are `Send` and `Sync` in Rust, types for "one
+//! thread at a time" are only `Send`.
 
 #![allow(unsafe_code)]
 
@@ -148,7 +148,7 @@ unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
     }
 }
 
-/// Copies a buffer that the caller of the library owns, and frees the buffer.
+/// Copies a buffer that the C library allocated for this crate, then frees the buffer.
 fn owned(mut from: sys::billcore_buf) -> Vec<u8> {
     // SAFETY: the buffer is ours until it is freed below.
     let out = unsafe { bytes_out(sys::billcore_str { data: from.data, len: from.len }) }.to_vec();

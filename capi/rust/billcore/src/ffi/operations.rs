@@ -5,29 +5,30 @@ use super::client::{Call, NativeClient, NativeList, NativeResponse, raw};
 use super::{Options, Resource, check, made, text_in};
 use crate::error::Result;
 
-// SAFETY, of all operations: the handles are valid, the options of the kind that the function takes, texts live for the call,
-// the outputs are ours, and a resource of one kind is a resource, as a list is a list.
+// SAFETY, for all operations: the handles are valid, the options are of the kind that the function takes, the texts
+// are valid during the call, the output pointers are valid, and the C headers allow the cast from a typed resource or
+// list to the untyped one.
 impl NativeClient {
     pub(crate) fn subscription_list(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(NativeList::own, |out, error| unsafe {
             sys::billcore_subscription_list_new(self.get(), raw(query), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn subscription_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_get(self.get(), text_in(id), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn subscription_cancel(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_cancel(self.get(), text_in(id), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn subscription_change_product(&self, id: &str, product_id: i64, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_change_product(self.get(), text_in(id), product_id, raw(call), out.cast(), error)
         })
@@ -40,7 +41,7 @@ impl NativeClient {
         options: Option<&Options>,
         call: Call<'_>,
     ) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_charge(
                 self.get(),
@@ -55,35 +56,35 @@ impl NativeClient {
         })
     }
     pub(crate) fn subscription_orders(&self, id: &str, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(NativeList::own, |out, error| unsafe {
             sys::billcore_subscription_orders_new(self.get(), text_in(id), raw(query), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_list(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(NativeList::own, |out, error| unsafe {
             sys::billcore_product_list_new(self.get(), raw(query), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_get(&self, id: i64, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_product_get(self.get(), id, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_delete(&self, id: i64, call: Call<'_>) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         check(|error| unsafe { sys::billcore_product_delete(self.get(), id, raw(call), error) })
     }
     pub(crate) fn order_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_order_get(self.get(), text_in(id), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn webhook_endpoint_create(&self, url: &str, call: Call<'_>) -> Result<NativeResponse> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(NativeResponse::own, |out, error| unsafe {
             sys::billcore_webhook_endpoint_create(self.get(), text_in(url), raw(call), out, error)
         })

@@ -37,7 +37,7 @@ impl Fields {
     /// `None`.
     fn read<T>(&self, name: &str, empty: T, read: Read<T>) -> Result<Option<T>> {
         let (mut out, mut present, name) = (empty, true, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
+        // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid.
         check(|error| unsafe { read(self.get(), name, &raw mut out, &raw mut present, error) })?;
         Ok(present.then_some(out))
     }
@@ -61,17 +61,17 @@ impl Fields {
     /// The text of the id, and whether it was received as an integer.
     pub(crate) fn id(&self, name: &str) -> Result<(&str, bool)> {
         let (mut text, mut integer, name) = (NO_TEXT, false, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid or NULL.
+        // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid or NULL.
         check(|error| unsafe {
             sys::billcore_resource_id(self.get(), name, &raw mut text, &raw mut integer, ptr::null_mut(), error)
         })?;
         // SAFETY: as in `text`.
         Ok((unsafe { text_out(text) }, integer))
     }
-    /// The instant, in microseconds since 1970.
+    /// The instant in a field, in microseconds since 1970.
     pub(crate) fn time(&self, name: &str) -> Result<Option<i64>> {
         let (mut micros, mut present, name) = (0, true, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid or NULL.
+        // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid or NULL.
         check(|error| unsafe {
             sys::billcore_resource_time(self.get(), name, ptr::null_mut(), &raw mut micros, &raw mut present, error)
         })?;
@@ -94,7 +94,7 @@ impl Fields {
     }
     pub(crate) fn contains(&self, name: &str) -> Result<bool> {
         let (mut out, name) = (false, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
+        // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_contains(self.get(), name, &raw mut out, error) })?;
         Ok(out)
     }
@@ -105,7 +105,7 @@ impl Fields {
 
     pub(crate) fn list(&self, name: &str) -> Result<Vec<Resource>> {
         let (mut count, name) = (0, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the calls, and the output pointers are valid.
+        // SAFETY: the handle is valid, the name is valid during the calls, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_list_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
             // SAFETY: as for the count.
@@ -117,7 +117,7 @@ impl Fields {
     }
     pub(crate) fn integers(&self, name: &str) -> Result<Vec<i64>> {
         let (mut count, name) = (0, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the calls, and the output pointers are valid.
+        // SAFETY: the handle is valid, the name is valid during the calls, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_integers_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
             let mut out = 0;
@@ -154,7 +154,7 @@ impl Resource {
         // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_resource_copy(self.get(), out, error) })
     }
-    /// For a subscription: whether it is paid for at the instant `micros` (microseconds since 1970).
+    /// Whether the subscription is paid for at the instant `micros` (microseconds since 1970).
     pub(crate) fn usable_at(&self, micros: i64) -> Result<bool> {
         let mut out = false;
         // SAFETY: the handle and the output pointers are valid. Only `Subscription` calls this method, so the resource
@@ -187,7 +187,7 @@ impl Drop for Resource {
 }
 
 handle!(
-    /// Status, header fields, attempts and request id of an answer.
+    /// Status, header fields, number of attempts and request id of an answer.
     NativeInfo, billcore_response_info, billcore_response_info_free, immutable
 );
 
@@ -216,7 +216,7 @@ impl NativeInfo {
     }
     pub(crate) fn header(&self, name: &str) -> Result<Option<&[u8]>> {
         let (mut out, mut present, name) = (NO_TEXT, false, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
+        // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_response_info_header(self.get(), name, &raw mut out, &raw mut present, error)
         })?;

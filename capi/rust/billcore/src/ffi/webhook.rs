@@ -9,7 +9,7 @@ use billcore_sys as sys;
 use super::{Fields, NO_TEXT, NativeValue, Resource, bytes_in, bytes_out, check, handle, made, owned_text, text_in};
 use crate::error::Result;
 
-/// An event, whose fields are read with the C functions of a resource.
+/// An event; the C functions for resources read its fields.
 pub(crate) struct NativeEvent {
     handle: NonNull<sys::billcore_event>,
     fields: Fields,
@@ -22,8 +22,8 @@ unsafe impl Sync for NativeEvent {}
 
 impl NativeEvent {
     fn own(handle: NonNull<sys::billcore_event>) -> Self {
-        // The headers allow the functions of a resource to read an event's fields; this view is never freed as a
-        // resource.
+        // The C headers allow the functions for resources to read an event's fields. `Fields` does not free the
+        // handle.
         Self { handle, fields: Fields::of(handle.cast()) }
     }
     fn get(&self) -> *const sys::billcore_event {
@@ -62,7 +62,7 @@ impl NativeEvent {
         made(Resource::own, |out, error| unsafe { sys::billcore_event_resource(self.get(), kind, out, error) })
     }
     pub(crate) fn parse_unverified(body: &[u8]) -> Result<Self> {
-        // SAFETY: the body lives for the call, and the output pointers are valid.
+        // SAFETY: the body is valid during the call, and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_webhook_parse_unverified(bytes_in(body), out, error) })
     }
 }
@@ -84,7 +84,7 @@ impl Drop for NativeEvent {
 /// A clock that returns microseconds since 1970.
 pub(crate) type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
-/// The instant returned for a clock that panics: no event is fresh at `NO_INSTANT`.
+/// The instant that `clock` returns when the user's clock panics: it is so early that the event counts as stale.
 const NO_INSTANT: i64 = i64::MIN / 2;
 
 unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
@@ -96,8 +96,8 @@ unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
     })
 }
 
-/// Drops the payload of a panic. If that drop panics, `forget` catches the new panic, because no panic may unwind C
-/// code.
+/// Drops the payload of a panic. If that drop panics, `forget` catches the new panic, because a panic must not unwind
+/// through C code.
 pub(super) fn forget(mut panic: Box<dyn Any + Send>) {
     for _ in 0..4 {
         match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
@@ -119,11 +119,11 @@ impl NativeVerifierOptions {
         made(Self::own, |out, error| unsafe { sys::billcore_verifier_options_new(out, error) })
     }
     pub(crate) fn add_secret(&mut self, secret: &[u8]) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the secret lives for the call.
+        // SAFETY: the handle is valid and used by this thread alone, and the secret is valid during the call.
         check(|error| unsafe { sys::billcore_verifier_options_add_secret(self.get(), bytes_in(secret), error) })
     }
     pub(crate) fn set_header(&mut self, name: &str) -> Result<()> {
-        // SAFETY: as in `add_secret`; the name lives for the call.
+        // SAFETY: as in `add_secret`; the name is valid during the call.
         check(|error| unsafe { sys::billcore_verifier_options_set_header(self.get(), text_in(name), error) })
     }
     pub(crate) fn set_max_body(&mut self, bytes: usize) -> Result<()> {
@@ -142,7 +142,7 @@ impl NativeVerifierOptions {
 
 handle!(NativeKeys, billcore_verifier, billcore_verifier_free, shared);
 
-/// The C verifier (`keys`) and the clock that it calls, which must outlive the C verifier.
+/// The C verifier (`keys`) and the clock that it calls. The clock must outlive the C verifier.
 pub(crate) struct NativeVerifier {
     keys: NativeKeys,
     _clock: Option<Box<Clock>>,
@@ -168,7 +168,7 @@ impl NativeVerifier {
     pub(crate) fn verify(&self, body: &[u8], signature: Option<&[u8]>) -> Result<usize> {
         let mut index = 0;
         let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
-        // SAFETY: the handle is valid, the inputs live for the call, and the output pointers are valid.
+        // SAFETY: the handle is valid, the inputs are valid during the call, and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_verifier_verify(self.keys.get(), body, signature, &raw mut index, error)
         })?;
@@ -176,13 +176,13 @@ impl NativeVerifier {
     }
     pub(crate) fn unwrap(&self, body: &[u8], signature: Option<&[u8]>) -> Result<NativeEvent> {
         let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
-        // SAFETY: the handle is valid, the inputs live for the call, and the output pointers are valid.
+        // SAFETY: the handle is valid, the inputs are valid during the call, and the output pointers are valid.
         made(NativeEvent::own, |out, error| unsafe {
             sys::billcore_verifier_unwrap(self.keys.get(), body, signature, out, error)
         })
     }
     pub(crate) fn unwrap_request(&self, body: &[u8], headers: &NativeHeaders) -> Result<NativeEvent> {
-        // SAFETY: the handles are valid, the body lives for the call, and the output pointers are valid.
+        // SAFETY: the handles are valid, the body is valid during the call, and the output pointers are valid.
         made(NativeEvent::own, |out, error| unsafe {
             sys::billcore_verifier_unwrap_request(self.keys.get(), bytes_in(body), headers.get(), out, error)
         })
@@ -197,8 +197,8 @@ impl NativeVerifier {
         check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
         Ok(out)
     }
-    /// A stream keeps the C verifier alive. A stream never calls the clock, because a verifier with freshness refuses
-    /// to make one.
+    /// A stream keeps the C verifier alive. A stream never calls the clock, because a verifier with a freshness check
+    /// makes no streams.
     pub(crate) fn stream(&self) -> Result<NativeStream> {
         // SAFETY: the handle and the output pointers are valid.
         made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })
@@ -216,7 +216,7 @@ impl NativeHeaders {
         made(Self::own, |out, error| unsafe { sys::billcore_headers_new(out, error) })
     }
     pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the inputs live for the call.
+        // SAFETY: the handle is valid and used by this thread alone, and the inputs are valid during the call.
         check(|error| unsafe { sys::billcore_headers_add(self.get(), bytes_in(name), bytes_in(value), error) })
     }
 }
@@ -228,7 +228,7 @@ handle!(
 
 impl NativeStream {
     pub(crate) fn update(&mut self, piece: &[u8]) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the piece lives for the call.
+        // SAFETY: the handle is valid and used by this thread alone, and the piece is valid during the call.
         check(|error| unsafe { sys::billcore_verifier_stream_update(self.get(), bytes_in(piece), error) })
     }
     pub(crate) fn finish(&mut self, signature: Option<&[u8]>) -> Result<usize> {
@@ -246,12 +246,12 @@ fn text_of(call: impl FnOnce(*mut sys::billcore_buf, super::Err) -> i32) -> Resu
 }
 
 pub(crate) fn sign(body: &[u8], secret: &[u8]) -> Result<String> {
-    // SAFETY: the inputs live for the call, and the output pointers are valid.
+    // SAFETY: the inputs are valid during the call, and the output pointers are valid.
     text_of(|out, error| unsafe { sys::billcore_webhook_sign(bytes_in(body), bytes_in(secret), out, error) })
 }
 
 pub(crate) fn explain(body: &[u8], signature: Option<&[u8]>, options: &NativeVerifierOptions) -> Result<String> {
     let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
-    // SAFETY: the options are valid, the inputs live for the call, and the output pointers are valid.
+    // SAFETY: the options are valid, the inputs are valid during the call, and the output pointers are valid.
     text_of(|out, error| unsafe { sys::billcore_webhook_explain(body, signature, NO_TEXT, options.get(), out, error) })
 }

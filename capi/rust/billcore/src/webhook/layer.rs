@@ -33,8 +33,8 @@ impl WebhookLayer {
     pub fn new(verifier: impl Into<Arc<Verifier>>) -> Self {
         Self { verifier: verifier.into(), refused: None }
     }
-    /// Sets a function for logs and counters. The layer calls the function for each request that the layer refuses,
-    /// before the answer.
+    /// Sets a function that can log or count refused requests. The layer calls it for each refused request, before it
+    /// answers.
     #[must_use]
     pub fn on_refused(mut self, tell: impl Fn(&request::Parts, &Error) + Send + Sync + 'static) -> Self {
         self.refused = Some(Arc::new(tell));
@@ -79,8 +79,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // `poll_ready` made `self.inner` ready, but not its clones: so the future takes `self.inner` and a clone
-        // replaces it.
+        // Only `self.inner` was polled ready, not its clones. So the future takes `self.inner`, and a clone takes its
+        // place.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let layer = self.layer.clone();
@@ -94,7 +94,7 @@ where
 }
 
 impl WebhookLayer {
-    /// Verifies a request and returns it with its event as an extension, or the HTTP status of the refusal.
+    /// Verifies a request and returns it with its event as an extension, or returns the HTTP status of the refusal.
     async fn receive<B: Body + From<Bytes>>(&self, request: Request<B>) -> Result<Request<B>, StatusCode> {
         let (mut parts, body) = request.into_parts();
         match self.event(&parts, body).await {
@@ -136,7 +136,7 @@ impl WebhookLayer {
 }
 
 /// Reads the body. For a body that is too large, `collect` returns `limit + 1` bytes, so that the verifier refuses the
-/// body with [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge). `None` when the body is cut short.
+/// body with [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge). Returns `None` when the body is cut short.
 async fn collect<B: Body>(body: B, limit: usize) -> Option<Bytes> {
     let mut body = pin!(body);
     let mut whole = BytesMut::new();

@@ -38,7 +38,7 @@ use crate::{Event, Secret, Timestamp};
 /// Name of the header with the signature. Service interface: Events, Request headers.
 pub const DEFAULT_HEADER: &str = "Service-Signature";
 
-/// The largest body that a verifier accepts (bytes), unless [`VerifierOptions::max_body`] says otherwise.
+/// The largest body that a verifier accepts (bytes), unless [`VerifierOptions::max_body`] sets another limit.
 pub const DEFAULT_MAX_BODY: usize = 1 << 20;
 
 /// The value of the signature header exactly as received: a text, bytes, or an `Option` of either, which is `None`
@@ -71,7 +71,7 @@ pub struct VerifierOptions {
 }
 
 impl VerifierOptions {
-    /// Options with nothing set. A verifier needs at least one secret.
+    /// Options with only default values. A verifier needs at least one secret.
     pub fn new() -> Self {
         Self { native: NativeVerifierOptions::new(), max_body: DEFAULT_MAX_BODY, clock: None }
     }
@@ -83,7 +83,7 @@ impl VerifierOptions {
         }
         self
     }
-    /// Adds a secret of the endpoint, 32 bytes. Call `secret` again for a second secret while the first is being
+    /// Adds a secret of the endpoint (32 bytes). Call `secret` again for a second secret while the first is being
     /// replaced. For a secret of another length [`VerifierOptions::build`] fails with
     /// [`ErrorCode::Config`](crate::ErrorCode::Config).
     pub fn secret(self, secret: impl Secret) -> Self {
@@ -101,8 +101,9 @@ impl VerifierOptions {
     }
     /// Makes the verifier refuse (with [`Reason::Stale`](crate::Reason::Stale)) an event whose signed `created_at`
     /// cannot be read, or is more than `limit` before or after the present time. The check is off by default, because
-    /// old events are legitimate: failed deliveries are retried, and invoices are paid weeks later. Freshness does not
-    /// protect against replays: drop duplicates by account and id. An event test.hook is never refused as stale.
+    /// old events are legitimate: failed deliveries are retried, and invoices are paid weeks later. The check does
+    /// not protect against replays: drop events whose account and id you have already seen. A test.hook event is
+    /// never refused as stale.
     pub fn freshness(self, limit: Duration) -> Self {
         self.set(|to| to.set_freshness_ms(crate::timestamp::milliseconds(limit)))
     }
@@ -112,7 +113,7 @@ impl VerifierOptions {
         self.clock = Some(Box::new(move || now().unix_micros()));
         self
     }
-    /// Accepts secrets of any length but zero. Use `allow_any_key_length` only for test vectors and keys of other
+    /// Accepts secrets of any length except zero. Use `allow_any_key_length` only for test vectors and keys of other
     /// services: the service's secrets have 32 bytes, and another length means a copying mistake.
     pub fn allow_any_key_length(self) -> Self {
         self.set(NativeVerifierOptions::allow_any_key_length)
@@ -145,7 +146,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier with one secret, of 32 bytes, and the defaults of all options.
+    /// A verifier with one secret of 32 bytes and default options.
     pub fn new(secret: impl Secret) -> Result<Self> {
         VerifierOptions::new().secret(secret).build()
     }
@@ -162,7 +163,8 @@ impl Verifier {
     }
     /// Finds the signature among the header fields of a request, then does what [`Verifier::unwrap`] does. Several
     /// equal signatures, in repeated fields or joined by commas, count as one; different signatures are refused with
-    /// [`Reason::Malformed`](crate::Reason::Malformed). `headers` are pairs, such as `&http::HeaderMap`.
+    /// [`Reason::Malformed`](crate::Reason::Malformed). `headers` yields pairs of name and value, as
+    /// `&http::HeaderMap` does.
     pub fn unwrap_request<N, V>(&self, body: &[u8], headers: impl IntoIterator<Item = (N, V)>) -> Result<Event>
     where
         N: AsRef<[u8]>,
@@ -175,7 +177,7 @@ impl Verifier {
         self.native.unwrap_request(body, &given).map(Event::own)
     }
     /// Begins the check of one body that arrives in pieces. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config)
-    /// for a verifier with freshness: checking the age needs the whole body.
+    /// for a verifier with a freshness check, because checking the age needs the whole body.
     pub fn stream(&self) -> Result<VerifierStream> {
         self.native.stream().map(VerifierStream::own)
     }
@@ -183,8 +185,8 @@ impl Verifier {
     pub fn secret_count(&self) -> usize {
         self.native.secret_count()
     }
-    /// How many signatures the secret with this index (from 0, in the order given) has matched. A secret that never
-    /// matches can be retired.
+    /// How many signatures the secret with the index `secret` has matched; indexes count from 0 in the order in which
+    /// the secrets were added. A secret whose count no longer grows can be retired.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }
@@ -208,16 +210,16 @@ pub fn parse_unverified(raw: &[u8]) -> Result<Event> {
     ffi::NativeEvent::parse_unverified(raw).map(Event::own)
 }
 
-/// The signature that the service would send (64 lowercase hex digits), so that you can test your receiver.
+/// The signature that the service would send for this body (64 lowercase hex digits); use it to test your receiver.
 pub fn sign(body: &[u8], secret: impl Secret) -> Result<String> {
     secret.expose(|secret| ffi::sign(body, secret))
 }
 
-/// Returns a text, for a person, that says why a signature is refused. `explain` tries the usual mistakes (the body
+/// Returns a text for people that says why a signature is refused. `explain` tries the usual mistakes (the body
 /// serialised again, still in base64, with another line end; the signature in upper case or with a prefix; a secret
-/// with white space or in another encoding; another one of several secrets) and names the one that would give this
-/// signature. The function never accepts a signature, and shows neither a secret nor the right signature. `explain` is
-/// slow: do not call it in a request path.
+/// with white space or in another encoding; another one of several secrets) and names the mistake that would produce
+/// this signature. The function never accepts a signature, and shows neither a secret nor the right signature.
+/// `explain` is slow: do not call it in a request path.
 pub fn explain<'a, S: Secret>(
     body: &[u8],
     signature: impl Into<Signature<'a>>,

@@ -5,10 +5,11 @@ use super::Signature;
 use crate::error::{ErrorCode, Result};
 use crate::ffi::NativeStream;
 
-/// Checks one body that arrives in pieces and is too large to hold in memory. A `VerifierStream` keeps none of the
-/// pieces and is an [`io::Write`]. Do not use the pieces before [`VerifierStream::finish`] confirms the signature.
+/// Checks one body that arrives in pieces and is too large to hold in memory. A `VerifierStream` stores none of the
+/// pieces. It implements [`io::Write`]. Do not use the pieces before [`VerifierStream::finish`] confirms the
+/// signature.
 ///
-/// One thread at a time may use a `VerifierStream`: it is `Send`, not `Sync`.
+/// One thread at a time may use a `VerifierStream`: it is `Send` but not `Sync`.
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>() {}
@@ -32,7 +33,7 @@ impl VerifierStream {
     }
 }
 
-/// Each `io::Error` contains an [`Error`](crate::Error).
+/// Each `io::Error` from a write contains an [`Error`](crate::Error).
 impl io::Write for VerifierStream {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.update(piece).map_err(|error| {
