@@ -44,13 +44,8 @@ area_conformance() {
     PYTHONPATH="$root/$tested/python:$root" run conformance "${tests[@]}"
     return
   fi
-<<<<<<< HEAD
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run conformance "${tests[@]}" -k "not python"
-  # Each process of xdist collects all tests, which is slow under AddressSanitizer.
-=======
-  PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
   # Use few processes: each process of xdist collects all tests, which is slow under AddressSanitizer.
->>>>>>> main
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }

@@ -47,36 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     raise AssertionError("argparse returns only for a known command")
 
 
-<<<<<<< HEAD
 def _sandbox(arguments: Sequence[str]) -> int:
     """Run `billcore-sandbox`, a package of its own, which has its own options."""
     if importlib.util.find_spec("billcore_sandbox") is None:
         print("billcore sandbox needs a package: pip install billcore-sandbox", file=sys.stderr)
-=======
-def sandbox_main(argv: Sequence[str] | None = None) -> int:
-    """Run `python -m billcore.sandbox`; returns the exit status."""
-    parser = _Parser(
-        prog="billcore sandbox",
-        description=sandbox_options.DESCRIPTION,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    sandbox_options.add_arguments(parser)
-    return _run_sandbox(parser, parser.parse_args(argv))
-
-
-def _run_sandbox(parser: argparse.ArgumentParser, namespace: argparse.Namespace) -> int:
-    try:
-        options = sandbox_options.from_namespace(namespace)
-    except ValueError as error:
-        parser.error(str(error))
-    # Check only whether the packages exist. Catching the ImportError of an import would also hide an ImportError that
-    # is raised inside a package.
-    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "h11")):
-        print(
-            "billcore sandbox needs Starlette and uvicorn: pip install 'starlette>=0.37' 'uvicorn>=0.29'",
-            file=sys.stderr,
-        )
->>>>>>> main
         return EXIT_USAGE
     from billcore_sandbox.cli import main as sandbox_main
 

@@ -41,14 +41,8 @@ def event(
         body, signature = billcore.testing.event("order.paid", total=19900, reference_id="customer-7")
         event = webhooks.unwrap(body, signature, billcore.testing.SECRET)
 
-<<<<<<< HEAD
     Omitted values are as the service sends them: all fields of the resource, integer ids, a new envelope id with each
     call, the current time. test.hook has the id 0 and no data.
-=======
-    Values that are left out are as the service sends them: all fields of the resource, integer ids, a new envelope id
-    in each call, the current time. A test.hook has the id 0 and no data. The first call in a process takes a few
-    tenths of a second.
->>>>>>> main
 
     A value may be anything that JSON can hold, an aware datetime, a Decimal or a resource of billcore. A member with
     the value NOT_GIVEN is left out, as in a reduced payload. Thread-safe.
@@ -98,11 +92,7 @@ def event(
 
 
 def _catalog() -> tuple[int, dict[str, Any]]:
-<<<<<<< HEAD
     """The account and its sample data, read once; two threads may both read them."""
-=======
-    """The account and its sample data; cached because they are slow to make. Two threads may both make them."""
->>>>>>> main
     global _made
     if _made is None:
         samples = json.loads((Path(__file__).parent / "samples.json").read_text("utf-8"))

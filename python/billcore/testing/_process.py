@@ -132,13 +132,8 @@ class Sandbox(SandboxAccount):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-<<<<<<< HEAD
             env=environment,
             # This process handles Ctrl-C in a terminal; the child exits when its stdin is closed.
-=======
-            env=_environment(),
-            # So Ctrl-C in a terminal interrupts only this process; the child exits when its stdin is closed.
->>>>>>> main
             start_new_session=True,
         )
         try:
@@ -215,17 +210,11 @@ class Sandbox(SandboxAccount):
 
 
 def _environment() -> dict[str, str]:
-<<<<<<< HEAD
     """The child's environment, in which it imports the same billcore_sandbox as this process."""
     found = importlib.util.find_spec("billcore_sandbox")
     if found is None or found.origin is None:
         raise SandboxError("the package billcore-sandbox is not installed: pip install billcore-sandbox")
     folder = str(Path(found.origin).parent.parent)
-=======
-    """The environment of the child, which makes it import the same billcore as this process."""
-    here = str(Path(__file__).resolve().parent.parent.parent)
-    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])] if "site-packages" not in here else None
->>>>>>> main
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     return environment
