@@ -41,7 +41,7 @@ install_python() {
 # The sandbox exits when its stdin is closed, so it cannot outlive this script.
 start_sandbox() {
   local ready
-  coproc SANDBOX { exec "$1" -m billcore_sandbox --port 0 --exit-with-stdin 2>>"$log"; }
+  coproc SANDBOX { exec "$1" -m billcore_sandbox --port 0 --seed 1 --exit-with-stdin 2>>"$log"; }
   sandbox="$SANDBOX_PID"
   trap stop_sandbox EXIT
   if ! read -r -t 60 ready <&"${SANDBOX[0]}"; then

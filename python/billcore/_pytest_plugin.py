@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def _billcore_sandbox_process() -> Iterator[Sandbox]:
-    """One sandbox process for the whole run, because a start takes longer than a reset."""
+    """One sandbox process for the whole run, because a start takes longer than a new account."""
     from billcore.testing import Sandbox
 
     with Sandbox() as sandbox:
@@ -25,7 +25,7 @@ def _billcore_sandbox_process() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def billcore_sandbox(_billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
-    """A new account of the run's sandbox, with demo data; `accounts` has a second one. Both are deleted after the test."""
+    """A new account with demo data. `accounts[1]` is another new account. Both are deleted after the test."""
     process = _billcore_sandbox_process
     own, other = process.new_account(), process.new_account()
     own.accounts.extend(other.accounts)

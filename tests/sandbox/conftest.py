@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from billcore.testing import Control, Sandbox
+from billcore.testing import Control, Sandbox, SandboxAccount
 from sandbox.support import Receiver, Service, account
 
 
@@ -14,6 +14,14 @@ from sandbox.support import Receiver, Service, account
 def process() -> Iterator[Sandbox]:
     with Sandbox(retry_schedule=[0.02, 0.05, 0.1]) as sandbox:
         yield sandbox
+
+
+@pytest.fixture
+def mine(process: Sandbox) -> Iterator[SandboxAccount]:
+    """A new account, which other tests and their resets do not touch."""
+    account = process.new_account()
+    yield account
+    process.control.delete_account(account.base_url.rpartition("/")[2])
 
 
 @pytest.fixture

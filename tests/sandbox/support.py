@@ -1,10 +1,14 @@
-"""Shared by the tests: a plain HTTP client and a webhook receiver. Standard library only."""
+"""Shared by the tests: a plain HTTP client, a webhook receiver, and the command. Standard library only."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -16,6 +20,43 @@ from support.answer import Answer
 from support.waiting import GENEROUS, until
 
 UNSET: Any = object()
+MODULE = "billcore_sandbox"
+
+
+def run(
+    *arguments: str, module: str = MODULE, code: str | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end; the sandbox's, unless another module or Python code is given."""
+    command = [sys.executable, "-c", code] if code is not None else [sys.executable, "-m", module]
+    return subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=GENEROUS, env=env
+    )
+
+
+def refused(*arguments: str, status: int = 1, env: Mapping[str, str] | None = None) -> str:
+    """Runs the sandbox's command, which must end with one line on stderr and nothing on stdout; returns the line."""
+    done = run(*arguments, env=env)
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+    return done.stderr.rstrip("\n")
+
+
+@contextmanager
+def started(*arguments: str, module: str = MODULE) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """A sandbox as a child process, and its ready line."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate(timeout=GENEROUS)
 
 
 class Service:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -41,10 +41,31 @@ def test_the_end_of_a_period_lies_after_the_moment_asked_for() -> None:
 
 
 def test_times_have_one_format_and_come_back() -> None:
-    text = clock.iso(clock.DEMO_DATE)
-    assert text == "2025-06-02T09:00:00+00:00"
-    assert clock.parse(text) == clock.DEMO_DATE
-    assert clock.now().tzinfo is UTC
+    time = datetime(2025, 6, 2, 11, 0, 0, 125, tzinfo=timezone(timedelta(hours=2)))
+    assert clock.iso(time) == "2025-06-02T09:00:00+00:00"
+    assert clock.parse(clock.iso(time)) == time.replace(microsecond=0)
+    assert clock.iso_precise(time) == "2025-06-02T09:00:00.000125+00:00"
+    assert clock.parse(clock.iso_precise(time)) == time
+    assert clock.real().tzinfo is UTC
+
+
+def test_a_clock_runs_stands_still_and_runs_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = day("2026-01-12")
+    monkeypatch.setattr(clock, "real", lambda: real)
+    shown = clock.Clock()
+    assert shown.now() == real
+    shown.set(day("2026-03-31"))
+    real += timedelta(hours=1)
+    assert shown.now() == day("2026-03-31") + timedelta(hours=1)
+    shown.freeze()
+    real += timedelta(hours=1)
+    assert shown.now() == day("2026-03-31") + timedelta(hours=1)
+    shown.set(day("2027-01-01"))
+    real += timedelta(hours=1)
+    assert shown.now() == day("2027-01-01")
+    shown.run()
+    real += timedelta(hours=1)
+    assert shown.now() == day("2027-01-01") + timedelta(hours=1)
 
 
 def test_rounding_is_exact_where_floats_are_not() -> None:

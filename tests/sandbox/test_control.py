@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
+import socket
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-import billcore.testing
+import billcore_sandbox
 from billcore.testing import Control, ControlError, Sandbox
-from sandbox.support import Service
+from sandbox.support import Service, started
+from support.answer import Answer
+from support.waiting import GENEROUS, until
 
 
 def raw(
@@ -56,7 +58,7 @@ def test_a_post_must_be_an_object(sandbox: Sandbox, body: bytes) -> None:
     assert sorted(answer) == ["error"]
 
 
-README = Path(billcore.testing.__file__).parent.with_name("sandbox") / "README.md"
+README = Path(billcore_sandbox.__file__).parents[1] / "README.md"
 SHAPES: dict[str, Any] = json.loads(README.read_text("utf-8").partition("```json\n")[2].partition("```")[0])
 
 
@@ -71,39 +73,175 @@ def has_shape(value: Any, shape: Any) -> bool:
     return shape is None or value is None or type(value) is type(shape)
 
 
-def test_the_answers_are_as_the_readme_says(sandbox: Sandbox, service: Service) -> None:
-    json_type = {"Content-Type": "application/json"}
+def answers_of_every_route(sandbox: Sandbox, service: Service) -> dict[str, Any]:
+    """One answer of each route, by the route's name in the README."""
+    found: dict[str, Any] = {}
 
-    def call(route: str, body: Any = None) -> Any:
+    def call(route: str, fields: Any = None, **ids: Any) -> Any:
         method, path = route.split(" ")
-        status, answer = raw(
-            sandbox, method, f"/{path}", json_type, None if body is None else json.dumps(body).encode()
-        )
-        assert status == 200, answer
+        for name, value in ids.items():
+            path = path.replace(f"{{{name}}}", str(value))
+        body = None if fields is None else json.dumps(fields).encode()
+        status, answer = raw(sandbox, method, f"/{path}", {"Content-Type": "application/json"}, body)
+        assert status == 200, (route, answer)
+        found[route] = answer
         return answer
 
-    assert service.post("/webhooks/endpoints", {"url": "http://127.0.0.1:9/hooks"}).status in (200, 201)
-    bought = call("POST checkout", {"product_id": service.product("subscription")["id"], "billing": "invoice"})
+    def post(path: str, id: Any = None, **fields: Any) -> Any:
+        return call(f"POST {path}", fields, id=id)
+
+    def buy(**fields: Any) -> Any:
+        return post("checkout", product_id=service.product("subscription")["id"], **fields)
+
+    assert service.post("/webhooks/endpoints", {"url": "http://127.0.0.1:9/hooks"}).status == 200
+    bought = buy(billing="invoice")
     order, subscription = bought["order"]["id"], bought["subscription"]["id"]
-    answers = {"POST checkout": bought}
-    answers["POST orders/{id}/confirm"] = call(f"POST orders/{order}/confirm", {})
-    answers["POST orders/{id}/pay"] = call(f"POST orders/{order}/pay", {})
-    answers["POST subscriptions/{id}/renew"] = call(f"POST subscriptions/{subscription}/renew", {})
-    answers["POST test-hook"] = call("POST test-hook", {})
-    answers["POST faults"] = call("POST faults", {"kind": "delay", "delay": 1})
-    delivery = call("GET deliveries")["deliveries"][0]["id"]
-    answers["POST deliveries/{id}/replay"] = call(f"POST deliveries/{delivery}/replay", {})
-    deadline = time.monotonic() + 60
-    while not all(each["attempts"] for each in sandbox.control.deliveries()):
-        assert time.monotonic() < deadline, "not every delivery was attempted"
-        time.sleep(0.02)
-    answers |= {route: call(route) for route in SHAPES if route.startswith("GET ")}
-    answers["POST reset"] = call("POST reset", {})
+    for cause in ("confirm", "await_payment", "await_user", "fail_payment", "pay", "refund"):
+        post(f"orders/{{id}}/{cause}", order)
+    post("orders/{id}/cancel_payment", buy()["order"]["id"])
+    post("subscriptions/{id}/change_billing", subscription, billing="card", declines=False)
+    post("subscriptions/{id}/renew", subscription)
+    later = buy(starts_in_days=1)
+    post("orders/{id}/confirm", later["order"]["id"])
+    post("subscriptions/{id}/start", later["subscription"]["id"])
+    ending = service.subscription("demo-stays-active")["id"]
+    post("subscriptions/{id}/cancel", ending)
+    post("subscriptions/{id}/end", ending)
+    product = post("products", name="Towel")["product"]["id"]
+    group = post("groups", name="Gym", products=[product])["group"]["id"]
+    post("groups/{id}/change", group, name="Swimming")
+    post("groups/{id}/delete", group)
+    endpoint = post("endpoints", url="http://127.0.0.1:9/more")["id"]
+    for cause in ("disable", "enable", "rotate_secret", "delete"):
+        post(f"endpoints/{{id}}/{cause}", endpoint)
+    post("keys/{id}/revoke", post("keys")["id"])
+    post("keys/{id}/rotate", post("keys")["id"])
+    post("trigger", name="renewal")
+    post("test-hook")
+    post("deliveries/{id}/replay", sandbox.control.deliveries()[0]["id"])
+    account = post("accounts")["account"]
+    post("clock", account=account, days=40)
+    call("DELETE accounts/{uuid}", uuid=account)
+    post("faults", kind="delay", delay=1)
+    until(lambda: all(each["attempts"] for each in sandbox.control.deliveries() if each["state"] == "pending"))
+    for route in SHAPES:
+        if route.startswith("GET "):
+            call(route)
+    post("reset")
+    return found
+
+
+def test_the_answers_are_as_the_readme_says(sandbox: Sandbox, service: Service) -> None:
+    answers = answers_of_every_route(sandbox, service)
     assert answers.keys() == SHAPES.keys()
     assert [route for route, answer in answers.items() if not has_shape(answer, SHAPES[route])] == []
-    listed = call("GET ")["routes"]
-    assert [f"{row['method']} {row['path'].removeprefix('/_sandbox/')}" for row in listed] == list(SHAPES)
-    assert all(row["does"] for row in listed)
+
+
+def index(sandbox: Sandbox) -> Any:
+    return raw(sandbox, "GET", "/", {})[1]
+
+
+def test_the_index_lists_every_route_of_the_readme(sandbox: Sandbox) -> None:
+    listed = index(sandbox)
+    assert [f"{row['method']} {row['path'].removeprefix('/_sandbox/')}" for row in listed["routes"]] == list(SHAPES)
+    assert all(row["does"] for row in listed["routes"])
+    assert {row["body"] for row in listed["routes"]} - {None} <= listed["schemas"].keys()
+
+
+@pytest.mark.parametrize("route", SHAPES)
+def test_an_unknown_parameter_is_refused(sandbox: Sandbox, route: str) -> None:
+    method, path = route.split(" ")
+    headers, body = {"Content-Type": "application/json"}, b"{}" if method == "POST" else None
+    status, answer = raw(sandbox, method, f"/{path.replace('{', '').replace('}', '')}?acount=x", headers, body)
+    assert (status, answer["error"]["code"]) == (422, "validation_error")
+    where = "it has account" if method == "GET" else "send it as a field of the body"
+    assert answer["error"]["message"] == f"This route has no parameter 'acount': {where}."
+
+
+def test_an_unknown_field_is_refused_with_the_fields_that_there_are(sandbox: Sandbox) -> None:
+    listed = index(sandbox)
+    asked = 0
+    for row in listed["routes"]:
+        if row["method"] != "POST":
+            continue
+        path = row["path"].removeprefix("/_sandbox").replace("{id}", "1")
+        # A required field that is missing must not hide the one that is misspelt.
+        schema = listed["schemas"].get(row["body"], {"required": ["kind"], "properties": {"kind": {}, "times": {}}})
+        given: dict[str, Any] = {"products": [1], "product_id": 1, "kind": "delay"}
+        fields = {name: given.get(name, "x") for name in schema.get("required", [])} | {"acount": 1}
+        body = json.dumps(fields).encode()
+        status, answer = raw(sandbox, "POST", path, {"Content-Type": "application/json"}, body)
+        assert (status, answer["error"]["code"]) == (422, "validation_error"), path
+        assert "acount" in answer["error"]["message"], path
+        assert all(name in answer["error"]["message"] for name in schema["properties"]), path
+        asked += 1
+    assert asked > 25
+    assert sandbox.control.ledger() == []
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**70), 1.5, "\x00ü", [2**70], {"a": 2**70}], ids=repr)
+def test_no_value_of_a_field_is_a_failure_of_the_sandbox(sandbox: Sandbox, service: Service, value: Any) -> None:
+    listed = index(sandbox)
+    given: dict[str, Any] = {"product_id": 101, "products": [101], "url": "http://127.0.0.1:9/hook", "name": "renewal"}
+    ids = {"orders": "9100001", "subscriptions": service.subscription("demo-active")["id"], "groups": "11"}
+    for row in listed["routes"]:
+        schema = listed["schemas"].get(row["body"])
+        if schema is None or row["path"].endswith("/reset"):
+            continue
+        path = row["path"].removeprefix("/_sandbox")
+        path = path.replace("{id}", ids.get(path.split("/")[1], "1"))
+        for name in schema["properties"].keys() - {"account"}:
+            fields = {name: given[name] for name in schema.get("required", [])}
+            if "cycles" in schema["properties"]:
+                fields["type"] = "fixed_cycle"
+            body = json.dumps({**fields, name: value}).encode()
+            status, answer = raw(sandbox, "POST", path, {"Content-Type": "application/json"}, body)
+            assert status < 500, (path, name, answer)
+    assert "Traceback" not in sandbox.stderr()
+
+
+def test_a_further_host_may_call_when_it_is_allowed() -> None:
+    with started("--allow-host", "Billing.example", "--allow-host", "sandbox") as (_, ready):
+        for host, status in (
+            ("billing.example", 200),
+            ("SANDBOX:8080", 200),
+            ("127.0.0.1", 200),
+            ("billing.example.evil.example", 403),
+            ("example", 403),
+        ):
+            parts = urlsplit(ready["control_url"])
+            connection = http.client.HTTPConnection(parts.netloc, timeout=GENEROUS)
+            connection.request("GET", f"{parts.path}/scenarios", headers={"Host": host})
+            assert connection.getresponse().status == status, host
+            connection.close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "billing.example"])
+def test_plain_text_says_what_it_is_and_that_it_is_ready(service: Service, host: str) -> None:
+    service.root = ""
+    found = service.send("GET", "/", headers={"X-API-KEY": "", "Host": host})
+    assert (found.status, found.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    assert all(name in found.text for name in ("billcore sandbox", "/healthz", "/_sandbox/", "X-API-KEY"))
+    health = service.send("GET", "/healthz", headers={"X-API-KEY": "", "Host": host})
+    assert (health.status, health.text) == (200, "ok\n")
+    assert service.get("/healthz/x").status in (401, 404)
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    ["GET /{account}/subscription/ü HTTP/1.1", "GET /_sandbox/ü HTTP/1.1", "GET / products HTTP/1.1", "hello"],
+)
+def test_what_is_not_http_gets_an_error_object(service: Service, control: Control, request_line: str) -> None:
+    line = request_line.replace("{account}", service.account)
+    with socket.create_connection((service.host, service.port or 80), timeout=GENEROUS) as wire:
+        wire.sendall(f"{line}\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        response = http.client.HTTPResponse(wire)
+        response.begin()
+        answer = Answer.read(response)
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["connection"] == "close"
+    assert control.requests() == []
 
 
 @pytest.mark.parametrize(
@@ -154,6 +292,10 @@ def test_every_answer_names_its_request(service: Service, control: Control) -> N
     assert ids == [f"req_{request['id']}" for request in control.requests()]
 
 
+def without_times(state: Any) -> Any:
+    return {**state, "now": None, "accounts": [{**account, "now": None} for account in state["accounts"]]}
+
+
 def test_reset_brings_back_the_seeded_state(service: Service, control: Control) -> None:
     before = control.state()
     products = service.products()
@@ -164,15 +306,22 @@ def test_reset_brings_back_the_seeded_state(service: Service, control: Control) 
     service.send("DELETE", f"/product/{products[0]['id']}")
     control.checkout(products[1]["id"])
     control.fault("delay", path="/nothing")
-    assert control.state()["counts"] == {"endpoints": 1, "deliveries": 5, "ledger": 5, "requests": 10}
+    control.freeze()
+    control.create_account()
+    jobs = before["counts"]["jobs"]
+    counts = control.state()["counts"]
+    # The new account's subscriptions have jobs; the cancelled subscription has none any more.
+    assert counts.pop("jobs") == jobs - 1 + 6
+    assert counts == {"endpoints": 1, "deliveries": 5, "ledger": 5, "requests": 10}
     control.reset()
     after = control.state()
-    assert {**after, "now": None} == {**before, "now": None}
-    assert after["counts"] == {"endpoints": 0, "deliveries": 0, "ledger": 0, "requests": 0}
+    assert without_times(after) == without_times(before)
+    assert after["counts"] == {"endpoints": 0, "deliveries": 0, "ledger": 0, "requests": 0, "jobs": jobs}
+    assert not any(account["frozen"] for account in after["accounts"])
     assert service.products() == products
     assert service.subscription("demo-active") == subscription
     assert service.get(f"/order/{order['id']}").status == 404
-    assert service.charge().data["id"] == order["id"]
+    assert int(service.charge().data["id"]) > int(order["id"])
 
 
 def test_state_counts_every_status(control: Control) -> None:

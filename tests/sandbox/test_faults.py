@@ -198,7 +198,7 @@ def test_faults_come_before_authentication(service: Service, control: Control) -
 
 def test_waiting_faults_are_shown_and_reset(service: Service, control: Control) -> None:
     number = control.fault("delay", times=5)
-    shown = {"id": number, "kind": "delay", "method": None, "path": None, "times": 5}
+    shown = {"id": number, "kind": "delay", "method": None, "path": None, "account": None, "times": 5}
     assert control.state()["faults"] == [shown]
     control.reset()
     assert control.state()["faults"] == []

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,35 +15,11 @@ import pytest
 
 from billcore import testing
 from billcore.testing import Sandbox, SandboxError
-from sandbox.support import Receiver, account
+from sandbox.support import Receiver, Service, account, refused, run, started
 from support import plugin
 from support.waiting import GENEROUS, until
 
 ROOT = Path(__file__).resolve().parents[2]
-
-MODULE = [sys.executable, "-m", "billcore_sandbox"]
-
-
-def run(*arguments: str, module: str = "billcore_sandbox", code: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", code] if code is not None else [sys.executable, "-m", module]
-    return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=GENEROUS)
-
-
-@contextmanager
-def started(*arguments: str, module: str = "billcore_sandbox") -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        yield process, json.loads(process.stdout.readline())
-    finally:
-        process.kill()
-        process.communicate(timeout=GENEROUS)
 
 
 def test_the_ready_line() -> None:
@@ -120,17 +93,19 @@ def test_ipv6_loopback() -> None:
         (["--secret", "ø" * 32], "the secret must be 32 ASCII characters"),
         (["--port", "70000"], "the port must be between 0 and 65535"),
         (["--products-per-page", "0"], "page sizes must be 1 or more"),
-        (["--retry-schedule", "1,-1"], "the retry schedule"),
-        (["--delivery-timeout", "nan"], "the delivery time-out"),
+        (["--retry-schedule", "1,-1"], "--retry-schedule and --delivery-timeout take seconds"),
+        (["--delivery-timeout", "nan"], "the time-out: more than 0"),
+        (["--renewal-retries", "1,x"], "argument --renewal-retries"),
+        (["--invoice-days", "-1"], "--invoice-days take days: 0 or more"),
+        (["--start", "tomorrow"], "argument --start"),
+        (["--signature-header", "two words"], "the signature header must be the name of a header"),
+        (["--donation-status", "500"], "invalid choice"),
         (["--settlement", "never"], "invalid choice"),
         (["--unknown"], "unrecognized arguments"),
     ],
 )
 def test_usage_errors(arguments: list[str], message: str) -> None:
-    done = run(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert message in refused(*arguments, status=2)
 
 
 def test_a_flag_allows_other_machines() -> None:
@@ -142,10 +117,7 @@ def test_the_port_is_taken() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = run("--port", str(taken.getsockname()[1]))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "cannot listen" in done.stderr
-    assert done.stderr.count("\n") == 1
+        assert "cannot listen" in refused("--port", str(taken.getsockname()[1]))
 
 
 def test_without_the_package_it_says_what_to_install() -> None:
@@ -158,7 +130,7 @@ def test_without_the_package_it_says_what_to_install() -> None:
     )
     done = run(code=code)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "billcore sandbox needs a package: pip install billcore-sandbox\n"
+    assert done.stderr == "billcore-sandbox is not installed: run pip install ./python/sandbox in a checkout\n"
 
 
 def test_the_samples_of_events_are_what_the_sandbox_sends() -> None:
@@ -198,15 +170,57 @@ def test_the_sandbox_never_loads_the_compiled_half() -> None:
 
 def test_a_seed_gives_the_same_data_and_another_seed_other_data() -> None:
     def everything(seed: int) -> tuple[Any, ...]:
-        with Sandbox(seed=seed) as sandbox:
+        with Sandbox(seed=seed, start="2026-01-12T09:00:00Z") as sandbox:
             service = account(sandbox)
-            order = service.charge().data
-            path = service.base_url.rpartition("/")[2]
             listed = [service.get(f"/subscriptions?page={page}").data for page in range(1, 6)]
-            return path, service.api_key, listed, service.products(), {**order, "created_at": None}
+            path = service.base_url.rpartition("/")[2]
+            return path, service.api_key, listed, service.products(), made_by(sandbox)
+
+    def made_by(sandbox: Sandbox) -> tuple[Any, ...]:
+        service, control = account(sandbox), sandbox.control
+        assert control.state()["accounts"][0]["now"].startswith("2026-01-12T09:")
+        endpoint = control.create_endpoint("https://shop.example/")
+        order = service.charge().data
+        deliveries = control.deliveries()
+        own = control.create_account(demo=False)
+        assert order["created_at"].startswith("2026-01-12T09:")
+        return own, endpoint["secret"], {**order, "created_at": None}, [each["id"] for each in deliveries]
 
     assert everything(7) == everything(7)
     assert everything(7)[:2] != everything(8)[:2]
+    with Sandbox(seed=7, start="2026-01-12T09:00:00Z") as sandbox:
+        first = made_by(sandbox)
+        sandbox.control.advance(days=400)
+        sandbox.control.reset()
+        assert made_by(sandbox) == first
+
+
+def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None:
+    """A receiver that drops the ids it knows must not drop the events of the next test."""
+
+    def made_by(sandbox: Sandbox) -> list[tuple[str, Any]]:
+        service, control = account(sandbox), sandbox.control
+        secret = control.create_endpoint(f"https://shop{len(control.endpoints())}.example/")["secret"]
+        subscription = control.checkout(service.product("subscription")["id"])["subscription"]["id"]
+        order = service.charge().data["id"]
+        made = [("secret", secret), ("subscription", subscription), ("order", order)]
+        return [*made, *(("event", each["id"]) for each in control.deliveries())]
+
+    seen: list[tuple[str, Any]] = []
+    for db in (None, None, tmp_path / "billing.db"):
+        with Sandbox(db=db) as sandbox:
+            assert account(sandbox).subscription("demo-active")["id"] == "480001"
+            seen += made_by(sandbox)
+            sandbox.control.reset()
+            assert account(sandbox).subscription("demo-active")["id"] == "480001"
+            seen += made_by(sandbox)
+    assert len(seen) == 6 * 5
+    with Sandbox(db=tmp_path / "billing.db") as sandbox:
+        # The deliveries of the former process are still there: the first endpoint gets two more, the second its two.
+        before = [("event", each["id"]) for each in sandbox.control.deliveries()]
+        seen += [each for each in made_by(sandbox) if each not in before]
+    assert len(seen) == 6 * 5 + 7
+    assert len(set(seen)) == len(seen)
 
 
 def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) -> None:
@@ -214,6 +228,8 @@ def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) ->
     receiver.script = [500] * 1000
     with Sandbox(db=db, seed=5, retry_schedule=[0.01, 3600]) as sandbox:
         service = account(sandbox)
+        moved = sandbox.control.advance(days=10)
+        assert len(moved["happened"]) > 10
         service.post("/webhooks/endpoints", {"url": receiver.url})
         order = service.charge().data
         until(lambda: all(len(delivery["attempts"]) == 2 for delivery in sandbox.control.deliveries()))
@@ -226,9 +242,15 @@ def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) ->
         assert [(account.base_url.rpartition("/")[2], account["api_key"]) for account in sandbox.accounts] == accounts
         assert (sandbox.control.ledger(), sandbox.control.endpoints()) == (ledger, endpoints)
         assert sandbox.control.requests() == requests
-        assert sandbox.control.state()["seed"] == 5
+        state = sandbox.control.state()
+        assert state["seed"] == 5
+        assert state["accounts"][0]["now"] > moved["now"]
+        # Their third attempts are due when the account's clock shows an hour later.
+        assert [delivery["state"] for delivery in sandbox.control.deliveries()] == ["pending", "pending"]
+        sandbox.control.advance(seconds=3600)
         deliveries = sandbox.control.wait_for_deliveries()
         assert [delivery["state"] for delivery in deliveries] == ["delivered", "delivered"]
+        assert [len(delivery["attempts"]) for delivery in deliveries] == [3, 3]
         assert len({item.body for item in receiver.received}) == 2
         assert service.get(f"/order/{order['id']}").data == order
         sandbox.control.reset()
@@ -240,7 +262,7 @@ def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) ->
 def test_an_effect_is_whole_or_not_at_all_when_the_process_is_killed(tmp_path: Path) -> None:
     db = tmp_path / "billing.db"
     with started("--db", str(db)) as (process, ready):
-        service = account_of(ready)
+        service = Service(testing.Account(ready["base_url"], ready["api_key"]))
         service.post("/webhooks/endpoints", {"url": "https://shop.example/"})
         testing.Control(ready["control_url"]).fault("reset_after", method="POST", path="/subscription/*/order")
         with pytest.raises(ConnectionResetError):
@@ -253,40 +275,10 @@ def test_an_effect_is_whole_or_not_at_all_when_the_process_is_killed(tmp_path: P
         assert [d["event"] for d in sandbox.control.deliveries()] == ["order.confirmed", "order.paid"]
 
 
-def account_of(ready: Any) -> Any:
-    from sandbox.support import Service
-
-    return Service(testing.Account(ready["base_url"], ready["api_key"]))
-
-
-def test_database_files_that_do_not_fit(tmp_path: Path) -> None:
-    db = tmp_path / "billing.db"
-    with Sandbox(db=db, seed=5):
-        second = run("--db", str(db))
-        assert second.returncode == 1
-        assert "database is locked" in second.stderr
-    done = run("--db", str(db), "--seed", "6")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "was seeded with 5, not 6" in done.stderr
-    text = tmp_path / "notes.txt"
-    text.write_text("no database, but more than a few bytes of text\n" * 50)
-    for path in (text, tmp_path / "missing" / "billing.db", tmp_path):
-        done = run("--db", str(path))
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert "cannot use the database" in done.stderr
-    assert text.read_text().startswith("no database")
-    import sqlite3
-
-    foreign = sqlite3.connect(tmp_path / "foreign.db")
-    foreign.execute("CREATE TABLE mine (x)")
-    foreign.close()
-    assert "is no sandbox database" in run("--db", str(tmp_path / "foreign.db")).stderr
-
-
 def test_a_sandbox_that_does_not_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match=r"ended with status 2: .*the secret must be 32 ASCII characters"):
         Sandbox(secret="short")
-    with pytest.raises(SandboxError, match=r"ended with status 1: .*cannot use the database"):
+    with pytest.raises(SandboxError, match=r"ended with status 1: billcore sandbox: cannot read .*: Is a directory"):
         Sandbox(db=tmp_path)
 
 

@@ -173,7 +173,7 @@ def test_a_declined_charge_has_no_effect(service: Service, control: Control) -> 
 
 def test_a_donation_takes_no_charge(service: Service, control: Control) -> None:
     answer = service.charge("demo-donation")
-    assert (answer.status, answer.code) == (422, "donation_subscription")
+    assert (answer.status, answer.code) == (402, "donation_subscription")
     assert control.ledger() == []
 
 
@@ -265,7 +265,7 @@ def test_the_other_answers_that_options_choose() -> None:
     with Sandbox(
         settlement="manual",
         charge_total="amount",
-        donation_status=402,
+        donation_status=403,
         cancel="active",
         second_cancel="refuse",
         delete_body="null",
@@ -275,7 +275,7 @@ def test_the_other_answers_that_options_choose() -> None:
         service = account(sandbox)
         order = service.charge(amount=500, quantity=3).data
         assert (order["state"], order["total"]) == ("confirmed", 500)
-        assert service.charge("demo-donation").status == 402
+        assert service.charge("demo-donation").status == 403
         path = f"/subscription/{service.subscription('demo-active')['id']}/cancel"
         assert service.post(path).data["status"] == "active"
         assert (service.post(path).status, service.post(path).code) == (422, "already_cancelled")

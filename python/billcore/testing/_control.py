@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict, cast
 from urllib.parse import quote, urlsplit
@@ -13,9 +13,7 @@ from urllib.parse import quote, urlsplit
 from .._durations import seconds
 from .._not_given import NOT_GIVEN
 
-CauseOfOrder = Literal[
-    "confirm", "pay", "await_payment", "await_user", "fail_payment", "cancel_payment", "refund"
-]
+CauseOfOrder = Literal["confirm", "pay", "await_payment", "await_user", "fail_payment", "cancel_payment", "refund"]
 CauseOfSubscription = Literal["renew", "start", "end", "cancel", "change_billing"]
 FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
 
@@ -284,6 +282,25 @@ class Control:
     def revoke_key(self, key_id: int) -> None:
         """Revoke an API key: requests with it get 401."""
         self._call("POST", f"keys/{_segment(key_id)}/revoke", {})
+
+    def rotate_key(self, key_id: int) -> str:
+        """Replace an API key: returns a new key, and revokes the old one."""
+        return cast(str, self._call("POST", f"keys/{_segment(key_id)}/rotate", {})["new"]["api_key"])
+
+    def create_group(self, name: str, products: Sequence[int]) -> dict[str, Any]:
+        """Create a product group; returns its `id`, `name` and `products`."""
+        return cast(dict[str, Any], self._call("POST", "groups", {"name": name, "products": list(products)})["group"])
+
+    def change_group(
+        self, group_id: int, *, name: str | None = None, products: Sequence[int] | None = None
+    ) -> dict[str, Any]:
+        """Change the name or the products of a group; returns it as it is now."""
+        fields = {"name": name, "products": None if products is None else list(products)}
+        return cast(dict[str, Any], self._call("POST", f"groups/{_segment(group_id)}/change", fields)["group"])
+
+    def delete_group(self, group_id: int) -> None:
+        """Delete a group; its products remain."""
+        self._call("POST", f"groups/{_segment(group_id)}/delete", {})
 
     def create_account(self, *, demo: bool = True) -> dict[str, Any]:
         """A new account: `account` (its UUID), `number`, `api_key`, and the `ids` of its demo data.

@@ -39,9 +39,12 @@ class SandboxAccount:
     """One account of a running sandbox: what a test needs. See Sandbox.new_account().
 
     Attributes:
-        base_url, api_key: For billcore.Client.
-        accounts: The account itself, and for a fixture a second one, whose key sees nothing of the first.
+        base_url: The service's address for this account, for billcore.Client.
+        api_key: The account's API key, for billcore.Client.
+        accounts: The account itself. The fixture adds a second account, whose key sees nothing of the first.
         control: The control routes, for this account alone.
+        control_url: The address of the control routes.
+        pid: The process id of the sandbox.
         ids: The ids of the demo data: {"products": {type: id}, "subscriptions": {reference_id: id}}.
     """
 
@@ -213,7 +216,7 @@ def _environment() -> dict[str, str]:
     """The child's environment, in which it imports the same billcore_sandbox as this process."""
     found = importlib.util.find_spec("billcore_sandbox")
     if found is None or found.origin is None:
-        raise SandboxError("the package billcore-sandbox is not installed: pip install billcore-sandbox")
+        raise SandboxError("billcore-sandbox is not installed: run pip install ./python/sandbox in a checkout")
     folder = str(Path(found.origin).parent.parent)
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))

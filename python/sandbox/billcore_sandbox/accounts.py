@@ -12,7 +12,7 @@ from typing import Any
 
 from billcore_sandbox import clock, seed
 from billcore_sandbox.clock import Clock
-from billcore_sandbox.lifecycle import new_key
+from billcore_sandbox.effects import new_key
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -31,9 +31,7 @@ def create(world: World, *, demo: bool = True) -> tuple[Account, dict[str, Any]]
     if options.start is not None:
         account.clock.set(options.start)
     with store.transaction():
-        store.db.execute(
-            "INSERT INTO accounts (number, uuid, api_key) VALUES (?, ?, ?)", (number, account_id, key)
-        )
+        store.db.execute("INSERT INTO accounts (number, uuid, api_key) VALUES (?, ?, ?)", (number, account_id, key))
         store.db.execute("INSERT INTO api_keys (account, key, state) VALUES (?, ?, 'valid')", (number, key))
         if row is None:
             store.db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('accounts', ?)", (number,))
@@ -47,6 +45,8 @@ def create(world: World, *, demo: bool = True) -> tuple[Account, dict[str, Any]]
 
 
 def dispose(world: World, account: Account) -> None:
-    """Delete an account with all that it has."""
+    """Delete an account with all its data."""
+    rows = world.store.all("SELECT id FROM endpoints WHERE account = ?", account.number)
+    world.dispatcher.forget(account.number, [row["id"] for row in rows])
     world.faults.forget(account.uuid)
     world.store.forget(account)

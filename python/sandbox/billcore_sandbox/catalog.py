@@ -15,20 +15,20 @@ from datetime import UTC, datetime
 from typing import Any
 
 from billcore_sandbox.control import bodies, objects
-from billcore_sandbox.service import endpoints, products, subscriptions
-from billcore_sandbox.service.calls import Call
 from billcore_sandbox.events import TEST_HOOK
 from billcore_sandbox.options import DEFAULT_SEED, Options
+from billcore_sandbox.service import endpoints, products, subscriptions
+from billcore_sandbox.service.calls import Call
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
-# Deliveries to a URL that is not loopback are recorded and held back, so no event loop is needed.
 START = datetime(2026, 1, 12, 9, tzinfo=UTC)
+# Deliveries to a URL that is not loopback are recorded and held back, so no event loop is needed.
 _URL = "https://receiver.example/webhooks"
 
 
 def make() -> tuple[int, dict[str, Any]]:
-    """The account's number, and `data` by event name, whole: integer ids in it, as the service sends them today."""
+    """The account's number, and the full `data` of each event by its name. Ids are integers, as today."""
     world = World(Options(event_ids="int", event_payload="full", seed=DEFAULT_SEED, start=START))
     try:
         account = world.store.accounts[0]
@@ -54,10 +54,14 @@ def _call(world: World, account: Account, id: object = "", **fields: Any) -> Cal
 
 
 def _life_of_a_subscription(world: World, account: Account) -> None:
-    """Bought and paid, changed, renewed, cancelled: subscription.* and order.*."""
+    """A subscription is bought, paid, changed, renewed and cancelled: subscription.* and order.*."""
     plans = world.store.all("SELECT * FROM products WHERE account = ? AND type = 'subscription'", account.number)
     plan, other = [product for product in plans if not product["stays_active"]][:2]
-    customer: dict[str, Any] = {"reference_id": "customer-1", "reference_name": "Zoë Ångström", "metadata": {"source": "web"}}
+    customer: dict[str, Any] = {
+        "reference_id": "customer-1",
+        "reference_name": "Zoë Ångström",
+        "metadata": {"source": "web"},
+    }
     bought = objects.checkout(world, bodies.Checkout(product_id=plan["id"], **customer))
     subscription = bought["subscription"]["id"]
     nothing = bodies.Nothing()

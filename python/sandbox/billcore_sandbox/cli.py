@@ -1,8 +1,8 @@
 """The command `billcore-sandbox`, which `billcore sandbox` runs too.
 
-    billcore-sandbox [OPTIONS]                  serve until Ctrl-C
-    billcore-sandbox run [OPTIONS] -- COMMAND…  serve while a command runs, and end with its status
-    billcore-sandbox trigger NAME [--on ID]     let a scenario happen in a sandbox that runs
+billcore-sandbox [OPTIONS]                  serve until Ctrl-C
+billcore-sandbox run [OPTIONS] -- COMMAND…  serve while a command runs, and end with its status
+billcore-sandbox trigger NAME [--on ID]     run a scenario in a running sandbox
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import http.client
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,13 @@ from billcore_sandbox import __version__, options
 
 EXIT_FAILED, EXIT_USAGE = 1, 2
 _CONTROL = "BILLCORE_SANDBOX_CONTROL"
+
+
+class _Formatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Shows defaults that are values; for the others, the help text says what happens."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return super()._get_help_string(action) if action.default else action.help
 
 
 class _Parser(argparse.ArgumentParser):
@@ -44,8 +52,7 @@ def main(argv: Sequence[str] | None = None, *, prog: str = "billcore-sandbox") -
 
 
 def _options(arguments: Sequence[str], prog: str, description: str) -> options.Options:
-    formatter = argparse.ArgumentDefaultsHelpFormatter
-    parser = _Parser(prog=prog, description=description, formatter_class=formatter)
+    parser = _Parser(prog=prog, description=description, formatter_class=_Formatter)
     parser.add_argument("--version", action="version", version=f"billcore-sandbox {__version__}")
     options.add_arguments(parser)
     try:
@@ -65,31 +72,57 @@ def _run(arguments: Sequence[str], prog: str) -> int:
     serve = [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *own]
     with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as sandbox:
         assert sandbox.stdout is not None
-        line = sandbox.stdout.readline()
-        if not line:
-            return sandbox.wait()
         try:
-            return subprocess.run(command, env=os.environ | environment(json.loads(line))).returncode
+            line = sandbox.stdout.readline()
+            return _finish(command, environment(json.loads(line))) if line else sandbox.wait()
         except OSError as error:
             print(f"{prog}: cannot run {command[0]}: {error.strerror}", file=sys.stderr)
             return 127
+        except KeyboardInterrupt:  # before the command ran
+            return 128 + signal.SIGINT
         finally:
             sandbox.terminate()
 
 
+def _finish(command: list[str], more: dict[str, str]) -> int:
+    """Run the command; returns its status or, as a shell does, 128 plus the number of the signal that ended it."""
+    asked: list[int] = []
+    running: list[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, frame: object) -> None:
+        asked.append(number)
+        for process in running:
+            process.terminate()
+
+    # A Ctrl-C in the terminal also reaches the command, which decides how to end. A SIGTERM is passed on.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, pass_on)
+    running.append(subprocess.Popen(command, env=os.environ | more))
+    if asked:
+        running[0].terminate()
+    status = running[0].wait()
+    return status if status >= 0 else 128 - status
+
+
 def environment(ready: dict[str, Any]) -> dict[str, str]:
     """The variables that clients and tests read."""
-    found = {"BILLCORE_BASE_URL": ready["base_url"], "BILLCORE_API_KEY": ready["api_key"], _CONTROL: ready["control_url"]}
+    found = {
+        "BILLCORE_BASE_URL": ready["base_url"],
+        "BILLCORE_API_KEY": ready["api_key"],
+        _CONTROL: ready["control_url"],
+    }
     for endpoint in ready.get("endpoints", []):
         found["BILLCORE_WEBHOOK_SECRET"] = endpoint["secret"]
     return found
 
 
 def _trigger(arguments: Sequence[str], prog: str) -> int:
-    parser = _Parser(prog=prog, description="Let a scenario happen; without a name, lists the scenarios.")
+    parser = _Parser(prog=prog, description="Run a scenario; without a name, list the scenarios.")
     parser.add_argument("name", nargs="?", metavar="NAME")
-    parser.add_argument("--on", metavar="ID", help="an existing subscription (else: a new one)")
-    parser.add_argument("--control-url", default=os.environ.get(_CONTROL), help=f"of the sandbox (else: ${_CONTROL})")
+    parser.add_argument("--on", metavar="ID", help="id of an existing subscription (default: a new one)")
+    parser.add_argument(
+        "--control-url", default=os.environ.get(_CONTROL), help=f"control_url of the sandbox (default: ${_CONTROL})"
+    )
     given = parser.parse_args(arguments)
     if given.control_url is None:
         parser.error(f"give --control-url, or set {_CONTROL} as the sandbox prints it")
@@ -113,11 +146,15 @@ def _call(control_url: str, method: str, path: str, body: object = None) -> Any:
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
     try:
         headers = {} if body is None else {"Content-Type": "application/json"}
-        connection.request(method, f"{parts.path.rstrip('/')}/{path}", None if body is None else json.dumps(body), headers)
+        connection.request(
+            method, f"{parts.path.rstrip('/')}/{path}", None if body is None else json.dumps(body), headers
+        )
         answer = connection.getresponse()
         found = json.loads(answer.read())
     finally:
         connection.close()
     if answer.status != 200:
+        if not isinstance(found, dict) or "error" not in found:
+            raise ValueError(f"{control_url} is not the URL of a sandbox's control routes: it answers {answer.status}")
         raise ValueError(found["error"]["message"])
     return found

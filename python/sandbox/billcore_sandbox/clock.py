@@ -18,7 +18,7 @@ INTERVALS = (*_DAYS, *_MONTHS)
 
 @dataclass(slots=True)
 class Clock:
-    """Real time plus `offset`, or while the clock stands still `frozen_at`."""
+    """Shows real time plus `offset`, or `frozen_at` while it is frozen."""
 
     offset: timedelta = timedelta()
     frozen_at: datetime | None = None
@@ -59,12 +59,12 @@ def iso_precise(time: datetime) -> str:
 
 
 def parse(text: str) -> datetime:
-    """Read back what `iso` wrote."""
+    """Read a time that `iso` or `iso_precise` wrote."""
     return datetime.fromisoformat(text)
 
 
 def add_interval(time: datetime, interval: str | None, count: int = 1) -> datetime:
-    """`time` plus `count` intervals of a product; an interval of a name we do not know counts as a month."""
+    """`time` plus `count` intervals of a product; an unknown interval counts as a month."""
     if interval in _DAYS:
         return time + timedelta(days=_DAYS[interval] * count)
     months = time.year * 12 + time.month - 1 + _MONTHS.get(interval or "month", 1) * count
@@ -76,7 +76,7 @@ def add_interval(time: datetime, interval: str | None, count: int = 1) -> dateti
 def period_end(start: datetime, interval: str | None, after: datetime) -> datetime:
     """The first `start` + n intervals (n >= 0) that is after `after`.
 
-    Counted from `start`, so that a month that begins on the 31st ends on the last day of each month.
+    Counting from `start` keeps the day: what starts on the 31st renews on the last day of each month.
     """
     count = 0
     end = start

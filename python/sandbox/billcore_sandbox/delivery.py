@@ -1,8 +1,8 @@
 """Delivery of events: real HTTP POSTs, at least once, retried until a 2xx or until the schedule is used up.
 
-One task per endpoint, so that a slow or broken receiver delays nobody else. An endpoint's attempts are made one at a
-time over one kept connection, first attempts in the order of the events. A retry is a job on the account's clock and
-does not hold up later events.
+One task per endpoint, so that a slow or broken receiver does not delay the others. Attempts for one endpoint are made
+one at a time over a connection that is kept open, first attempts in the order of the events. A retry is a job on the
+account's clock and does not hold up later events.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("billcore_sandbox")
 _MAX_ANSWER = 64 << 10
+# Any client may meet this with a kept connection, so it does not use up the schedule of retries.
+_LOST = "the receiver closed the kept connection without an answer, so the event is sent again at once"
 
 
 class Dispatcher:
-    """Starts, retries and records deliveries; the store's rows are the truth, the queues only hold what is due."""
+    """Starts and records deliveries. The store's rows are authoritative; the queues only hold attempts that are due."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._queues: dict[int, _Queue] = {}
         self._due: Counter[int] = Counter()  # attempts that are due, by account
+        self._ended: Counter[int] = Counter()  # attempts that ended before their time-out, by account
         self._progress = asyncio.Event()
         self._told: set[str] = set()
 
@@ -61,9 +64,10 @@ class Dispatcher:
             self._due[row["account"]] += 1
             queue.put(row["account"], seq)
 
-    def done(self, account: int) -> None:
-        """An attempt has ended."""
+    def done(self, account: int, *, timed_out: bool) -> None:
+        """Count an attempt that has ended."""
         self._due[account] -= 1
+        self._ended[account] += int(not timed_out)
         self._progress.set()
 
     def resume(self) -> None:
@@ -73,21 +77,37 @@ class Dispatcher:
         self.start([row["seq"] for row in self._world.store.all(sql)])
 
     async def settle(self, account: Account) -> int:
-        """Wait until no attempt of the account is due, but not longer than a time-out without any progress.
+        """Wait until no attempt of the account is due, but not longer than one time-out without an answer.
 
-        Returns how many are still due: a receiver that cannot answer, because its own thread is the caller's, must not
-        hold up the caller.
+        Returns how many deliveries are pending. The limit is for a receiver in the caller's thread, which cannot answer
+        before the caller goes on.
         """
-        while self._due[account.number] > 0:
+        number, ended, deadline = account.number, -1, 0.0
+        while self._due[number] > 0:
+            if self._ended[number] != ended:
+                ended = self._ended[number]
+                deadline = asyncio.get_running_loop().time() + self._world.options.delivery_timeout
             self._progress.clear()
             try:
-                await asyncio.wait_for(self._progress.wait(), self._world.options.delivery_timeout)
+                async with asyncio.timeout_at(deadline):
+                    await self._progress.wait()
             except TimeoutError:
                 break
-        return self._due[account.number]
+        sql = "SELECT id FROM endpoints WHERE account = ?"
+        sql = f"SELECT count(*) AS n FROM deliveries WHERE state = 'pending' AND endpoint_id IN ({sql})"
+        row = self._world.store.one(sql, number)
+        return 0 if row is None else int(row["n"])
+
+    def forget(self, account: int, endpoints: list[int]) -> None:
+        """Drop the attempts, and close the connections, of an account that is deleted."""
+        for endpoint in endpoints:
+            if (queue := self._queues.pop(endpoint, None)) is not None:
+                queue.stop()
+        self._due.pop(account, None)
+        self._progress.set()
 
     def drop(self) -> None:
-        """Forget all attempts; nothing is written about them any more."""
+        """Drop all attempts, and record nothing about them."""
         for queue in self._queues.values():
             queue.stop()
         self._queues.clear()
@@ -113,6 +133,7 @@ class _Queue:
         self._due: deque[tuple[int, int]] = deque()
         self._changed = asyncio.Event()
         self._connection = Connection()
+        self._late = f"no answer within {world.options.delivery_timeout:g} s"
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def put(self, account: int, seq: int) -> None:
@@ -130,57 +151,71 @@ class _Queue:
                     await self._changed.wait()
                     continue
                 account, seq = self._due.popleft()
-                await self._attempt(seq)
-                self._dispatcher.done(account)
+                timed_out = await self._attempt(seq)
+                self._dispatcher.done(account, timed_out=timed_out)
         finally:
             self._connection.close()
 
-    async def _attempt(self, seq: int) -> None:
+    async def _attempt(self, seq: int) -> bool:
+        """Make an attempt, unless the delivery is gone or has ended; returns whether it timed out."""
         store, options = self._world.store, self._world.options
         row = store.one("SELECT * FROM deliveries WHERE seq = ?", seq)
         account = None if row is None else store.find_number(row["account"])
         if row is None or account is None or row["state"] != "pending":
-            return
-        attempt: dict[str, Any] = {"at": clock.iso_precise(account.clock.now()), "status": None, "error": None}
+            return False
         headers = (
             ("User-Agent", events.USER_AGENT),
             ("Content-Type", "application/json"),
             (options.signature_header, row["signature"]),
         )
-        try:
-            async with asyncio.timeout(options.delivery_timeout):
-                attempt["status"] = await self._connection.post(row["url"], headers, row["body"])
-        except TimeoutError:
-            attempt["error"] = f"no answer within {options.delivery_timeout:g} s"
-        except Exception as error:  # whatever a receiver does, the other deliveries go on
-            attempt["error"] = str(error) or type(error).__name__
-        if attempt["error"] is not None:
-            self._connection.close()
-        attempts = [*json.loads(row["attempts"]), attempt]
+        attempts = json.loads(row["attempts"])
+        attempts.append(attempt := await self._post(account, row["url"], headers, row["body"]))
+        if attempt["error"] == _LOST:
+            attempts.append(attempt := await self._post(account, row["url"], headers, row["body"]))
+        timed_out: bool = attempt["error"] == self._late
+        retries = sum(each["error"] != _LOST for each in attempts) - 1
         state = "pending"
         if attempt["status"] is not None and 200 <= attempt["status"] < 300:
             state = "delivered"
-        elif len(attempts) > len(options.retry_schedule):
+        elif retries == len(options.retry_schedule):
             state = "failed"
         if store.find_number(account.number) is None:
-            return  # disposed meanwhile
+            return timed_out  # the account was deleted meanwhile
         with self._world.effect(account) as work:
             if state == "pending":
-                wait = timedelta(seconds=options.retry_schedule[len(attempts) - 1])
+                wait = timedelta(seconds=options.retry_schedule[retries])
                 work.schedule("delivery", seq, "deliver", work.now + wait)
             work.db.execute(
                 "UPDATE deliveries SET state = ?, attempts = ? WHERE seq = ? AND state = 'pending'",
                 (state, json.dumps(attempts), seq),
             )
+        return timed_out
+
+    async def _post(
+        self, account: Account, url: str, headers: tuple[tuple[str, str], ...], body: bytes
+    ) -> dict[str, Any]:
+        """POST once; returns the record of it."""
+        attempt: dict[str, Any] = {"at": clock.iso_precise(account.clock.now()), "status": None, "error": None}
+        try:
+            async with asyncio.timeout(self._world.options.delivery_timeout):
+                attempt["status"] = await self._connection.post(url, headers, body)
+        except TimeoutError:
+            attempt["error"] = self._late
+        except Exception as error:  # whatever a receiver does, the other deliveries go on
+            attempt["error"] = str(error) or type(error).__name__
+        if attempt["error"] is not None:
+            self._connection.close()
+        return attempt
 
 
 class Connection:
-    """A connection to a receiver that stays open between POSTs, as far as the receiver allows."""
+    """A connection to a receiver that stays open between POSTs if the receiver allows it."""
 
     def __init__(self) -> None:
         self._origin: tuple[str, str] = ("", "")
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._http = h11.Connection(h11.CLIENT)
+        self._received = 0  # bytes of the latest answer
 
     def close(self) -> None:
         if self._streams is not None:
@@ -190,10 +225,28 @@ class Connection:
     async def post(self, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> int:
         """POST to `url`; returns the status of the answer. Raises OSError, EOFError or h11.ProtocolError."""
         parts = urlsplit(url)
-        same = self._origin == (parts.scheme, parts.netloc)
-        if self._streams is None or not same or self._streams[0].at_eof():
+        kept = self._origin == (parts.scheme, parts.netloc) and await self._is_usable()
+        if not kept:
             await self._open(parts)
-        return await self._exchange(parts, headers, body)
+        try:
+            return await self._exchange(parts, headers, body)
+        except (EOFError, ConnectionError) as error:
+            if kept and self._received == 0:
+                raise EOFError(_LOST) from error
+            raise
+
+    async def _is_usable(self) -> bool:
+        """Whether the connection is open and silent: bytes that come before a request are not its answer."""
+        if self._streams is None:
+            return False
+        try:
+            async with asyncio.timeout(0):
+                await self._streams[0].read(1)
+        except TimeoutError:
+            return not self._streams[0].at_eof()
+        except OSError:
+            pass
+        return False
 
     async def _open(self, parts: SplitResult) -> None:
         self.close()
@@ -207,6 +260,7 @@ class Connection:
     async def _exchange(self, parts: SplitResult, headers: tuple[tuple[str, str], ...], body: bytes) -> int:
         assert self._streams is not None
         reader, writer = self._streams
+        self._received = 0
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         fields = [("Host", parts.netloc.rpartition("@")[2]), *headers, ("Content-Length", str(len(body)))]
         request = self._http.send(h11.Request(method="POST", target=target, headers=fields)) or b""
@@ -220,6 +274,7 @@ class Connection:
                 data = await reader.read(_MAX_ANSWER)
                 if not data and status == 0:
                     raise EOFError("the receiver closed the connection without an answer")
+                self._received += len(data)
                 self._http.receive_data(data)
             elif isinstance(event, h11.Response):
                 status = event.status_code
@@ -227,8 +282,9 @@ class Connection:
                 size += len(event.data)
             if isinstance(event, h11.EndOfMessage) or size > _MAX_ANSWER:
                 break
-        # The status is known. A connection is kept only if nothing is left on it.
-        if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
+        # Keep the connection only if the whole answer has been read.
+        done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+        if done and self._http.trailing_data == (b"", False):
             self._http.start_next_cycle()
         else:
             self.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Refusal(Exception):
-    """The service says no: `status` with an error object of `code` and `message`."""
+    """The service refuses a request: the answer has `status`, and an error object with `code` and `message`."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -20,7 +20,7 @@ class Refusal(Exception):
 
 
 def not_found() -> Refusal:
-    """The one 404: a missing resource, an unknown account and another account's key look the same."""
+    """The only 404: a missing resource, an unknown account and another account's key look the same."""
     return Refusal(404, "not_found", "The resource was not found.")
 
 
@@ -31,8 +31,8 @@ def invalid(message: str, code: str = "validation_error") -> Refusal:
 def encode(value: Any) -> bytes:
     r"""JSON as a common server-side encoder writes it: compact, `/` as `\/`, everything non-ASCII as \uXXXX.
 
-    Another encoder's output of the same value differs in bytes, so a receiver that re-serialises an event before it
-    checks the signature is found out here.
+    Another encoder writes other bytes for the same value, so a receiver that re-serialises an event before it checks
+    the signature fails in the sandbox.
     """
     # A slash occurs inside strings only, so replacing it in the encoded text is safe.
     return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode("ascii")

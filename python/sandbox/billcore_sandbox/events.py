@@ -1,7 +1,7 @@
 """Events: the shape of their data, the envelope, the signature.
 
-Ids appear as integers and as strings, and data is the full resource or a reduced set of its fields. Which of them is
-decided by the delivery id alone, so the same steps give the same bytes:
+Ids appear as integers and as strings, and data is the full resource or a reduced set of its fields. The delivery id
+alone decides this, so the same steps give the same bytes:
 
     delivery id mod 4      0         1         2          3
     resource ids           integer   string    integer    string

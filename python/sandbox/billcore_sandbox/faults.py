@@ -1,6 +1,6 @@
-"""Faults: what the next matching requests meet instead of, or on top of, the service.
+"""Faults: what happens to the next matching requests, instead of the service's answer or in addition to it.
 
-They sit in front of the service like a broken proxy, so they come before authentication. They live in memory.
+A fault acts like a broken proxy in front of the service, so it comes before authentication. Faults are kept in memory.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _VALUE = re.compile(r"[^\x00-\x1f\x7f\s]([^\x00-\x1f\x7f]*[^\x00-\x1f\x7f\s])?|"
 class Fault:
     """One registered fault; `times` counts down.
 
-    effect: status only, true: the service does its work and its answer is replaced (a gateway that lost the answer).
-    abort: half_body only, true: the connection is reset after the half, not closed.
+    effect: for `status`: the service does its work, and the fault replaces the answer, like a gateway that lost it.
+    abort: for `half_body`: the connection is reset after half of the body, instead of closed.
     """
 
     id: int
@@ -72,7 +72,7 @@ class Faults:
         return fault
 
     def take(self, method: str, path: str, account: str) -> Fault | None:
-        """The oldest fault that matches, counted down; a used-up one is gone."""
+        """The oldest fault that matches. Counts it down, and removes it at zero."""
         for fault in self._waiting:
             if fault.matches(method, path, account):
                 fault.times -= 1
@@ -109,7 +109,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
 
 
 def parse(fault_id: int, wanted: dict[str, Any]) -> Fault:
-    """A Fault from the JSON of a control request; unknown fields are refused, for they are misspelt ones."""
+    """A Fault from the JSON of a control request; unknown fields are refused, because they are probably misspelt."""
     for name, value in wanted.items():
         if name == "body":
             continue

@@ -1,7 +1,7 @@
-"""What time does: jobs with a due time on their account's clock, run in order by one loop.
+"""Jobs: what happens when the clock of an account reaches a time. One loop runs them in order.
 
-A job is a row (account, due, kind, subject, cause); an object has at most one. It runs when the clock of its account
-reaches `due`, in real time or because the clock was moved. The clock shows the due time while a job runs.
+A job is a row (account, due, kind, subject, cause); an object has at most one. A job runs when the clock of its account
+reaches `due`, in real time or because the clock was moved. Its effects have the time `due`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import heapq
 import logging
+import sqlite3
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import Work, World
 
 _log = logging.getLogger("billcore_sandbox")
-# A clock that moves over many jobs lets deliveries and requests proceed after each of these.
+# After so many jobs, a clock that is being moved lets deliveries and requests proceed.
 _SLICE = 25
 
 
 class Jobs:
-    """The one loop. Clocks that stand still are left out; moving a clock runs its jobs at once."""
+    """The loop of all accounts. It skips frozen clocks. Moving a clock runs the jobs that become due at once."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        # (due in real time, account). An entry may be outdated: the table of jobs is the truth.
+        # (due in real time, account). An entry may be outdated: the table of jobs is authoritative.
         self._soon: list[tuple[float, int]] = []
         self._changed = asyncio.Event()
-        self._moving: set[int] = set()
+        self._moving: dict[int, bool] = {}  # accounts whose clock is being moved: does it run otherwise?
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -68,19 +69,24 @@ class Jobs:
             self._changed.clear()
             wait = self._soon[0][0] - clock.real().timestamp() if self._soon else None
             if wait is None or wait > 0:
-                # A wall clock may be set; so look again after an hour at most.
+                # The machine's clock may be set, so look again after an hour at most.
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), None if wait is None else min(wait, 3600.0))
                 continue
             account = self._world.store.find_number(heapq.heappop(self._soon)[1])
             if account is None or account.clock.frozen_at is not None or account.number in self._moving:
                 continue
-            self._run_next(account, account.clock.now())
-            self.look(account)
+            try:
+                self._run_next(account, account.clock.now())
+                self.look(account)
+            except sqlite3.Error as error:  # such as a full disk: other requests are answered with it
+                _log.error("a job cannot be written to the database: %s", error)
+                await asyncio.sleep(1)
+                self.look(account)
             await asyncio.sleep(0)
 
-    def _run_next(self, account: Account, until: datetime) -> dict[str, Any] | None:
-        """Run the account's next job that is due; None if there is none."""
+    def _run_next(self, account: Account, until: datetime, moving: bool = False) -> dict[str, Any] | None:
+        """Run the account's next job that is due; None if there is none. moving: its clock then shows the due time."""
         row = self._world.store.one(
             "SELECT * FROM jobs WHERE account = ? AND due <= ? ORDER BY due, seq LIMIT 1",
             account.number,
@@ -89,13 +95,20 @@ class Jobs:
         if row is None:
             return None
         happened = {"at": row["due"], row["kind"]: str(row["subject"]), "cause": row["cause"]}
+        due = clock.parse(row["due"])
+        if moving:
+            account.clock.frozen_at = max(due, account.clock.now())
         try:
-            with self._world.effect(account, clock.parse(row["due"])) as work:
+            with self._world.effect(account, due) as work:
                 work.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
+                if moving:  # in the job's transaction, so that a killed process has not lost the time of what happened
+                    self._world.store.save_clock(account, runs=self._moving[account.number])
                 _perform(work, row["kind"], row["subject"], row["cause"])
-        except Refusal as error:  # the object changed, so that time has no effect on it any more
+        except Refusal as error:  # the object has changed, so its state does not allow the cause
             self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
             happened["refused"] = error.message
+        except sqlite3.Error:
+            raise
         except Exception as error:
             self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
             _log.error("job %s failed", happened, exc_info=error)
@@ -107,24 +120,27 @@ class Jobs:
         if account.number in self._moving:
             raise Refusal(409, "clock_moves", "Another request is moving this account's clock: wait for its answer.")
         happened: list[dict[str, Any]] = []
-        self._moving.add(account.number)
-        frozen = account.clock.frozen_at is not None
+        runs = self._moving[account.number] = account.clock.frozen_at is None
         try:
             account.clock.freeze()
-            while (done := self._run_next(account, target)) is not None:
-                account.clock.frozen_at = max(clock.parse(done["at"]), account.clock.now())
+            while self._exists(account) and (done := self._run_next(account, target, moving=True)) is not None:
                 if done["cause"] != "deliver":
                     happened.append(done)
                 if len(happened) % _SLICE == 0:
                     await asyncio.sleep(0)
             account.clock.frozen_at = target
         finally:
-            if not frozen:
+            if runs:
                 account.clock.run()
-            self._world.store.save_clock(account)
-            self._moving.discard(account.number)
-            self.look(account)
+            del self._moving[account.number]
+            if self._exists(account):
+                self._world.store.save_clock(account)
+                self.look(account)
         return happened
+
+    def _exists(self, account: Account) -> bool:
+        """False once the account was deleted, or the sandbox was reset."""
+        return self._world.store.find_number(account.number) is account
 
 
 def _perform(work: Work, kind: str, subject: int, cause: str) -> None:

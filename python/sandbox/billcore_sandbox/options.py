@@ -1,6 +1,6 @@
-"""Every option of the sandbox, once: the command line and `billcore.testing.Sandbox` are made from this table.
+"""Every option of the sandbox, with its default and its text for the command line.
 
-Standard library only, so that `billcore sandbox --help` works without the sandbox extra.
+This module imports only the standard library, so that `billcore-sandbox --help` is fast.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 DESCRIPTION = "Run the whole billing service on localhost; prints one JSON line when it is ready."
 DEFAULT_SEED = 20250425
@@ -30,7 +31,7 @@ DONATION_STATUSES = (402, 403, 422)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the sandbox behaves where the service interface leaves it open. README.md of this folder explains each."""
+    """How the sandbox behaves where the service interface leaves it open. README.md of the package explains each."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -75,9 +76,12 @@ class Options:
         times = (*self.retry_schedule, *self.renewal_retries, self.invoice_days or 0.0, self.delivery_timeout)
         if not all(math.isfinite(t) and t >= 0 for t in times) or self.delivery_timeout == 0:
             raise ValueError(
-                "the retry schedule and the delivery time-out must be seconds, --renewal-retries and --invoice-days days:"
+                "--retry-schedule and --delivery-timeout take seconds, --renewal-retries and --invoice-days take days:"
                 " 0 or more (the time-out: more than 0)"
             )
+        for allowed in self.deliver_to:
+            if "/" in allowed and not _is_network(allowed):
+                raise ValueError(f"--deliver-to takes a host or a network such as 10.0.0.0/8: {allowed!r}")
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", self.signature_header):
             raise ValueError(f"the signature header must be the name of a header: {self.signature_header!r}")
 
@@ -100,8 +104,21 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(part) for part in text.split(",") if part.strip())
+
+
+def _listed(numbers: tuple[float, ...]) -> str:
+    """The opposite of _numbers, as the command line takes it."""
+    return ",".join(f"{number:g}" for number in numbers)
 
 
 def _time(text: str) -> datetime:
@@ -114,12 +131,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     default = Options()
     add = parser.add_argument
     add("--host", default=default.host, help="address to bind")
-    add("--port", type=int, default=default.port, help="0 takes a free port; the JSON line tells which")
-    add("--db", metavar="FILE", help="keep the data in this SQLite file (else: in memory)")
-    add("--seed", type=int, help=f"of the demo data (else: the file's, or {DEFAULT_SEED})")
-    add("--secret", metavar="S", help="secret of every webhook endpoint created from now on, 32 characters")
+    add("--port", type=int, default=default.port, help="port to bind; 0 takes a free port, which the JSON line shows")
+    add("--db", metavar="FILE", help="keep the data in this SQLite file (default: in memory)")
+    add("--seed", type=int, help=f"seed of the demo data (default: the seed of the --db file, or {DEFAULT_SEED})")
+    add("--secret", metavar="S", help="secret of each new webhook endpoint, 32 characters (default: random)")
     add("--settlement", choices=SETTLEMENTS, default=default.settlement, help="when a confirmed order becomes paid")
-    add("--charge-total", choices=CHARGE_TOTALS, default=default.charge_total, help="how a charge's total is made")
+    add(
+        "--charge-total",
+        choices=CHARGE_TOTALS,
+        default=default.charge_total,
+        help="how the total of a charge is computed",
+    )
     add(
         "--donation-status",
         type=int,
@@ -129,42 +151,97 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--cancel", choices=CANCELS, default=default.cancel, help="status after a cancellation")
     add("--second-cancel", choices=SECOND_CANCELS, default=default.second_cancel, help="answer to cancelling again")
-    add("--delete-body", choices=DELETE_BODIES, default=default.delete_body, help="answer's body of product deletion")
-    add("--subscriptions-per-page", type=int, metavar="N", default=default.subscriptions_per_page, help="page size")
-    add("--products-per-page", type=int, metavar="N", default=default.products_per_page, help="page size")
+    add(
+        "--delete-body",
+        choices=DELETE_BODIES,
+        default=default.delete_body,
+        help="body of the answer to a product deletion",
+    )
+    add(
+        "--subscriptions-per-page",
+        type=int,
+        metavar="N",
+        default=default.subscriptions_per_page,
+        help="subscriptions in a page",
+    )
+    add("--products-per-page", type=int, metavar="N", default=default.products_per_page, help="products in a page")
     add("--event-ids", choices=EVENT_IDS, default=default.event_ids, help="JSON type of resource ids in events")
     add("--event-payload", choices=EVENT_PAYLOADS, default=default.event_payload, help="fields of resources in events")
     add(
         "--retry-schedule",
         type=_numbers,
         metavar="S,S,…",
-        default=default.retry_schedule,
+        default=_listed(default.retry_schedule),
         help="seconds to wait before each further delivery attempt",
     )
-    add("--delivery-ids", choices=DELIVERY_IDS, default=default.delivery_ids, help="JSON type of the envelope's id")
+    add("--delivery-ids", choices=DELIVERY_IDS, default=default.delivery_ids, help="JSON type of the id of an event")
     add("--updated-too", action="store_true", help="cancellations and renewals also fire subscription.updated")
-    add("--signature-header", metavar="NAME", default=default.signature_header, help="header of the signature")
-    add("--start", type=_time, metavar="TIME", help="where the accounts' clocks begin, ISO 8601 (else: the real time)")
-    add("--seed-file", metavar="FILE", help="products and subscriptions of the first account, instead of the demo's")
+    add(
+        "--signature-header",
+        metavar="NAME",
+        default=default.signature_header,
+        help="name of the header with the signature",
+    )
+    add(
+        "--start",
+        type=_time,
+        metavar="TIME",
+        help="time at which the accounts' clocks begin, ISO 8601 (default: the real time)",
+    )
+    add(
+        "--seed-file",
+        metavar="FILE",
+        help="TOML file with products and subscriptions for the first account, instead of its demo data",
+    )
     add(
         "--renewal-retries",
         type=_numbers,
         metavar="D,D,…",
-        default=default.renewal_retries,
+        default=_listed(default.renewal_retries),
         help="days to wait before each further attempt of a failed renewal; then the subscription is unpaid",
     )
-    add("--invoice-days", type=float, metavar="D", help="days after which invoices are paid (else: by a control route)")
-    add("--delivery-timeout", type=float, metavar="S", default=default.delivery_timeout, help="of one attempt")
-    add("--deliver-anywhere", action="store_true", help="deliver webhooks to every host, not to loopback alone")
-    add("--deliver-to", action="append", default=[], metavar="HOST|CIDR", help="deliver webhooks there too; repeatable")
-    add("--deliver", action="append", default=[], metavar="URL", help="register this receiver; repeatable")
-    add("--allow-host", action="append", default=[], metavar="NAME", help="a further name in Host for control routes")
+    add(
+        "--invoice-days",
+        type=float,
+        metavar="D",
+        help="days after which invoices are paid (default: only a control route pays them)",
+    )
+    add(
+        "--delivery-timeout",
+        type=float,
+        metavar="S",
+        default=default.delivery_timeout,
+        help="seconds that a receiver may take to answer",
+    )
+    add("--deliver-anywhere", action="store_true", help="deliver webhooks to every host, not only to loopback")
+    add(
+        "--deliver-to",
+        action="append",
+        default=[],
+        metavar="HOST|CIDR",
+        help="also deliver webhooks to this host or these addresses; repeatable",
+    )
+    add(
+        "--deliver",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="register this webhook receiver in the first account; repeatable",
+    )
+    add(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="further name that control routes accept in Host; repeatable",
+    )
     add("--allow-non-loopback", action="store_true", help="allow a --host that other machines can reach")
-    add("--exit-with-stdin", action="store_true", help="exit when standard input ends (the parent has died)")
+    add("--exit-with-stdin", action="store_true", help="exit when standard input ends, as it does when the parent ends")
 
 
 def from_namespace(namespace: argparse.Namespace) -> Options:
     """Options from parsed arguments. Raises ValueError with one line that says what to change."""
     names = [field.name for field in dataclasses.fields(Options)]
     given = {name: getattr(namespace, name) for name in names}
-    return Options(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return Options(**values)

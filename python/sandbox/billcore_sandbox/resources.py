@@ -11,7 +11,7 @@ from typing import Any
 
 MAX_INTEGER = 2**63 - 1
 PORTAL = "https://portal.billing.example"
-# Signs the portal links of demo data; it protects nothing, so it is no secret.
+# Signs the portal links of demo data; it protects nothing, so it need not be secret.
 _PORTAL_KEY = b"sandbox portal links"
 
 SUBSCRIPTION_STATUSES = ("pending", "future_start", "trialing", "active", "delayed", "unpaid", "cancelled", "expired")
@@ -114,7 +114,7 @@ def product(row: sqlite3.Row) -> dict[str, Any]:
             "type": row["type"].replace("_", " "),
             "price": _money(row["price"], currency) + every,
             "price_with_vat": _money(gross, currency) + every,
-            # A product without VAT has nothing to show here: the nullable case of the interface.
+            # Null for a product without VAT, because the interface says that this string may be null.
             "price_without_vat": _money(net, currency) + every if rate else None,
         },
     }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from billcore_sandbox.control import bodies, objects
-from billcore_sandbox.control.common import account_or_first, find
+from billcore_sandbox.control.common import account_or_first, find, shown
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.service import subscriptions
 from billcore_sandbox.service.calls import Call
@@ -53,26 +53,27 @@ def listed(world: World, query: dict[str, str]) -> Any:
 
 
 def trigger(world: World, body: bodies.Trigger) -> dict[str, Any]:
-    """Let a scenario happen, on a new subscription or on the one with the id `on`."""
+    """Run a scenario on a new subscription, or on the one with the id `on`."""
     scenario = SCENARIOS.get(body.name)
     if scenario is None:
         raise invalid(f"There is no scenario {body.name!r}: there are {', '.join(SCENARIOS)}.", "unknown_scenario")
-    if body.on is not None:
-        row, account = find(world, "subscription", str(body.on), body)
-        story = _Story(world, account, row["id"], None)
-    else:
-        account = account_or_first(world, body)
-        story = _begun(world, account, scenario)
-        for step in scenario.begin:
+    with world.together():
+        if body.on is not None:
+            row, account = find(world, "subscription", str(body.on), body)
+            story = _Story(world, account, row["id"], None)
+        else:
+            account = account_or_first(world, body)
+            story = _begun(world, account, scenario)
+            for step in scenario.begin:
+                story.step(step)
+        before = _last_delivery(world)
+        for step in scenario.steps:
             story.step(step)
-    events = _last_delivery(world)
-    for step in scenario.steps:
-        story.step(step)
     sql = "SELECT id, event FROM deliveries WHERE seq > ? ORDER BY seq"
     return {
         "scenario": scenario.name,
         **story.shown(),
-        "deliveries": [{"id": row["id"], "event": row["event"]} for row in world.store.all(sql, events)],
+        "deliveries": [{"id": row["id"], "event": row["event"]} for row in world.store.all(sql, before)],
     }
 
 
@@ -86,7 +87,9 @@ def _begun(world: World, account: Account, scenario: Scenario) -> _Story:
     kind, stays, own = new.pop("type"), new.pop("stays_active", None), new.pop("own_product", False)
     product = None
     if not own:
-        where = "account = ? AND type = ? AND state = 'live'" + ("" if stays is None else f" AND stays_active = {int(stays)}")
+        where = "account = ? AND type = ? AND state = 'live'" + (
+            "" if stays is None else f" AND stays_active = {int(stays)}"
+        )
         product = world.store.one(f"SELECT id FROM products WHERE {where} ORDER BY id LIMIT 1", account.number, kind)
     if product is None:
         made = bodies.NewProduct(
@@ -118,7 +121,8 @@ class _Story:
     def _waiting_order(self) -> str:
         if self._order is not None:
             return str(self._order)
-        sql = "SELECT id FROM orders WHERE subscription_id = ? AND state NOT IN ('paid', 'payment_refunded') ORDER BY id DESC"
+        ended = "'paid', 'payment_refunded', 'payment_cancelled'"
+        sql = f"SELECT id FROM orders WHERE subscription_id = ? AND state NOT IN ({ended}) ORDER BY id DESC"
         row = self._world.store.one(sql, self._subscription)
         if row is None:
             raise invalid("This subscription has no order that waits for a payment.", "not_allowed")
@@ -130,7 +134,7 @@ class _Story:
         if target:
             self._until(cause, target)
         elif step in ("decline", "accept"):
-            # Not an event of the service: the bank's answer to later payments.
+            # Not a cause: how the bank answers later payments.
             sql = "UPDATE subscriptions SET declines = ? WHERE id = ?"
             self._world.store.db.execute(sql, (int(step == "decline"), self._subscription))
         elif step == "confirm":
@@ -172,6 +176,9 @@ class _Story:
         except Refusal:
             if not refused:
                 raise
+            return
+        if refused:
+            raise invalid("This subscription takes a charge, so this story does not fit it.", "not_allowed")
 
     def _delete_product(self) -> None:
         row = self._world.store.one("SELECT * FROM products WHERE id = ?", self._row()["product_id"])
@@ -188,5 +195,4 @@ class _Story:
         with self._world.effect(self._account) as work:
             sql = "SELECT * FROM orders WHERE subscription_id = ? ORDER BY id DESC LIMIT 1"
             order = work.db.execute(sql, (self._subscription,)).fetchone()
-            return objects.shown(work, order, self._subscription)
-
+            return shown(work, order, self._subscription)

@@ -1,7 +1,8 @@
-"""Demo data: the same for the same seed on every machine, with times relative to the begin of the account."""
+"""Demo data: the same for the same seed on every machine, with times relative to the start of the account."""
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 import sqlite3
@@ -41,10 +42,12 @@ _PLANS = (_Plan(4001, 280, 12, 420, MANY_ORDERS), _Plan(4002, 30, 3, 40, 0))
 _CYCLES = 3
 
 
-def create(db: sqlite3.Connection, seed: int, begin: datetime, options: Options) -> None:
-    """Make the tables in an empty database and fill them, in one transaction."""
+def create(
+    db: sqlite3.Connection, seed: int, begin: datetime, options: Options, file: seed_file.File | None = None
+) -> None:
+    """Make the tables of an empty database, and fill them. file: replaces the first account's demo data."""
     rng = random.Random(seed)
-    # executescript commits what is open, so BEGIN is part of the script.
+    # executescript commits an open transaction, so BEGIN is part of the script.
     db.executescript("BEGIN;" + "".join(schema.MIGRATIONS))
     try:
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", str(schema.VERSION)), ("seed", str(seed))])
@@ -52,8 +55,8 @@ def create(db: sqlite3.Connection, seed: int, begin: datetime, options: Options)
         for plan in _PLANS:
             filler = Filler(db, rng, begin)
             filler.new_account(plan, offset)
-            if plan.many and options.seed_file is not None:
-                seed_file.fill(filler, seed_file.read(options.seed_file), plan.number, begin)
+            if plan.many and file is not None:
+                seed_file.fill(filler, file, plan.number, begin)
             else:
                 filler.fill(plan)
             filler.write()
@@ -66,7 +69,7 @@ def create(db: sqlite3.Connection, seed: int, begin: datetime, options: Options)
 def fill_account(db: sqlite3.Connection, rng: random.Random, number: int, begin: datetime) -> dict[str, Any]:
     """Small demo data of a new account: products of each type and the named subscriptions. Returns their ids."""
     filler = Filler(db, rng, begin)
-    filler.fill(_Plan(number, 12, 2, 0, 120))
+    filler.fill(_Plan(number, 12, 2, 0, 45))
     filler.write()
     ids: dict[str, Any] = {"products": {}, "subscriptions": {}}
     for product in reversed(filler.rows["products"]):
@@ -121,9 +124,9 @@ class Filler:
         one_time = [p for p in products if p["type"] == ONE_TIME]
         for index in range(plan.subscriptions):
             status = SUBSCRIPTION_STATUSES[index % len(SUBSCRIPTION_STATUSES)]
-            # Some customers have several subscriptions, some none of ours to name: null.
+            # Some customers have several subscriptions, and some subscriptions have no reference.
             reference = None if index % 17 == 16 else f"customer-{plan.number}-{index // 3 if index % 5 else index}"
-            # Only a product of fixed cycles expires.
+            # Only a subscription of a fixed-cycle product expires.
             kind = FIXED if status == "expired" else rng.choice((RECURRING, RECURRING, DONATION, FIXED))
             row = self._subscription(plan, rng.choice(recurring[kind]), status, reference, index)
             if status == "pending":
@@ -152,7 +155,7 @@ class Filler:
             currency=_CURRENCIES[index % len(_CURRENCIES)] if index > 11 else "DKK",
             vat_rate=rng.choice((25.0, 25.0, 12.5, 6.0, 0.0)),
             interval=("month", "year", "quarter", "week")[index % 4] if recurring else None,
-            # Only prices of one-time products: a subscription's price is without VAT, and so equals its product's.
+            # Only for one-time products, because a subscription's price is its product's price without VAT.
             price_includes_vat=int(not recurring and index % 2),
             image=image,
             images=_json(images),
@@ -179,7 +182,7 @@ class Filler:
             row = self._subscription(plan, product, "active", name, 1)
             row["declines"] = int(name == "demo-declined")
             row["billing"] = "invoice" if name == "demo-invoice" else "card"
-            count = plan.many if name == "demo-many-orders" else 60 if name == "demo-active" else 4
+            count = {"demo-many-orders": plan.many, "demo-active": max(4, plan.many // 20)}.get(name, 4)
             for index in range(count):
                 self._order(row, one_time[index % len(one_time)], ORDER_STATES[index % 8], (count - index) * 311)
 
@@ -209,7 +212,7 @@ class Filler:
         elif status == "unpaid":
             times["renews_at"] = times["anchor"] = begin - timedelta(days=30)
         elif status == "cancelled":
-            # Every other one is still paid for: usable until ends_at.
+            # Half of the cancelled subscriptions are still usable until ends_at.
             times["ends_at"] = soon if index % 16 < 8 else begin - timedelta(days=50)
         elif status == "expired":
             times["ends_at"] = begin - timedelta(days=10)
@@ -230,7 +233,7 @@ class Filler:
             declines=int(status in ("delayed", "unpaid")),
             failures={"delayed": 1, "unpaid": 3}.get(status, 0),
             cycles_paid=_CYCLES if status == "expired" else int(status in ("active", "delayed", "unpaid")),
-            custom_fields=_json(_custom_fields(index)),
+            custom_fields=_custom_fields(index),
             metadata=_json({"source": "demo", "plan": product["name"], "tags": ["a", "b"]} if index % 3 else {}),
         )
         if due:
@@ -270,18 +273,25 @@ class Filler:
             remote_id=f"pay_{rng.getrandbits(64):016x}" if settled else None,
             delivery=f"https://files.billing.example/o/{number}" if settled and number % 3 == 0 else None,
             is_first=int(is_first),
-            custom_fields=_json(_custom_fields(number) if number % 5 == 0 else []),
+            custom_fields=_custom_fields(number) if number % 5 == 0 else "[]",
             metadata=_json({"channel": "web"} if number % 2 else {}),
         )
 
 
-def _custom_fields(index: int) -> list[dict[str, Any]]:
-    value = _FIELD_VALUES[index % len(_FIELD_VALUES)]
-    return [
-        {"id": 1, "label": "Size", "type": "text", "value": value},
+def _custom_fields(index: int) -> str:
+    return _custom_text(index % len(_FIELD_VALUES), index % 3)
+
+
+@functools.cache
+def _custom_text(which: int, count: int) -> str:
+    fields = [
+        {"id": 1, "label": "Size", "type": "text", "value": _FIELD_VALUES[which]},
         {"id": 2, "label": "Levering / delivery", "type": "select", "value": "Døren"},
-    ][: index % 3]
+    ]
+    return _json(fields[:count])
 
 
 def _json(value: Any) -> str:
+    if not value:
+        return "[]" if isinstance(value, list) else "{}"
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,15 +1,15 @@
-"""Products and subscriptions of one's own (--seed-file), instead of the demo's in the first account.
+"""Your own products and subscriptions (--seed-file) for the first account, instead of its demo data.
 
-    [[products]]
-    name = "Gym pass"
-    type = "subscription"          # subscription, fixed_cycle, donation, one_time
-    price = 19900                  # cents, without VAT
-    interval = "month"
+[[products]]
+name = "Gym pass"
+type = "subscription"          # subscription, fixed_cycle, donation, one_time
+price = 19900                  # cents, without VAT
+interval = "month"
 
-    [[subscriptions]]
-    product = "Gym pass"
-    reference_id = "customer-7"
-    status = "active"
+[[subscriptions]]
+product = "Gym pass"
+reference_id = "customer-7"
+status = "active"
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import json
 import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -35,14 +35,14 @@ class SeedFileError(Exception):
 class Product(msgspec.Struct, forbid_unknown_fields=True):
     """One [[products]] entry."""
 
-    name: str
+    name: Annotated[str, msgspec.Meta(min_length=1)]
     type: Literal["subscription", "fixed_cycle", "donation", "one_time"] = "subscription"
-    price: int = 10_000
-    currency: str = "DKK"
-    vat_rate: float = 25.0
+    price: Annotated[int, msgspec.Meta(ge=0, le=10**15)] = 10_000
+    currency: Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")] = "DKK"
+    vat_rate: Annotated[float, msgspec.Meta(ge=0, le=100)] = 25.0
     interval: str | None = None
     description: str | None = None
-    cycles: int | None = None
+    cycles: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     stays_active: bool = False
 
 
@@ -81,7 +81,13 @@ def read(path: str) -> File:
         raise SeedFileError(f"the seed file {path} is wrong: two products have one name")
     for subscription in found.subscriptions:
         if kinds.get(subscription.product, "one_time") == "one_time":
-            raise SeedFileError(f"the seed file {path} is wrong: no recurring product is named {subscription.product!r}")
+            raise SeedFileError(
+                f"the seed file {path} is wrong: no recurring product is named {subscription.product!r}"
+            )
+        try:
+            json.dumps(subscription.metadata, allow_nan=False)
+        except (TypeError, ValueError):
+            raise SeedFileError(f"the seed file {path} is wrong: JSON has no dates, no nan and no inf") from None
     return found
 
 

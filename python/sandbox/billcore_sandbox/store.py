@@ -1,6 +1,6 @@
 """The store: one SQLite connection, seeded once, with a transaction that holds an effect and its ledger row together.
 
-Threads: everything runs on the event loop's thread; a statement takes microseconds, so none is sent elsewhere.
+Everything runs in the event loop's thread, because a statement takes only microseconds.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from billcore_sandbox import clock, schema, seed
+from billcore_sandbox import clock, schema, seed, seed_file
 from billcore_sandbox.clock import Clock
 from billcore_sandbox.options import DEFAULT_SEED, Options
 
 _MAGIC = b"SQLite format 3\x00"
 # Tables whose ids do not repeat over resets and restarts, unless a seed is given.
 _UNIQUE = ("subscriptions", "orders", "deliveries")
+# The demo's times are relative to the start of the accounts, so an older pristine copy is made anew.
+_PRISTINE = timedelta(hours=1)
 
 
 class StoreError(Exception):
@@ -46,6 +48,9 @@ class Store:
         self._options = options
         self.path = options.db
         self._pristine: sqlite3.Connection | None = None
+        self._pristine_begin = self._begin()
+        # Read once: a reset must not depend on what happens to the file meanwhile.
+        self._seed_file = None if options.seed_file is None else seed_file.read(options.seed_file)
         try:
             if self.path is not None:
                 _check_file(self.path)
@@ -61,13 +66,16 @@ class Store:
         wanted = self._options.seed
         if not self._tables():
             chosen = DEFAULT_SEED if wanted is None else wanted
-            seed.create(self.db, chosen, self._begin(), self._options)
+            seed.create(self.db, chosen, self._begin(), self._options, self._seed_file)
             return chosen
         meta = {row["key"]: row["value"] for row in self.db.execute("SELECT key, value FROM meta")}
-        _migrate(self.db, int(meta["version"]))
-        stored = int(meta["seed"])
+        try:
+            version, stored = int(meta["version"]), int(meta["seed"])
+        except (KeyError, ValueError):
+            raise StoreError(f"the database {self.path} is damaged: give another --db file") from None
         if wanted not in (None, stored):
             raise StoreError(f"{self.path} was seeded with {stored}, not {wanted}: drop --seed or give another file")
+        _migrate(self.db, version)
         return stored
 
     def _tables(self) -> set[str]:
@@ -93,7 +101,7 @@ class Store:
         self._by_number[account.number] = account
 
     def forget(self, account: Account) -> None:
-        """Delete an account and all that it has, but not its ledger, requests and deliveries."""
+        """Delete an account with all its data, also its ledger, requests and deliveries."""
         number = account.number
         with self.transaction():
             of_groups = "group_id IN (SELECT id FROM product_groups WHERE account = ?)"
@@ -107,35 +115,44 @@ class Store:
         self.accounts.remove(account)
         del self._by_uuid[account.uuid], self._by_number[number]
 
-    def save_clock(self, account: Account) -> None:
-        frozen = account.clock.frozen_at
+    def save_clock(self, account: Account, *, runs: bool = False) -> None:
+        """Write the account's clock. runs: it stands still only while it is moved."""
+        shown, frozen = account.clock, account.clock.frozen_at
+        if runs and frozen is not None:
+            shown, frozen = Clock(frozen - clock.real()), None
         self.db.execute(
             "UPDATE accounts SET offset_us = ?, frozen_at = ? WHERE number = ?",
             (
-                account.clock.offset // timedelta(microseconds=1),
+                shown.offset // timedelta(microseconds=1),
                 None if frozen is None else clock.iso_precise(frozen),
                 account.number,
             ),
         )
 
     def _skip_used_ids(self, used: dict[str, int]) -> None:
-        """Let new ids begin after all that an earlier run or state can have used."""
+        """Make new ids begin after every id that an earlier run or state can have used."""
         if self._options.seed is not None:
             return
         least = int(time.time() * 100_000)  # more per second than the sandbox can make
-        for table in _UNIQUE:
-            self.db.execute(
-                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (max(least, used.get(table, 0)), table)
-            )
+        for number, table in enumerate(_UNIQUE):
+            # Separate ranges, so that a program that takes an order's id for a subscription's does not work by chance.
+            seq = max(least + number * 10**15, used.get(table, 0))
+            self.db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (seq, table))
 
     def reset(self) -> None:
-        """Back to the seeded state, in one step: a pristine copy, kept from the first time on, replaces everything."""
-        if self._pristine is None:
-            self._pristine = sqlite3.connect(":memory:", isolation_level=None)
-            seed.create(self._pristine, self.seed, self._begin(), self._options)
+        """Back to the seeded state, in one step: a pristine copy, which is kept for a while, replaces everything."""
+        begin = self._begin()
+        if self._pristine is None or begin - self._pristine_begin > _PRISTINE:
+            fresh = sqlite3.connect(":memory:", isolation_level=None)
+            seed.create(fresh, self.seed, begin, self._options, self._seed_file)
+            self._pristine, self._pristine_begin = fresh, begin
         used = {row["name"]: row["seq"] for row in self.db.execute("SELECT name, seq FROM sqlite_sequence")}
         self._pristine.backup(self.db)
         self._load_accounts()
+        if self._options.start is not None:
+            for account in self.accounts:
+                account.clock.set(self._options.start)
+                self.save_clock(account)
         self._skip_used_ids(used)
 
     def close(self) -> None:
@@ -145,14 +162,17 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing."""
-        self.db.execute("BEGIN IMMEDIATE")
+        """A transaction, which may be inside another one: the store keeps all of it or nothing."""
+        inner = self.db.in_transaction
+        self.db.execute("SAVEPOINT one" if inner else "BEGIN IMMEDIATE")
         try:
             yield self.db
         except BaseException:
-            self.db.execute("ROLLBACK")
+            self.db.execute("ROLLBACK TO one" if inner else "ROLLBACK")
+            if inner:
+                self.db.execute("RELEASE one")
             raise
-        self.db.execute("COMMIT")
+        self.db.execute("RELEASE one" if inner else "COMMIT")
 
     def one(self, sql: str, *args: Any) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self.db.execute(sql, args).fetchone()
@@ -176,7 +196,7 @@ class Store:
 
 
 def _check_file(path: str) -> None:
-    """Refuse a file that is not a sandbox's before a byte of it can change."""
+    """Refuse a file that is not a sandbox's database, before a byte of it can change."""
     file = Path(path)
     try:
         with file.open("rb") as opened:
@@ -189,10 +209,10 @@ def _check_file(path: str) -> None:
         return
     if head != _MAGIC:
         raise StoreError(f"{path} is not a SQLite database: give another --db file")
-    if Path(path + "-wal").exists():  # left by a process that was killed; reading without it could show an old state
-        return
-    uri = f"file:{quote(str(file.resolve()))}?mode=ro&immutable=1"
-    with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
+    # A process that was killed leaves a WAL, which is part of the data. Without one, nothing is written.
+    immutable = "" if Path(path + "-wal").exists() else "&immutable=1"
+    uri = f"file:{quote(str(file.resolve()))}?mode=ro{immutable}"
+    with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0.5)) as db:
         names = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if names and not {"meta", "accounts", "deliveries"} <= names:
             raise StoreError(f"{path} is not a sandbox's database: give another --db file")
@@ -212,7 +232,7 @@ def _open(path: str | None) -> sqlite3.Connection:
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("BEGIN IMMEDIATE")
         db.execute("COMMIT")
-        (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise StoreError(f"the database {path} is damaged: give another --db file")
     return db

@@ -38,6 +38,7 @@ class Work:
         self.now: datetime = now if now is not None else account.clock.now()
         self.new_deliveries: list[int] = []
         self.next_due: datetime | None = None
+        self._receivers: list[sqlite3.Row] | None = None
         self.new_order: sqlite3.Row | None = None  # the order of a renewal
         self.new_key: sqlite3.Row | None = None  # the successor of a key
 
@@ -82,17 +83,22 @@ class Work:
     def unschedule(self, kind: str, subject: int) -> None:
         self.db.execute("DELETE FROM jobs WHERE kind = ? AND subject = ?", (kind, subject))
 
+    def receivers(self) -> list[sqlite3.Row]:
+        """The account's enabled endpoints."""
+        if self._receivers is None:
+            sql = "SELECT * FROM endpoints WHERE account = ? AND state = 'enabled' ORDER BY id"
+            self._receivers = self.db.execute(sql, (self.account.number,)).fetchall()
+        return self._receivers
+
     def emit(self, event: str, data: dict[str, Any]) -> None:
         """Fire `event` with the full resource `data`: one delivery for every enabled endpoint of the account."""
-        for endpoint in self.db.execute(
-            "SELECT * FROM endpoints WHERE account = ? AND state = 'enabled' ORDER BY id", (self.account.number,)
-        ).fetchall():
+        for endpoint in self.receivers():
             seq = self._reserve()
             shaped = encode(events.shape(self.options, event, seq, data))
             self._insert(seq, seq, endpoint, event, clock.iso(self.now), shaped)
 
     def emit_updated_too(self, data: dict[str, Any]) -> None:
-        """subscription.updated beside a cancellation or a renewal, if the service is read so (--updated-too)."""
+        """Fire subscription.updated beside the event of a cancellation or a renewal, if --updated-too is given."""
         if self.options.updated_too:
             self.emit("subscription.updated", data)
 
@@ -153,9 +159,10 @@ class World:
         self.faults = Faults()
         self.dispatcher = Dispatcher(self)
         self.jobs = Jobs(self)
+        self._held: list[int] | None = None  # deliveries that start at the end of together()
 
     def start(self) -> None:
-        """Begin with what a former process left in the database file, and with what time does."""
+        """Start the deliveries that a former process left in the database file, and the jobs."""
         self.dispatcher.resume()
         self.jobs.start()
 
@@ -165,13 +172,28 @@ class World:
 
     @contextmanager
     def effect(self, account: Account, now: datetime | None = None) -> Iterator[Work]:
-        """Open an effect, at `now` or when the account's clock says; when it is committed, its deliveries start."""
+        """Open an effect at `now`, or at the time of the account's clock. Its deliveries start after the commit."""
         with self.store.transaction():
             work = Work(self, account, now)
             yield work
-        self.dispatcher.start(work.new_deliveries)
+        if self._held is None:
+            self.dispatcher.start(work.new_deliveries)
+        else:
+            self._held += work.new_deliveries
         if work.next_due is not None:
             self.jobs.look(account, work.next_due)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make all effects until the end of the block, or if it raises, none of them."""
+        held: list[int] = []
+        self._held = held
+        try:
+            with self.store.transaction():
+                yield
+        finally:
+            self._held = None
+        self.dispatcher.start(held)
 
     def new_secret(self, endpoint: int) -> str:
         """32 characters: the option's, or random, or with --seed the same for the same seed and endpoint."""
@@ -182,7 +204,7 @@ class World:
         return events.sign(f"endpoint {endpoint}".encode(), str(self.options.seed))[:SECRET_LENGTH]
 
     def reset(self) -> None:
-        """Back to the seeded state; deliveries that are not done are dropped."""
+        """Go back to the seeded state, and drop pending deliveries."""
         self.dispatcher.drop()
         self.faults.clear()
         self.store.reset()

@@ -8,10 +8,12 @@ from typing import Any
 from billcore_sandbox import accounts, clock
 from billcore_sandbox.control import bodies
 from billcore_sandbox.control.common import account_or_first, find, named_account
+from billcore_sandbox.effects import new_key
 from billcore_sandbox.errors import Refusal, invalid
-from billcore_sandbox.lifecycle import new_key
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
+
+_LAST_YEAR = 9000  # leaves room for dates that are computed from the clock
 
 
 def create(world: World, body: bodies.NewAccount) -> dict[str, Any]:
@@ -21,7 +23,7 @@ def create(world: World, body: bodies.NewAccount) -> dict[str, Any]:
 
 
 def delete(world: World, uuid: str) -> dict[str, Any]:
-    """Dispose an account that POST accounts made, with all that it has."""
+    """Delete an account with all its data; the first account cannot be deleted."""
     account = named_account(world, uuid)
     assert account is not None
     if account in world.store.accounts[:1]:
@@ -31,7 +33,7 @@ def delete(world: World, uuid: str) -> dict[str, Any]:
 
 
 def issue_key(world: World, body: bodies.Nothing) -> dict[str, Any]:
-    """One more API key for the account."""
+    """Issue one more API key for the account."""
     account = account_or_first(world, body)
     with world.effect(account) as work:
         row = work.machine.create(work, "key", "issue", {"account": account.number, "key": new_key()})
@@ -58,7 +60,7 @@ def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> di
 
 
 async def change_clock(world: World, body: bodies.ClockChange) -> dict[str, Any]:
-    """Move the account's clock forward, stop it or let it run; answers when first attempts of deliveries are done."""
+    """Move the account's clock forward, freeze it or let it run; answers after the first attempts of deliveries."""
     account = account_or_first(world, body)
     if body.freeze and body.run:
         raise invalid("freeze and run contradict each other.")
@@ -79,21 +81,29 @@ def show_clock(account: Account) -> dict[str, Any]:
     return {"account": account.uuid, "now": clock.iso_precise(account.clock.now()), "frozen": frozen}
 
 
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise invalid("The field to must be a time as ISO 8601 writes it, such as 2026-03-31T09:00:00Z.") from None
+    return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+
+
 def _target(account: Account, body: bodies.ClockChange) -> datetime:
     now = account.clock.now()
     try:
         if body.to is not None:
             if body.days or body.seconds:
                 raise invalid("to cannot be combined with days or seconds.")
-            time = datetime.fromisoformat(body.to)
-            target = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+            target = _time(body.to)
         else:
             target = now + timedelta(days=body.days, seconds=body.seconds)
-        clock.add_interval(target, "year", 100)
     except OverflowError:
-        raise invalid("The clock cannot show a time that far away.") from None
-    except ValueError:
-        raise invalid("The field to must be a time as ISO 8601 writes it, such as 2026-03-31T09:00:00Z.") from None
+        target = datetime.max.replace(tzinfo=UTC)
+    if target.year > _LAST_YEAR:
+        raise invalid(f"The clock cannot show a time that far away: {_LAST_YEAR} is its last year.")
     if target < now:
-        raise invalid(f"The clock shows {clock.iso(now)} and only moves forward: POST /_sandbox/accounts makes another.")
+        raise invalid(
+            f"The clock shows {clock.iso(now)} and only moves forward: POST /_sandbox/accounts makes another."
+        )
     return target

@@ -1,4 +1,4 @@
-"""The bodies of control requests. An unknown field is refused: it is a misspelt one."""
+"""The bodies of control requests. An unknown field is refused, because it is probably misspelt."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import msgspec
 Billing = Literal["card", "mobile", "invoice"]
 Days = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
 Id = str | int
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of SQLite holds
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """account: the UUID of the account; left out: the object's, or the first account."""
+    """account: the UUID of an account; without it, the object's account or the first one is meant."""
 
     account: str | None = None
 
@@ -24,7 +25,7 @@ class Nothing(Body):
 class Checkout(Body):
     """A visitor begins to buy a product."""
 
-    product_id: int
+    product_id: Number
     reference_id: str | None = None
     reference_name: str | None = None
     billing: Billing = "card"
@@ -52,32 +53,32 @@ class NewProduct(Body):
     interval: str | None = None
     description: str | None = None
     stays_active: bool = False
-    cycles: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    cycles: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
 
 
 class NewGroup(Body):
     """A product group."""
 
     name: Annotated[str, msgspec.Meta(min_length=1)]
-    products: list[int]
+    products: list[Number]
 
 
 class Group(Body):
     """What changes of a product group."""
 
     name: Annotated[str, msgspec.Meta(min_length=1)] | None = None
-    products: Annotated[list[int], msgspec.Meta(min_length=1)] | None = None
+    products: Annotated[list[Number], msgspec.Meta(min_length=1)] | None = None
 
 
 class NewEndpoint(Body):
-    """A receiver. secret: 32 characters; left out: a new one."""
+    """A receiver. secret: 32 characters; without it, the sandbox makes one."""
 
     url: str
     secret: Annotated[str, msgspec.Meta(pattern="^[!-~]{32}$")] | None = None
 
 
 class Rotation(Body):
-    """overlap: seconds of the account's clock in which deliveries with an even number are signed with the old secret."""
+    """overlap: seconds of the account's clock in which deliveries with an even id have the old secret."""
 
     secret: Annotated[str, msgspec.Meta(pattern="^[!-~]{32}$")] | None = None
     overlap: Annotated[float, msgspec.Meta(ge=0, le=10**9)] = 0.0
@@ -109,5 +110,5 @@ class Trigger(Body):
 class TestHook(Body):
     """test.hook for one endpoint, or for every endpoint of the account or the sandbox."""
 
-    endpoint_id: int | None = None
+    endpoint_id: Number | None = None
     data: Any = None

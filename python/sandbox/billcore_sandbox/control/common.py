@@ -16,7 +16,7 @@ Query = dict[str, str]
 
 
 def named_account(world: World, uuid: str | None) -> Account | None:
-    """The account with this UUID; None where none is named."""
+    """The account with this UUID; None if no account is named."""
     if uuid is None:
         return None
     account = world.store.account_by_uuid(uuid)
@@ -31,7 +31,7 @@ def account_or_first(world: World, body: Body) -> Account:
 
 
 def find(world: World, machine: str, number: str, body: Body) -> tuple[sqlite3.Row, Account]:
-    """An object and its account. Raises the 404 for an unknown id, and for another account's than the named one."""
+    """An object and its account. Raises 404 if the id is unknown, or the object is not of the named account."""
     row = world.store.one(f"SELECT * FROM {SUBJECTS[machine].table} WHERE id = ?", number_of(number))
     named = named_account(world, body.account)
     if row is None or (named is not None and row["account"] != named.number):

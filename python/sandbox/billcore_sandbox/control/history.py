@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from typing import Any
 
 from billcore_sandbox import clock
@@ -27,6 +28,11 @@ def state(world: World, query: Query) -> Any:
     by_state = counts("state", "orders")
     by_type = counts("type", "products", "state = 'live'")
     named = named_account(world, query.get("account"))
+    where, args = of_account(world, query)
+    counted = {
+        table: world.store.all(f"SELECT count(*) AS n FROM {table} WHERE {where}", *args)[0]["n"]
+        for table in ("endpoints", "deliveries", "ledger", "jobs")
+    }
     return {
         "seed": world.store.seed,
         "now": clock.iso_precise(clock.real()),
@@ -41,16 +47,13 @@ def state(world: World, query: Query) -> Any:
             }
             for account in (world.store.accounts if named is None else [named])
         ],
-        "counts": {
-            table: world.store.all(f"SELECT count(*) AS n FROM {table}")[0]["n"]
-            for table in ("endpoints", "deliveries", "ledger", "requests", "jobs")
-        },
-        "faults": world.faults.waiting(),
+        "counts": {**counted, "requests": _requests(world, query, "count(*) AS n")[0]["n"]},
+        "faults": [each for each in world.faults.waiting() if named is None or each["account"] in (None, named.uuid)],
     }
 
 
 def ledger(world: World, query: Query) -> Any:
-    """Every effect, such as a charge or a cancellation, in its order."""
+    """Every effect, such as a charge or a cancellation, oldest first."""
     where, args = of_account(world, query)
     return {
         "effects": [
@@ -67,11 +70,15 @@ def ledger(world: World, query: Query) -> Any:
 
 
 def requests(world: World, query: Query) -> Any:
-    """Every request to the service as received, with the status it got."""
+    """Every request to the service as received, with the status of the answer."""
+    rows = _requests(world, query, "*")
+    return {"requests": [{**dict(row), "headers": json.loads(row["headers"])} for row in rows]}
+
+
+def _requests(world: World, query: Query, columns: str) -> list[sqlite3.Row]:
     account = named_account(world, query.get("account"))
     where, args = ("1", []) if account is None else ("account = ?", [account.uuid])
-    rows = world.store.all(f"SELECT * FROM requests WHERE {where} ORDER BY id", *args)
-    return {"requests": [{**dict(row), "headers": json.loads(row["headers"])} for row in rows]}
+    return world.store.all(f"SELECT {columns} FROM requests WHERE {where} ORDER BY id", *args)
 
 
 def states(world: World, query: Query) -> Any:

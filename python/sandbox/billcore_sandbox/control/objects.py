@@ -1,4 +1,4 @@
-"""What customers, administrators and time do to subscriptions, orders, products and groups: the causes of states.toml."""
+"""What customers, administrators and time do to subscriptions, orders, products and groups."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from billcore_sandbox import clock, resources
 from billcore_sandbox.control import bodies
 from billcore_sandbox.control.common import account_or_first, find, shown
+from billcore_sandbox.effects import order_columns, settles_at_once
 from billcore_sandbox.errors import invalid
-from billcore_sandbox.lifecycle import order_columns, resource_of, settles_at_once
+from billcore_sandbox.lifecycle import resource_of
 from billcore_sandbox.seed import FIXED, ONE_TIME
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import Work, World
@@ -28,9 +29,7 @@ def checkout(world: World, body: bodies.Checkout) -> dict[str, Any]:
         if product["type"] != ONE_TIME:
             subscription = _pending(work, product, body)
         net, vat = resources.net_price(product), round(product["vat_rate"] * 100)
-        columns = order_columns(
-            work, product["id"], net, vat, product["currency"], body.billing, subscription
-        )
+        columns = order_columns(work, product["id"], net, vat, product["currency"], body.billing, subscription)
         columns |= {"reference_id": body.reference_id, "reference_name": body.reference_name}
         columns |= {"is_first": int(subscription is not None), "metadata": json.dumps(body.metadata)}
         order = work.machine.create(work, "order", "checkout", columns)
@@ -62,7 +61,7 @@ def _pending(work: Work, product: sqlite3.Row, body: bodies.Checkout) -> sqlite3
 
 
 def confirm(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
-    """The visitor confirms; paid at once where the billing method settles so."""
+    """The visitor confirms the order, which is also paid if its billing method settles at once."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
         order = work.machine.fire(work, "order", row, "confirm")
@@ -100,14 +99,12 @@ def subscription_cause(world: World, cause: str, body: bodies.Body, number: str)
 
 
 def change_billing(world: World, body: bodies.BillingMethod, number: str) -> dict[str, Any]:
-    """Another billing method, or one that declines."""
+    """Change the billing method, or whether it declines payments."""
     row, account = find(world, "subscription", number, body)
     if body.billing is None and body.declines is None:
         raise invalid("change_billing needs billing or declines.")
     with world.effect(account) as work:
-        work.machine.fire(
-            work, "subscription", row, "change_billing", billing=body.billing, declines=body.declines
-        )
+        work.machine.fire(work, "subscription", row, "change_billing", billing=body.billing, declines=body.declines)
         return shown(work, None, row["id"])
 
 
@@ -143,9 +140,7 @@ def create_group(world: World, body: bodies.NewGroup) -> dict[str, Any]:
         sequence = work.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'product_groups'").fetchone()
         number = max(number, sequence["seq"] if sequence else 0) + 1
         work.set_members(number, body.products)
-        row = work.machine.create(
-            work, "group", "create", {"id": number, "account": account.number, "name": body.name}
-        )
+        row = work.machine.create(work, "group", "create", {"id": number, "account": account.number, "name": body.name})
         work.record("group_create", group_id=row["id"])
         return {"group": resource_of(work, "group", row)}
 
@@ -174,4 +169,4 @@ def _check_products(world: World, account: Account, products: list[int]) -> None
     for product in products:
         row = world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", product)
         if row is None or row["account"] != account.number:
-            raise invalid(f"products names {product}, which is no product of this account.", "invalid_product")
+            raise invalid(f"products names {product}, which is not a product of this account.", "invalid_product")

@@ -1,4 +1,4 @@
-"""The control routes below /_sandbox/: what happened, what the visitor, the administrator and time do, faults.
+"""The control routes below /_sandbox/: what happened; what visitors, administrators and time do; faults.
 
 They are not part of the service. They answer only if the Host header names loopback or a name of --allow-host (a web
 page whose name was pointed at 127.0.0.1 sends its own name), and a POST must be JSON (a page's form cannot send that).
@@ -19,9 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from billcore_sandbox import scenarios
 from billcore_sandbox.control import accounts, bodies, history, objects, webhooks
+from billcore_sandbox.control.common import named_account
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.options import is_loopback
-from billcore_sandbox.service.calls import json_object, reply
+from billcore_sandbox.service.calls import json_object, reply, text
 from billcore_sandbox.service.routes import refusal_response, starlette_app, to_response
 from billcore_sandbox.world import World
 
@@ -88,6 +89,7 @@ def _getter(world: World, action: Action) -> Callable[[Request], Awaitable[Respo
 
 def _poster(world: World, action: Action, body: type) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
+        _no_query(request)
         fields = json_object(await request.body(), request.headers.get("content-type", ""))
         parsed = fields
         if issubclass(body, msgspec.Struct):
@@ -104,9 +106,16 @@ def _poster(world: World, action: Action, body: type) -> Callable[[Request], Awa
 
 def _deleter(world: World, action: Action) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
+        _no_query(request)
         return to_response(reply(action(world, *request.path_params.values())))
 
     return endpoint
+
+
+def _no_query(request: Request) -> None:
+    """Refuse query parameters: only GET routes have them, the other routes have a body."""
+    for name in request.query_params:
+        raise invalid(f"This route has no parameter {name!r}: send it as a field of the body.")
 
 
 def _index(world: World, query: dict[str, str]) -> Any:
@@ -135,7 +144,8 @@ def _documentation(action: Action) -> str:
 
 
 def _fault(world: World, fields: dict[str, Any]) -> Any:
-    """Meet the next matching requests with a fault."""
+    """Apply a fault to the next matching requests."""
+    named_account(world, text(fields, "account", nullable=True))
     return {"id": world.faults.add(fields).id}
 
 
@@ -143,7 +153,7 @@ def _cause(action: Action, cause: str) -> Action:
     def run(world: World, body: Any, number: str) -> Any:
         return action(world, cause, body, number)
 
-    run.__doc__ = f"Let {cause} happen to the object; states.toml says when it may."
+    run.__doc__ = f"Let {cause} happen to the object, if its state allows it: see GET states."
     return run
 
 

@@ -27,8 +27,9 @@ def endpoints(world: World, query: Query) -> Any:
 
 def create_endpoint(world: World, body: bodies.NewEndpoint) -> Any:
     """Register a receiver; the answer has its secret."""
-    number, secret = register(world, account_or_first(world, body), body.url, body.secret)
-    return {"id": number, "url": body.url, "secret": secret}
+    account = account_or_first(world, body)
+    number, secret = register(world, account, body.url, body.secret)
+    return {"id": number, "account": account.uuid, "url": body.url, "secret": secret, "state": "enabled"}
 
 
 def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> Any:

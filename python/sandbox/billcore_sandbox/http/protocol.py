@@ -36,12 +36,12 @@ class Connection:
         self._protocol.transport.abort()
 
     def close(self) -> None:
-        """End in order (FIN) after what has been written, though HTTP may promise more."""
+        """Close the connection (FIN) after what has been written, even if Content-Length promises more."""
         self._protocol.transport.close()
 
 
 class _Recorder(h11.Connection):
-    """Keeps target and headers of the latest request as they came in; uvicorn only passes on changed ones."""
+    """Keeps target and headers of the latest request as received; uvicorn passes on normalised ones."""
 
     target = b""
     headers: list[tuple[bytes, bytes]]
@@ -70,7 +70,7 @@ class SandboxProtocol(H11Protocol):
         self.app = app
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, such as a target with `ü`, with an error object, as everything else."""
+        """Answer a request that is not valid HTTP, such as a target with `ü`, with an error object."""
         refusal = Refusal(400, "invalid_request", f"The request is not valid HTTP: {msg}")
         body = encode(refusal.body())
         headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Connection", "close")]

@@ -16,10 +16,10 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from billcore_sandbox import clock
-from billcore_sandbox.service.calls import Reply, reply
 from billcore_sandbox.errors import Refusal
 from billcore_sandbox.faults import Fault
 from billcore_sandbox.http.protocol import EXTENSION, Connection
+from billcore_sandbox.service.calls import Reply, reply
 from billcore_sandbox.service.routes import internal_error, split_path
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
@@ -29,7 +29,7 @@ _log = logging.getLogger("billcore_sandbox")
 
 
 class Recorder:
-    """ASGI middleware around the service paths. closing: set when the server ends, so that delays end, too."""
+    """ASGI middleware around the service paths. closing: set when the server ends, which also ends delays."""
 
     def __init__(self, world: World, service: ASGIApp, closing: asyncio.Event) -> None:
         self._world = world
@@ -79,7 +79,7 @@ class Recorder:
             await _hang_up(connection, receive, reset=fault.abort)
             return
         if not connection.gone:
-            # Known before it is sent: a client that has the answer finds its status recorded.
+            # Recorded before the answer is sent, so a client that has the answer finds its status here.
             self._world.store.db.execute("UPDATE requests SET status = ? WHERE id = ?", (answer.status, request_id))
         await send(start)
         await send({"type": "http.response.body", "body": answer.body})
@@ -155,13 +155,13 @@ async def _hang_up(connection: Connection, receive: Receive, *, reset: bool) -> 
         connection.reset()
     else:
         connection.close()
-    # uvicorn takes a handler that returns early for a broken one, so stay until the connection has ended.
+    # uvicorn reports a handler that returns without an answer, so wait until the connection has ended.
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 def _canned(fault: Fault) -> Reply:
-    body = b"" if fault.status in (204, 304) else fault.body  # these have none in HTTP
+    body = b"" if fault.status in (204, 304) else fault.body  # HTTP does not allow a body here
     return Reply(fault.status, body, fault.headers, fault.content_type)
 
 

@@ -22,13 +22,14 @@ from uvicorn.server import Server
 
 from billcore_sandbox import __version__
 from billcore_sandbox.control import routes as control
-from billcore_sandbox.errors import Refusal
-from billcore_sandbox.options import Options
+from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.http.protocol import SandboxProtocol
 from billcore_sandbox.http.recorder import Recorder
+from billcore_sandbox.lifecycle import StatesError
+from billcore_sandbox.options import Options
 from billcore_sandbox.seed_file import SeedFileError
 from billcore_sandbox.service import routes as service
-from billcore_sandbox.service.endpoints import register
+from billcore_sandbox.service.endpoints import register, valid_url
 from billcore_sandbox.store import StoreError
 from billcore_sandbox.world import World
 
@@ -73,11 +74,11 @@ class _Server(Server):
 
 
 def run(options: Options) -> int:
-    """Serve until told to end; returns the exit status."""
+    """Serve until a signal, or until standard input ends; returns the exit status."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="billcore sandbox: %(message)s")
     try:
         world = World(options)
-    except (StoreError, SeedFileError) as error:
+    except (StoreError, SeedFileError, StatesError) as error:
         print(f"billcore sandbox: {error}", file=sys.stderr)
         return EXIT_FAILED
     try:
@@ -88,15 +89,27 @@ def run(options: Options) -> int:
         world.store.close()
         return EXIT_FAILED
     try:
-        secrets = {url: register(world, world.store.accounts[0], url)[1] for url in options.deliver}
+        secrets = {url: _receiver(world, url) for url in options.deliver}
     except Refusal as error:
-        print(f"billcore sandbox: --deliver: {error.message}", file=sys.stderr)
+        print(f"billcore sandbox: {error.message}", file=sys.stderr)
+        world.store.close()
         return EXIT_FAILED
     try:
         asyncio.run(_serve(world, listener, options, secrets))
     finally:
         world.store.close()
     return 0
+
+
+def _receiver(world: World, url: str) -> str:
+    """The secret of a receiver that --deliver names; a database file may know the receiver from an earlier run."""
+    first = world.store.accounts[0]
+    known = world.store.one("SELECT secret FROM endpoints WHERE account = ? AND url = ?", first.number, url)
+    if known is not None:
+        return str(known["secret"])
+    if not valid_url(url):
+        raise invalid(f"--deliver {url} is not an absolute http or https URL.")
+    return register(world, first, url)[1]
 
 
 def _bind(options: Options) -> socket.socket:
@@ -146,14 +159,14 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
     server = _Server(config, closing, world)
     if options.exit_with_stdin:
         threading.Thread(target=_watch_stdin, args=(server,), daemon=True).start()
-    # The socket listens already: whoever reads the line can connect.
+    # The socket listens already, so a program that reads the line can connect.
     ready = _ready_line(world, listener, secrets)
     print(_banner(ready) if sys.stdout.isatty() else json.dumps(ready), flush=True)
     await server.serve(sockets=[listener])
 
 
 def _watch_stdin(server: Server) -> None:
-    """End when the other end of standard input closes: the process that started us is gone."""
+    """End when standard input ends, because the parent process has ended."""
     with contextlib.suppress(OSError):
         while os.read(0, 4096):
             pass
@@ -188,5 +201,7 @@ def _banner(ready: dict[str, Any]) -> str:
         f"export BILLCORE_API_KEY={ready['api_key']}",
         f"export BILLCORE_SANDBOX_CONTROL={ready['control_url']}",
     ]
-    lines += [f"export BILLCORE_WEBHOOK_SECRET={each['secret']}  # {each['url']}" for each in ready.get("endpoints", [])]
-    return "\n".join([*lines, "", "billcore-sandbox trigger renewal-fails   # lets a story happen", ""])
+    lines += [
+        f"export BILLCORE_WEBHOOK_SECRET={each['secret']}  # {each['url']}" for each in ready.get("endpoints", [])
+    ]
+    return "\n".join([*lines, "", "billcore-sandbox trigger renewal-fails   # runs a scenario", ""])

@@ -68,7 +68,7 @@ def query_integer(query: list[tuple[str, str]], name: str, default: int, least: 
 
 
 def number_of(text: str) -> int:
-    """A resource id of a path as the store's key. An id is decimal digits as we hand them out; others do not exist."""
+    """The store's key for a resource id in a path; -1, which no row has, for a text that is not such an id."""
     if not re.fullmatch(r"[1-9][0-9]{0,17}", text):
         return -1
     return int(text)
@@ -80,7 +80,7 @@ def json_object(body: bytes, content_type: str) -> dict[str, Any]:
         raise Refusal(415, "unsupported_media_type", "Send the body as Content-Type: application/json.")
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
-        # A lone surrogate escape is no text: it could be stored nowhere.
+        # A lone surrogate cannot be encoded in UTF-8, so it could not be stored.
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         raise Refusal(400, "invalid_json", "The body is not valid JSON in UTF-8.") from None
@@ -94,7 +94,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def integer(fields: dict[str, Any], name: str, default: int | None, least: int, most: int = MAX_INTEGER) -> int:
-    """An integer field; `default` None: required. Booleans and 1.0 are not integers."""
+    """An integer field, required if `default` is None. Booleans and 1.0 are not integers."""
     if name not in fields and default is not None:
         return default
     value = fields.get(name)
@@ -106,7 +106,7 @@ def integer(fields: dict[str, Any], name: str, default: int | None, least: int, 
 
 
 def text(fields: dict[str, Any], name: str, *, nullable: bool = False) -> str | None:
-    """A string field, or None where it is absent (or null and may be)."""
+    """A string field; None if it is absent, or null where null is allowed."""
     value = fields.get(name)
     if name not in fields or (nullable and value is None):
         return None

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from billcore_sandbox.service.calls import Call, Reply, query_integer, reply
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.resources import MAX_INTEGER, ORDER_STATES
+from billcore_sandbox.service.calls import Call, Reply, query_integer, reply
 
 
 def answer(
@@ -32,7 +32,7 @@ def answer(
         rows = call.world.store.all(sql, *args, per_page, (page - 1) * per_page)
     links = {
         "next": link(call, page + 1) if page < total_pages else None,
-        # From beyond the end, back to the last page there is.
+        # From a page after the end, the previous page is the last page with items.
         "previous": link(call, min(page - 1, max(total_pages, 1))) if page > 1 else None,
     }
     pagination = {

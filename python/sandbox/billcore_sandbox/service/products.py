@@ -7,16 +7,16 @@ import sqlite3
 from typing import Any
 
 from billcore_sandbox import resources
+from billcore_sandbox.errors import invalid, not_found
 from billcore_sandbox.service import lists
 from billcore_sandbox.service.calls import Call, Reply, data, integer, json_object, number_of, reply, text
-from billcore_sandbox.errors import invalid, not_found
 
 # Prices with VAT are made with decimals and stored as SQLite integers; this leaves room for both.
 MAX_PRICE = 10**15
 
 
 def find(call: Call) -> sqlite3.Row:
-    """The product of the path; a deleted one is gone."""
+    """The product of the path. Raises 404, also for a deleted product."""
     row = call.world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", number_of(call.id))
     if row is None or row["account"] != call.account.number:
         raise not_found()
@@ -60,7 +60,7 @@ def _changes(fields: dict[str, Any]) -> dict[str, Any]:
     if "vat_rate" in fields:
         rate = fields["vat_rate"]
         number = isinstance(rate, int | float) and not isinstance(rate, bool)
-        if not number or not 0 <= rate <= 100:  # NaN is refused here, too: it compares false
+        if not number or not 0 <= rate <= 100:  # also refuses NaN, whose comparisons are false
             raise invalid("The field vat_rate must be a number from 0 to 100.")
         changes["vat_rate"] = float(rate)
     return changes

@@ -13,9 +13,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from billcore_sandbox.errors import Refusal, not_found
 from billcore_sandbox.service import endpoints, orders, products, subscriptions
 from billcore_sandbox.service.calls import Call, Reply, parse_query, reply
-from billcore_sandbox.errors import Refusal, not_found
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -39,11 +39,11 @@ ROUTES: tuple[tuple[str, str, Operation], ...] = (
 
 
 class Unauthorized(Exception):
-    """No or no valid API key: 401, whose body is `null` and no error object."""
+    """The API key is missing or invalid: 401, with the body `null` instead of an error object."""
 
 
 def authenticate(world: World, keys: list[str], account_uuid: str) -> Account:
-    """The account of the URL, if the key is its own. A key that is valid elsewhere sees 404, as for what is missing."""
+    """The account of the URL, if the key belongs to it. Another account's key gets the 404 of a missing resource."""
     owner = world.store.account_by_key(keys[0]) if len(keys) == 1 else None
     if owner is None:
         raise Unauthorized
@@ -72,7 +72,7 @@ def starlette_app(routes: list[Route]) -> Starlette:
     app = Starlette(
         routes=routes, exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _failed}
     )
-    # "/products/" is another path than "/products": no redirects, the key would be sent again.
+    # "/products/" is another path than "/products". A redirect would make clients send the key again.
     app.router.redirect_slashes = False
     return app
 
@@ -91,14 +91,14 @@ def build(world: World) -> ASGIApp:
         except Refusal as error:
             await refusal_response(error)(scope, receive, send)
         else:
-            # Routed still encoded, so that an id with an encoded slash stays one segment.
+            # The path is routed in its encoded form, so that an id with an encoded slash stays one segment.
             await inner({**scope, "path": path, "root_path": "", "billcore.account": account}, receive, send)
 
     return app
 
 
 def _routes(world: World) -> list[Route]:
-    """One Route per path: a path's methods must be together, or a wrong one would not be answered 405."""
+    """One Route per path. It has all methods of the path, so that another method is answered with 405."""
     by_path: dict[str, dict[str, Operation]] = {}
     for method, path, operation in ROUTES:
         by_path.setdefault(path, {})[method] = operation
@@ -136,10 +136,10 @@ async def _http_error(request: Request, error: Any) -> Response:
 
 
 async def _failed(request: Request, error: Any) -> Response:
-    # Starlette raises the error again after this answer; whoever runs the application logs it.
+    # Starlette raises the error again after this answer, and the caller of the application logs it.
     return refusal_response(internal_error())
 
 
 def internal_error() -> Refusal:
-    """The answer to a fault of the sandbox itself."""
+    """The answer to an error in the sandbox itself."""
     return Refusal(500, "internal", "The sandbox itself failed: see its stderr.")

@@ -6,6 +6,11 @@ import json
 import sqlite3
 
 from billcore_sandbox import resources
+from billcore_sandbox.effects import bill
+from billcore_sandbox.errors import Refusal, invalid, not_found
+from billcore_sandbox.resources import MAX_INTEGER
+from billcore_sandbox.seed import DONATION, ONE_TIME
+from billcore_sandbox.service import lists
 from billcore_sandbox.service.calls import (
     Call,
     Reply,
@@ -17,18 +22,13 @@ from billcore_sandbox.service.calls import (
     query_integer,
     text,
 )
-from billcore_sandbox.errors import Refusal, invalid, not_found
-from billcore_sandbox.lifecycle import bill
-from billcore_sandbox.resources import MAX_INTEGER
-from billcore_sandbox.seed import DONATION, ONE_TIME
-from billcore_sandbox.service import lists
 
 MAX_PER_PAGE, DEFAULT_PER_PAGE = 200, 20
 MAX_VAT = 100_000
 
 
 def find(call: Call) -> sqlite3.Row:
-    """The subscription of the path. Another account's is as unknown as one that does not exist."""
+    """The subscription of the path. Another account's subscription gets the 404 of a missing one."""
     row = call.world.store.one("SELECT * FROM subscriptions WHERE id = ?", number_of(call.id))
     if row is None or row["account"] != call.account.number:
         raise not_found()
@@ -36,7 +36,7 @@ def find(call: Call) -> sqlite3.Row:
 
 
 def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
-    """The product that a body names. It is the body that is wrong, so it is 422 and not 404."""
+    """The product that a body names. The body is wrong, so the answer is 422 and not 404."""
     row = call.world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", product_id)
     if row is None or row["account"] != call.account.number:
         raise invalid("The field product_id names no product of this account.", "invalid_product")
@@ -73,7 +73,7 @@ def order_list(call: Call) -> Reply:
     if states:
         source += f" AND state IN ({', '.join('?' * len(states))})"
         args.extend(states)
-    # Latest first; of two in the same second, the later made first.
+    # Latest first; within one second, by descending id.
     return lists.answer(call, source, args, per_page, "created_at DESC, id DESC", resources.order)
 
 
@@ -100,7 +100,7 @@ def change_product(call: Call) -> Reply:
 
 
 def charge(call: Call) -> Reply:
-    """A one-off charge: an order that is confirmed, and paid where the billing method settles at once."""
+    """A one-off charge: an order that is confirmed, and also paid if the billing method settles at once."""
     row, world = find(call), call.world
     fields = json_object(call.body, call.content_type)
     product_id = integer(fields, "product_id", None, 1)

@@ -1,0 +1,96 @@
+"""The tables of the sandbox's README, and the recipe of examples/container, against the sandbox."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import billcore_sandbox
+from billcore.testing import Sandbox
+from billcore_sandbox import options
+from billcore_sandbox.lifecycle import Machine
+from billcore_sandbox.scenarios import SCENARIOS
+from sandbox.support import Service
+
+README = (Path(billcore_sandbox.__file__).parents[1] / "README.md").read_text("utf-8")
+CONTAINER = Path(__file__).resolve().parents[2] / "examples" / "container"
+
+
+def table(first: str) -> list[list[str]]:
+    """The rows of the table whose head begins with this cell, without backticks."""
+    lines = README.replace("`", "").partition(f"\n| {first} |")[2].splitlines()[2:]
+    rows = lines[: next(number for number, line in enumerate(lines) if not line.startswith("|"))]
+    return [[cell.strip() for cell in row[1:-1].split("|")] for row in rows]
+
+
+def test_states() -> None:
+    rows = [
+        [
+            row.machine,
+            ", ".join(row.sources),
+            row.cause,
+            row.guard or "",
+            row.to,
+            row.event or "",
+            "yes" if row.interface else "",
+        ]
+        for row in Machine().transitions
+    ]
+    assert table("object") == rows
+
+
+def test_scenarios() -> None:
+    pairs = [pair for row in table("scenario") for pair in (row[:2], row[2:]) if pair[0]]
+    assert pairs == [[each.name, each.about] for each in SCENARIOS.values()]
+
+
+def test_demo_data(sandbox: Sandbox) -> None:
+    made = sandbox.new_account()
+    accounts = [*sandbox.control.state()["accounts"][:2], *made.control.state()["accounts"]]
+    shown = [[int(cell) for cell in row[1:]] for row in table("account")]
+    kinds = ("subscriptions", "orders", "products")
+    assert shown == [[sum(account[kind].values()) for kind in kinds] for account in accounts]
+    orders = [
+        Service(account)
+        .get(f"/subscription/{Service(account).subscription(name)['id']}/orders")
+        .json["pagination"]["total"]
+        for account in (sandbox.accounts[0], made.accounts[0])
+        for name in ("demo-active", "demo-many-orders")
+    ]
+    assert "with {} and {} orders, in a new account with {} and {} |".format(*orders) in README
+    named = [name for row in table("reference_id (first and new accounts)") for name in row[0].split(", ")]
+    assert sorted(named) == sorted(made.ids["subscriptions"])
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser()
+    options.add_arguments(made)
+    return made
+
+
+def test_options() -> None:
+    real = {name for action in parser()._actions for name in action.option_strings if name.startswith("--")}
+    named = {name for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)}
+    assert named - real == {"--on"}
+    assert real - named == {"--exit-with-stdin"}
+
+
+def test_the_container(sandbox: Sandbox) -> None:
+    compose = (CONTAINER / "compose.yml").read_text("utf-8")
+    entry: list[Any] = json.loads((CONTAINER / "Dockerfile").read_text("utf-8").partition("ENTRYPOINT ")[2])
+    command = re.findall(r"--[\w=-]+", compose.partition("command: ")[2].partition("\n")[0])
+    chosen = options.from_namespace(parser().parse_args([*entry[1:], *command]))
+    assert (chosen.host, chosen.port, chosen.allow_host, chosen.deliver_to) == (
+        "0.0.0.0",
+        8080,
+        ("billing",),
+        ("shop",),
+    )
+    first = sandbox.accounts[0]
+    assert f"BILLCORE_BASE_URL: http://billing:8080/{first.base_url.rpartition('/')[2]}\n" in compose
+    assert f"BILLCORE_API_KEY: {first.api_key}\n" in compose
+    for option in ("--host 0.0.0.0", "--allow-non-loopback", "--allow-host billing", "--deliver-to shop"):
+        assert f"- `{option}`" in README
