@@ -30,7 +30,7 @@ CONTENDERS = {
     "billcore": Contender("billcore for order in pager"),
     "billcore_async": Contender("billcore async for order in pager"),
     "arrow": Contender("billcore to_arrow(), pyarrow"),
-    "batches": Contender("billcore to_batches(), pyarrow"),
+    "batches": Contender("billcore to_batches(rows=8192), pyarrow"),
     "pycurl": Contender("pycurl + orjson"),
     "aiohttp": Contender("aiohttp + orjson", (8, 16)),
     "requests": Contender("requests", (1,)),
