@@ -690,7 +690,8 @@ def verify(
 ) -> Verified:
     """Check a webhook's signature.
 
-    The precomputed keys of the last four secrets stay in memory. A Verifier keeps its own keys and is faster.
+    Keeps the prepared keys of the last four secrets in memory. A program that verifies often should keep a Verifier,
+    which is faster.
 
     Args:
         body: The raw body as received, as bytes or another buffer.

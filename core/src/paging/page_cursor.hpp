@@ -41,7 +41,7 @@ class PageCursor {
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
   [[nodiscard]] std::span<const std::uint64_t> taken_ids() const noexcept { return {ids_.data(), position_}; }
   [[nodiscard]] std::span<const std::uint64_t> left_ids() const noexcept { return std::span(ids_).subspan(position_); }
-  /// Number of ids of the page that have been yielded, from this page or an earlier one.
+  /// Number of the page's records that were yielded: from this page, or from an earlier page that had them too.
   [[nodiscard]] std::int64_t given_ids() const noexcept;
   [[nodiscard]] bool may_hold_other_than_objects() const noexcept { return odd_; }
 

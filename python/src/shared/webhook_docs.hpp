@@ -288,7 +288,9 @@ inline constexpr const char* verify_signature = "verify(body, signature, secret,
 inline constexpr const char* verify =
     "Check a webhook's signature.\n"
     "\n"
-    "The precomputed keys of the last four secrets stay in memory. A Verifier keeps its own keys and is faster.\n"
+    "Keeps the prepared keys of the last four secrets in memory. A program that verifies often should keep a "
+    "Verifier,\n"
+    "which is faster.\n"
     "\n"
     "Args:\n"
     "    body: The raw body as received, as bytes or another buffer.\n"

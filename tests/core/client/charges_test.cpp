@@ -355,7 +355,7 @@ TEST(FindCharges, NeverLosesAnOrderSilently) {
             list.erase(at);
           }
           break;
-        case 2:  // restores a deleted order; without a total, the search might not notice it
+        case 2:  // restores a deleted order, which the search cannot always notice if the service sends no total
           if (has_total && !gone.empty()) {
             list.insert(std::lower_bound(list.begin(), list.end(), gone.back()), gone.back());
             gone.pop_back();

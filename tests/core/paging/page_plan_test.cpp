@@ -8,7 +8,7 @@
 namespace billcore::detail {
 namespace {
 
-// Reads a list that does not change to its end; returns the page numbers in the order of reading.
+// Reads an unchanging list to its end; returns the page numbers in the order of reading.
 std::vector<std::int64_t> read_to_end(PagePlan& plan, std::int64_t last) {
   std::vector<std::int64_t> out;
   while (const auto wanted = plan.wanted(true)) {

@@ -253,7 +253,7 @@ TEST(Pager, AListThatMovedBetweenTwoLives) {
   };
   const Made same_second{{"3", "4"}, 2, 3, 6};
   const Made same_third{{"5", "6"}, 3, 3, 6};
-  // The total is always the same: where the list changes, one record was added at the head and one was deleted.
+  // The total never changes: when the list changes, one record is added at its head and another one is deleted.
   for (const auto& each : std::vector<Case>{
            {0, {{{"1", "2"}, 1, 3, 6}, same_second, same_third}, {"1", "2", "3", "4", "5", "6"}, ""},
            {0,
