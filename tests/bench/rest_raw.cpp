@@ -99,7 +99,7 @@ class Multi : public Row {
   Reader reader_;
 };
 
-// One handle and connection for each thread: what threads cost without billcore.
+// Uses one handle and one connection per thread, to show what threads cost without billcore.
 class Threads : public Row {
  public:
   Threads(const Server& server, int count, Reader reader) : team_(count, &run_one, this) {
