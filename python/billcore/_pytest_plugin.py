@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def _billcore_sandbox_process() -> Iterator[Sandbox]:
-    """One sandbox process for the whole run, because a start takes longer than a reset."""
+    """One sandbox process for the whole run, because starting a sandbox takes longer than resetting it."""
     from billcore.testing import Sandbox
 
     with Sandbox() as sandbox:

@@ -328,7 +328,7 @@ def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
             stream = client.subscriptions.orders("s").to_arrow()
             signal.setitimer(signal.ITIMER_REAL, 0.2)
             try:
-                # Either the reader's own error or the handler's exception is raised first.
+                # The reader may raise its own error first; then the handler's exception must follow.
                 try:
                     READERS[reader](stream)
                 except AlarmError:

@@ -325,8 +325,8 @@ TEST(Arrow, JoinedPagesHaveTheRowsOfTheirPages) {
   const std::vector<Texts> pages{{R"({"id":1,"name":"a","use_cart":false,"price":1})", R"({"id":2})"},
                                  {R"({"id":3,"name":"","vat_rate":0,"images":[]})"},
                                  {whole, R"({"id":5,"name":null,"use_cart":null})", R"({"id":6,"use_cart":true})"}};
-  const auto columns = detail::choose_columns(
-      detail::Table::products, Texts{"id", "name", "vat_rate", "use_cart", "images", "price", "raw"});
+  const auto columns = detail::choose_columns(detail::Table::products,
+                                              Texts{"id", "name", "vat_rate", "use_cart", "images", "price", "raw"});
   Texts each;
   for (const auto& page : pages) {
     for (const auto& row : rows_of<Product>(page, detail::column_names(*columns))) each.push_back(row);
