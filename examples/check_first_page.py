@@ -77,7 +77,7 @@ def missing_packages(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def fresh_folder(path: Path) -> Iterator[Path]:
-    """Yields an empty folder, and removes it at the end. A parallel run that needs the same folder waits."""
+    """Yields an empty folder, and removes it at the end. Waits while another run uses the same folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -106,7 +106,7 @@ def copy_tree(to: Path) -> None:
         subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
 
 
-# Commands that test other statements of README.md and capi/README.md. They run before the last block, because the
+# Commands that test what the prose of README.md and capi/README.md claims. They run before the last block, because the
 # last block stops the sandbox.
 FURTHER_CHECKS = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)

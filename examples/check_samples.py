@@ -105,7 +105,7 @@ def check_verify(command: list[str]) -> None:
     paid = b'{"id":8,"name":"order.paid","account":1,"data":{"id":"ord_1","total":19900}}'
     done = run(command, webhooks.sign(paid, SECRET), body=paid)
     expect(done.stdout == b"event 8: order ord_1 is paid, 19900 cents\n", f"{command} reads an order")
-    # Of a test.hook only the name is reliable, so the programs must not need any other field.
+    # Only the name of a test.hook is reliable, so the programs must not need any other field.
     for body in (BODY, b'{"name":"test.hook"}', b'{"id":{},"name":"test.hook","account":null,"data":[]}'):
         done = run(command, webhooks.sign(body, SECRET), body=body)
         expect((done.returncode, done.stdout) == (0, b"test.hook\n"), f"{command} reads only the name of {body!r}")

@@ -45,7 +45,7 @@ area_conformance() {
     return
   fi
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run conformance "${tests[@]}" -k "not python"
-  # Use few processes: each process of xdist collects all tests, which is slow under AddressSanitizer.
+  # Use few processes: each pytest-xdist process collects all tests, which is slow under AddressSanitizer.
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
@@ -99,7 +99,7 @@ area_interface() {
   if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
   PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
-# layering: which file may include which, what binaries link, how large they are
+# layering: allowed includes between files; what the binaries link, and their sizes
 area_layering() {
   build_release
   install_package
@@ -111,8 +111,8 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # Runs only the tests that depend on the optimised build or the installation, and tests that take long; the area
-  # python runs all.
+  # Runs only the tests that depend on the optimised build or the installation, and long-running tests; the area
+  # python runs all tests.
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
     tests/python/test_{arrow,arrow_reading,async_sockets,cycles,errors,exit,find_charges,first_calls,fork,fork_workers}.py \
     tests/python/test_{gevent,import,interrupt,large_answers,leaks,long_lists,pickles,prefetch,process_life,proxy}.py \
@@ -122,7 +122,7 @@ area_install() {
   run docs "$installed_python" -m pytest -q python/docs
   run install-c ctest_in build/release/tests/capi 300
 }
-# wheel: the self-contained wheel, beside packages that bring their own OpenSSL and libcurl
+# wheel: the self-contained wheel, also together with packages that bring their own OpenSSL and libcurl
 area_wheel() {
   local folder
   wheel_python="${BILLCORE_WHEEL_PYTHON:-$(bc_python)}"
@@ -148,7 +148,7 @@ make_wheel() { # FOLDER
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
-# proof: no branch and no address depends on a secret
+# proof: no branch and no memory address depends on a secret
 # Runs the release build under memcheck, because memcheck does not work with sanitizers.
 area_proof() {
   build_release
@@ -185,7 +185,7 @@ area_tsan() {
 }
 # Tests a binding that uses the C ABI, against libraries installed under a prefix. `venv` is first in PATH, because
 # FOLDER may be /usr/bin, whose Python has no pytest.
-test_over_c() { # LANGUAGE FOLDER: FOLDER has the tools of the language, such as its compiler
+test_over_c() { # LANGUAGE FOLDER: FOLDER has the language's tools, such as its compiler
   local driver
   build_release
   rm -rf "build/$1-prefix"

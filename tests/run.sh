@@ -101,8 +101,8 @@ make_package() { # FOLDER
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
       ./python/sandbox ".[sandbox]" "${beside[@]}"
 }
-# Deletes packages and wheels of earlier states of the tree, 1 GB each, that were not used for a week.
-prune() { # FOLDER: the package in use
+# Deletes cached packages and wheels of earlier versions of the tree (1 GB each) that were not used for a week.
+prune() { # FOLDER: the package in use, which is kept
   touch "$1"
   find "$bc_cache" -maxdepth 1 \( -name 'package-*' -o -name 'wheel-cpython-*' \) -mtime +7 -exec rm -rf {} +
 }

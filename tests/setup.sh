@@ -41,9 +41,9 @@ bc_python() {
   exit 1
 }
 
-# bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless it exists. If a parallel run is making the same folder,
-# waits for that run. COMMAND must return a non-zero status when it fails, because bash may ignore `set -e`, for
-# example before `||`.
+# bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless FOLDER exists. If a parallel run is making the same
+# folder, waits for that run. COMMAND must return a non-zero status when it fails, because bash may ignore `set -e`,
+# for example before `||`.
 bc_once() {
   local folder="$1"
   shift
@@ -64,8 +64,8 @@ bc_make_venv() { # FOLDER PYTHON REQUIREMENT…
   "$2" -m venv "$1" && "$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}"
 }
 
-# bc_venv_of PYTHON REQUIREMENT…: prints the folder of a virtual environment with exactly these requirements; makes it
-# once.
+# bc_venv_of PYTHON REQUIREMENT…: prints the folder of a virtual environment with exactly these requirements; makes
+# the environment on first use.
 bc_venv_of() {
   local python="$1" key folder
   key="$(printf '%s\n' "$("$python" -VV)" "$@" | sha256sum | cut -c1-16)"

@@ -25,8 +25,8 @@ type call struct {
 }
 
 // maxCalls is the largest number of calls of a client that run at once. Each call occupies a thread, and the Go
-// runtime ends a process that has ten thousand threads. Another call waits until one of these calls ends; it fails if
-// its context is done or its time-out passes before that.
+// runtime ends a process that has ten thousand threads. A further call waits until one of the maxCalls calls ends;
+// the waiting call fails if its context is done or its time-out passes first.
 const maxCalls = 1000
 
 func noContext() error {
@@ -51,8 +51,8 @@ func ended(cause error) error {
 	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf returns the time-out in milliseconds to set for a call, after the call has waited for a slot for the
-// duration waited. A negative result means that the client's own time-out applies.
+// timeoutOf returns the time-out (milliseconds) to pass to the C library: the time left after the call has waited for
+// a slot. waited is how long the call waited. A negative result means that the client's own time-out applies.
 func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	timeout, most := int64(-1), c.timeout
 	if most >= 0 && waited > 0 {
@@ -108,7 +108,7 @@ func (c *call) watch(ctx context.Context) (stop func()) {
 	})
 	return func() {
 		if !unregister() {
-			<-told // wait until the AfterFunc function no longer uses the token
+			<-told // wait until the function passed to AfterFunc no longer uses the token
 		}
 	}
 }
@@ -146,7 +146,8 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	return made, nil
 }
 
-// causeOf returns the context's error when that may be why a call failed with this status; nil otherwise.
+// causeOf returns the context's error if the end of the context may explain a call's failure with this status; nil
+// otherwise.
 func causeOf(ctx context.Context, status C.billcore_status) error {
 	switch status {
 	case C.BILLCORE_ERROR_INTERRUPTED, C.BILLCORE_ERROR_TIMEOUT, C.BILLCORE_ERROR_OUTCOME_UNKNOWN:

@@ -15,11 +15,12 @@ import (
 )
 
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's orders since the
-// charge was sent, latest first. The argument charge is the error that the failed charge returned; any other error
-// gives ErrInvalidArgument. The Total of the charge's order is amount times quantity (cents without VAT). If no such
-// order is found, either the charge was not made or the service is still processing it. In this case wait for as long
-// as the service may need, search again, and charge again only when that search does not find the order either.
-// FindCharges fails with ErrPossiblyMissed when orders may be missing: see FoundCharges.
+// charge was sent, latest first. The argument charge is the error that the failed charge returned; an error that is
+// not about a charge of unknown outcome gives ErrInvalidArgument. The Total of the charge's order is amount times
+// quantity (cents without VAT). If FindCharges does not return an order with this Total, either the charge was not
+// made or the service is still processing it. Before you charge again, wait for as long as the service may need to
+// process the charge, and call FindCharges a second time; charge again only if the second search does not find the
+// order either. FindCharges fails with ErrPossiblyMissed when orders may be missing: see FoundCharges.
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error
 	errors.As(charge, &given)
@@ -40,9 +41,9 @@ func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ..
 }
 
 // FindChargesSince searches as FindCharges does, but takes an instant instead of an error: use it when the error was
-// lost, for example in a crash. FindChargesSince returns the subscription's orders created at or after since, which
-// is rounded down to a second, by the service's clock. FindChargesSince refuses the option SearchSkew: pass an
-// earlier instant instead.
+// lost, for example in a crash. FindChargesSince returns the subscription's orders that were created at the instant
+// since or later, by the service's clock. The search rounds since down to a second. FindChargesSince refuses the
+// option SearchSkew: pass an earlier instant instead.
 func (s Subscriptions) FindChargesSince(
 	ctx context.Context, id ID, since time.Time, options ...ChargeSearchOption,
 ) ([]Order, error) {

@@ -83,9 +83,9 @@ func (c *Client) With(options ...Option) (*Client, error) {
 	return newClient(made.out, options, c), nil
 }
 
-// Close closes idle connections. Running calls finish, and existing lists still return the pages that they have
-// already fetched. Later calls fail with ErrConfig. Closing again does nothing. Closing a client made by With closes
-// no connections: the connections belong to the client on which With was called.
+// Close closes idle connections. Calls in flight finish, and existing lists still return the pages that they have
+// already fetched. Calls that begin after Close fail with ErrConfig. Closing again does nothing. Closing a client
+// made by With closes no connections: the connections belong to the client on which With was called.
 func (c *Client) Close() error {
 	native, err := c.use()
 	if err != nil {
@@ -113,5 +113,6 @@ func (c *Client) use() (*C.billcore_client, error) {
 
 // WithLogger logs the beginning and the end of every attempt at level debug, and every retry as a warning. If a write
 // is cancelled after it was sent, the logger gets one more warning with the path of the write, which contains the id.
-// A client has either a logger or hooks: if WithLogger and WithHooks are both given, the later option applies.
+// A client has either a logger or hooks: if the caller passes both WithLogger and WithHooks, the later option
+// applies.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

@@ -4,7 +4,8 @@
 // Every write is sent at most once. For a write that may have happened, errors.Is(err, [ErrOutcomeUnknown]) is true.
 // Before you send such a write again, check whether it happened (for a charge, with [Subscriptions.FindCharges]). A
 // write that fails with [ErrDecode] was done, but the service's answer does not have the promised form. After
-// [ErrOutOfMemory] it is not known whether the write was done. After any other error the write was not done.
+// [ErrOutOfMemory] it is not known whether the write was done. After an error that is not named here, the write was
+// not done.
 //
 // Every call takes a context. Cancelling the context ends the transfer. A call ends at the client's time-out or the
 // context's deadline, whichever is first.

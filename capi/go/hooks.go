@@ -30,21 +30,21 @@ type Attempt struct {
 	Sent           bool // whether any part of the request was sent; set after the attempt
 	OutcomeUnknown bool // whether this is a write that may or may not have happened; set after the attempt
 	// Path is set only for a write that was sent and whose context was done before the answer was complete. Path
-	// contains the id and is relative to the base URL. Such a write may have happened: log a warning in case the caller
-	// drops the error.
+	// contains the id and is relative to the base URL. A write for which Path is set may have happened: log a warning
+	// in the hook, in case the caller of the write drops the error.
 	Path string
 }
 
 // Hooks are called for every attempt of every call: for logs, metrics and traces. Each call of OnRequest is followed
-// by exactly one call of OnResponse, even when the context of the attempt is done, or when a loop over a list ends
-// while pages are in flight. Any of the hooks may be nil.
+// by exactly one call of OnResponse, even when the context of the call is done, or when a loop over a list ends while
+// pages are in flight. Any of the hooks may be nil.
 //
-// Each hook runs on a goroutine of its own. The call waits until the hook returns. Leaving the loop over a list,
-// closing the list and its finalizer also wait for hooks, if pages of the list are in flight. When goroutines share a
-// client, several hooks run at once. ctx is the context of the call, and may already be done. A hook may make other
-// calls, but must not use the list that is being read. A panic in a hook is logged with slog.Error. Neither a panic
-// nor runtime.Goexit (as in testing.T.FailNow) in a hook changes the result of the call, because the caller must
-// learn whether a write was done.
+// Each hook runs on a goroutine of its own. The call waits until the hook returns. If pages of a list are in flight,
+// the end of the loop over the list, the list's Close and its finalizer also wait for hooks. When goroutines share a
+// client, several hooks may run at once. ctx is the context of the call, and may already be done. A hook may make
+// other calls, but must not use the list that is being read. A panic in a hook is logged with slog.Error. Neither a
+// panic nor runtime.Goexit (as in testing.T.FailNow) in a hook changes the result of the call, because the caller
+// must learn whether a write was done.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
 	OnResponse func(ctx context.Context, attempt Attempt) // after an attempt: answered, failed or cancelled

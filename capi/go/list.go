@@ -22,9 +22,9 @@ import (
 // List reads a list lazily, page by page, and fetches the next pages while the loop reads the current page. When the
 // list's context is done, the loop ends with an error before the next page.
 //
-// One loop at a time may read a list: a second loop gets ErrInvalidArgument. All methods except All and Pages are
-// safe for concurrent use, even inside the loop; they wait while the list fetches a page. Close frees the list; so
-// does the garbage collector.
+// One loop at a time may read a list: a second loop gets ErrInvalidArgument. The methods other than All and Pages are
+// safe for concurrent use, and may be called inside a loop over the list. These methods wait while the list fetches a
+// page. Close frees the list; so does the garbage collector.
 type List[T any] struct {
 	failed error // set when the list could not be made; every read then returns this error
 	ctx    context.Context
@@ -34,7 +34,7 @@ type List[T any] struct {
 	handle  handle.Handle
 	reading atomic.Bool
 	given   atomic.Int64 // number of items of the current page that the loop has returned
-	mutex   sync.Mutex   // locked during calls of the C library
+	mutex   sync.Mutex   // locked during calls to the C library
 	skipped int64        // number of items of the current page that the C list counts as read
 }
 
@@ -62,7 +62,7 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 	}
 	defer C.billcore_options_free(query)
 	// A time-out in the C options would apply to each page, but the context's deadline applies to the whole list. So
-	// begin() sets no time-out, and the cancel token ends the list when its context is done.
+	// begin() does not set a time-out, and a cancel token ends the list when the list's context is done.
 	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
 		return err
 	}
@@ -119,8 +119,9 @@ func (l *List[T]) done() {
 	l.handle.Done()
 }
 
-// All reads from the current position: the start of the list, or after the item at which an earlier loop ended. After
-// an error the loop ends; the next All requests the same page again. Leaving the loop early cancels the prefetch.
+// All reads the list from the current position: the first item, or the item after the last one that an earlier loop
+// returned. After an error the loop ends; the next loop requests the failed page again. Leaving the loop early
+// cancels the prefetch.
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := l.loop(func(native *nativePage) bool {
@@ -174,7 +175,7 @@ func (l *List[T]) loop(take func(*nativePage) bool) error {
 			return bridge.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time")
 		}
 		ended := false
-		defer func() { l.leave(ended) }() // also when the loop's body panics
+		defer func() { l.leave(ended) }() // deferred, so that leave() also runs when the loop's body panics
 		for {
 			page, err := l.next()
 			if err != nil {
@@ -219,7 +220,7 @@ func (l *List[T]) next() (*nativePage, error) {
 	return newPage(page.page, int(page.count), int64(page.count)*(textAndParsed*int64(page.item_bytes)+1)), nil
 }
 
-// fetch makes a call that may wait for the network.
+// fetch waits for a slot, then makes a C call that may wait for the network.
 func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error {
 	if err := reason(l.ctx); err != nil {
 		return ended(err)
@@ -240,14 +241,14 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
-// leave is called at the end of every loop. ended is false when the caller left the loop early: then leave() cancels
+// loop() calls leave() at its end. ended is false when the caller left the loop early; in this case leave() cancels
 // the prefetch.
 func (l *List[T]) leave(ended bool) {
 	if !ended {
 		if native, err := l.use(); err == nil {
 			made := C.bc_stop(native)
 			C.billcore_error_free(made.err)
-			l.given.Store(0) // the next page begins after the items already returned
+			l.given.Store(0) // the C list's next page begins after the items already returned
 			l.skipped = 0
 			l.done()
 		}
@@ -288,8 +289,9 @@ type Standing struct {
 	HasTotal     bool
 	FetchedPages int64
 
-	// Complete reports whether the list returned every record that existed during the whole reading. Complete and Reason
-	// are valid only when HasVerdict is set: after the last item, after Stop, or after the loop was left early.
+	// Complete reports whether the list returned every record that existed from the beginning to the end of the
+	// reading. Complete and Reason are valid only when HasVerdict is set: after the last item, after Stop, or after the
+	// loop was left early.
 	HasVerdict bool
 	Complete   bool
 	// Reason says why the list may have missed a record, for example "total_changed" or "stopped". The reason

@@ -25,14 +25,14 @@ func WithTimeout(timeout time.Duration) Option {
 	return Option{name: "timeout_ms", set: setInteger, number: milliseconds(timeout)}
 }
 
-// WithNoTimeout: Calls have no deadline.
+// WithNoTimeout: Lets calls run without a deadline.
 func WithNoTimeout() Option {
 	return Option{name: "no_timeout", set: setFlag, flag: true}
 }
 
-// WithMaxRetries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The
-// client retries a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It
-// retries a write only if no part of the write was sent. Default: 2.
+// WithMaxRetries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The
+// client retries a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The
+// client retries a write only if no part of the write was sent. Default: 2.
 func WithMaxRetries(maxRetries int) Option {
 	return Option{name: "max_retries", set: setInteger, number: int64(maxRetries)}
 }
@@ -46,7 +46,7 @@ func WithConcurrency(pages int) Option {
 // WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An
 // example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and
 // NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
-// connection and cannot read the API key and the requests.
+// connection and cannot read the API key or the requests.
 func WithProxy(url string) Option {
 	return Option{name: "proxy", set: setText, text: hide(url)}
 }
@@ -74,8 +74,8 @@ func WithHeader(name, value string) Option {
 	return Option{name: "headers", set: addPair, key: name, text: hide(value)}
 }
 
-// WithHTTP2, on: Offer HTTP/2 with any version of libcurl. Default: only in builds that withstand frame floods and
-// detect truncated answers. Off: Use HTTP/1.1 only.
+// WithHTTP2, on: Offer HTTP/2 with any version of libcurl. Default: offer HTTP/2 only in builds that withstand frame
+// floods and detect truncated answers. Off: Use HTTP/1.1 only.
 func WithHTTP2(on bool) Option {
 	return Option{name: "http2", set: setFlag, flag: on}
 }

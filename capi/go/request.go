@@ -25,7 +25,7 @@ type Response struct {
 	RequestID string
 }
 
-// JSON decodes the body as encoding/json does.
+// JSON decodes the body into the value that into points to, with encoding/json.
 func (r *Response) JSON(into any) error { return json.Unmarshal(r.Body, into) }
 
 // Request sends a request to any path. method is GET, POST, PUT, PATCH or DELETE. A request with a method other than

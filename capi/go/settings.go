@@ -30,7 +30,7 @@ const (
 	setFailed
 )
 
-// setting holds the arguments of one setter of the C library, which checks the value.
+// setting holds the arguments of one setter of the C library; the setter checks the value.
 type setting struct {
 	name   string
 	set    setter
@@ -43,8 +43,8 @@ type setting struct {
 	hooks  *Hooks
 }
 
-// hidden returns a text that may be a secret. It is a function type because fmt prints unexported fields without
-// calling their methods, but never calls a field that is a function.
+// hidden returns a text that may be a secret. A string type would not hide the text, because fmt prints unexported
+// fields without calling their methods. fmt never calls a field that is a function.
 type hidden func() string
 
 func hide(text string) hidden { return func() string { return text } }
@@ -76,8 +76,8 @@ func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.
 
 func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
-// SearchSkew makes the search also find orders created up to this long before the charge. The search takes as the
-// time of the charge the earlier of the local clock's and the service's time. The default is five minutes.
+// SearchSkew makes the search also find orders created up to this long before the charge. If the local clock and the
+// service's clock differ, the search uses the earlier time of the charge. The default is five minutes.
 func SearchSkew(skew time.Duration) ChargeSearchOption {
 	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}
 }

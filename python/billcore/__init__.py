@@ -192,5 +192,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    # Not "otel": help() and debuggers read every name, and OpenTelemetry may not be installed.
+    # "otel" is left out: help() and debuggers read every name, and OpenTelemetry may not be installed.
     return sorted({*globals(), *__all__, "testing"})

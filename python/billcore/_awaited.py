@@ -9,9 +9,9 @@ import sys
 class WriteFuture(asyncio.Future[None]):
     """Remembers the CancelledError that was being handled when this future was cancelled.
 
-    If a task group is cancelled (or, in Python 3.11, wait_for()), it cancels its tasks, raises its own CancelledError
-    and drops the CancelledError of each task. So the note about the write (in `__notes__`) must be added to both
-    errors.
+    A cancelled task group cancels its tasks, drops their CancelledErrors and raises the CancelledError that it got
+    itself. (So does wait_for() in Python 3.11.) The note about the write (in `__notes__`) must therefore be added to
+    both errors: the one of the task that awaits the write, and the one that is being handled.
     """
 
     cause: asyncio.CancelledError | None = None

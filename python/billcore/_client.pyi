@@ -38,13 +38,13 @@ class Client:
         base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.
         api_key: API key. Default: BILLCORE_API_KEY.
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
-        max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.
+        max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
         ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to its own.
-        http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
+        http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).
@@ -130,7 +130,7 @@ class Client:
 
         Args:
             timeout: Seconds for a whole call with all its attempts; None: no deadline.
-            max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.
+            max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
             concurrency: How many pages of a list may be in flight at once.
             headers: Headers that replace all those given to the original client.
 
@@ -442,13 +442,13 @@ class AsyncClient:
         base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.
         api_key: API key. Default: BILLCORE_API_KEY.
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
-        max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.
+        max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
         ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to its own.
-        http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
+        http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).
@@ -534,7 +534,7 @@ class AsyncClient:
 
         Args:
             timeout: Seconds for a whole call with all its attempts; None: no deadline.
-            max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.
+            max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
             concurrency: How many pages of a list may be in flight at once.
             headers: Headers that replace all those given to the original client.
 
@@ -846,14 +846,14 @@ class Pager(Generic[Item]):
     second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards the
     timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a
     record may have been missed. An item keeps its whole page in memory. An error names the page that
-    failed; the next step after an error requests that page again. Threads: one at a time.
+    failed; if you read on after an error, that page is requested again. Threads: one at a time.
     Service interface: Resources and their fields, Pagination.
     """
 
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     def __iter__(self) -> Iterator[Item]: ...
     def pages(self) -> Iterator[Page[Item]]:
-        """Iterate over pages. If a page was already read in part, the first page has only its other items."""
+        """Iterate over pages. If a page was already read in part, the first page has only its remaining items."""
 
     def first(self) -> Item | None:
         """The list's first item, or None. Does not advance the pager; sends at most one request."""
@@ -871,7 +871,8 @@ class Pager(Generic[Item]):
     def to_arrow(self, fields: Iterable[str] | None = None) -> ArrowStream:
         """The rest of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.
 
-        The first batch is one page, a later one at most as many pages as were read before it, and at most 8,192 records.
+        The first batch is one page. A later batch has at most as many pages as were read before it, and at most 8,192
+        records.
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
@@ -883,8 +884,8 @@ class Pager(Generic[Item]):
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
             rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most
-                readers of Arrow are faster with larger batches. If a page fails, the batch ends before it, and the next
-                step raises the error. Left out: each page is a batch.
+                readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and
+                the next step raises the error. Left out: each page is a batch.
         """
 
     @property
@@ -896,9 +897,9 @@ class Pager(Generic[Item]):
         """The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.
 
         The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that
-        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list grows
-        by more records than the text has ids before the list is resumed, some records may be yielded twice; the
-        verdict is then 'may_repeat'.
+        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list
+        has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the
+        verdict's reason is then 'may_repeat'.
         """
 
     @property
@@ -917,14 +918,14 @@ class AsyncPager(Generic[Item]):
     second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards the
     timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a
     record may have been missed. An item keeps its whole page in memory. An error names the page that
-    failed; the next step after an error requests that page again. Tasks: one at a time.
+    failed; if you read on after an error, that page is requested again. Tasks: one at a time.
     Service interface: Resources and their fields, Pagination.
     """
 
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     def __aiter__(self) -> AsyncIterator[Item]: ...
     def pages(self) -> AsyncIterator[Page[Item]]:
-        """Iterate over pages. If a page was already read in part, the first page has only its other items."""
+        """Iterate over pages. If a page was already read in part, the first page has only its remaining items."""
 
     def first(self) -> Coroutine[object, None, Item | None]:
         """The list's first item, or None. Does not advance the pager; sends at most one request."""
@@ -942,8 +943,8 @@ class AsyncPager(Generic[Item]):
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
             rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most
-                readers of Arrow are faster with larger batches. If a page fails, the batch ends before it, and the next
-                step raises the error. Left out: each page is a batch.
+                readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and
+                the next step raises the error. Left out: each page is a batch.
         """
 
     @property
@@ -955,9 +956,9 @@ class AsyncPager(Generic[Item]):
         """The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.
 
         The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that
-        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list grows
-        by more records than the text has ids before the list is resumed, some records may be yielded twice; the
-        verdict is then 'may_repeat'.
+        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list
+        has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the
+        verdict's reason is then 'may_repeat'.
         """
 
     @property
@@ -1025,7 +1026,7 @@ class Verdict:
 
 @final
 class Response:
-    """An answer as received, to a request whose answer the service interface does not specify."""
+    """The answer, as received, to a request for which the service interface does not specify the answer."""
 
     @property
     def status(self) -> int:
@@ -1057,8 +1058,8 @@ class ArrowStream:
     Each page is one record batch, which is fetched when the reader asks for it. The stream can be read once. Column
     types: int64 for integers (money in cents), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, bool
     for booleans, and utf8 for text and for nested values, as JSON text. An absent field is null; a value of a wrong
-    type raises DecodeError. An Arrow reader raises its own exceptions: `error` has the original one. Threads: any,
-    one at a time.
+    type raises DecodeError. An Arrow reader raises exceptions of its own; the attribute `error` has the
+    original exception. Threads: any, one at a time.
     """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -1069,7 +1070,7 @@ class ArrowStream:
 
     @property
     def error(self) -> BillcoreError | None:
-        """The BillcoreError of the last read, or None. The exception of an Arrow reader has only its text."""
+        """The BillcoreError of the last read, or None. An Arrow reader's exception has only this error's text."""
 
 @final
 class ArrowBatch:

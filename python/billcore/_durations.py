@@ -10,8 +10,8 @@ _LONGEST = 2e6  # 23 days in seconds, since time-outs of sockets are 32-bit numb
 def seconds(value: object, name: str, otherwise: str = "", *, zero: bool = False) -> float:
     """Returns a number of seconds as a float; the number must be more than 0, or with `zero` at least 0.
 
-    Longer times are shortened to 23 days. Other values raise InvalidArgumentError; `otherwise` tells the user in its
-    message what else the argument may be.
+    More than 23 days count as 23 days. Any other value raises InvalidArgumentError, whose message also says what else
+    the argument may be: the text `otherwise`.
     """
     kind = "number of seconds" if zero else "positive number of seconds"
     wrong = f"{name} must be a {kind}" + (f", or {otherwise}" if otherwise else "")

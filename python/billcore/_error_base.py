@@ -199,7 +199,7 @@ class MissingFieldError(DecodeError, AttributeError):
 
 
 class PossiblyMissedError(BillcoreError):
-    """The orders changed during a search, or the search did not finish, so orders may be missing. Search again.
+    """Orders may be missing: the list changed during the search, or the search did not finish. Search again.
 
     Its __cause__ is the error that ended the search.
 
@@ -240,7 +240,7 @@ def _cause(classes: dict[str, Any], detail: dict[str, Any]) -> BaseException:
 
 
 def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
-    """Makes the exception for an error of the C++ core; `name` is its class in the core's table of error codes."""
+    """Makes the exception for an error of the C++ core; `name` is the name of the exception's class."""
     kind: type[Any] = classes[name]
     error: BillcoreError
     if issubclass(kind, ApiError):

@@ -80,7 +80,7 @@ class RateLimitError(ApiError):
 
 
 class ServerError(ApiError):
-    """5xx: the service failed. For a write, outcome_unknown is set."""
+    """5xx: the service failed. A write may have happened: outcome_unknown is set."""
 
 
 class TimeoutError(TransportError, builtins.TimeoutError):
@@ -112,7 +112,7 @@ class ConflictError(ApiError):
 
 
 def from_core(name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
-    """Makes the exception for an error of the C++ core; `name` is its class in the core's table of error codes."""
+    """Makes the exception for an error of the C++ core; `name` is the name of the exception's class."""
     return make(globals(), name, text, detail)
 
 

@@ -82,7 +82,7 @@ class Hooks:
     Hooks run on the thread that makes the call. The hooks of an AsyncClient run on the event loop's thread and in the
     context (contextvars) of the call. If threads share a client, its hooks run concurrently. An exception from a hook
     is logged and ignored, because a hook must not change the outcome of a charge. Hooks are not called after the
-    interpreter has begun to finalize. In a forked child, they are not called for the parent's attempts.
+    interpreter has begun to finalize. In a forked child, hooks are not called for the parent's attempts.
     """
 
     def on_request(self, attempt: Attempt, /) -> None:
@@ -92,7 +92,7 @@ class Hooks:
         """Called after an attempt, with or without an answer."""
 
     def on_retry(self, attempt: Attempt, /) -> None:
-        """Called before the wait for another attempt, which begins after `attempt.wait` seconds."""
+        """Called when an attempt is to be retried, before the client waits `attempt.wait` seconds."""
 
 
 def tell(
@@ -175,12 +175,12 @@ def _logger() -> Logger | None:
 
 
 def is_of_signal(error: BaseException) -> bool:
-    """Whether a signal handler raised the error: such an error ends the call, and a hook's own error does not."""
+    """Whether a signal handler raised the error within a hook: such an error ends the call, a hook's own does not."""
     import signal
 
     handlers = [one for number in signal.valid_signals() if callable(one := signal.getsignal(number))]
     codes = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers}
-    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # objects as handlers
+    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # handlers that are callable objects
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:

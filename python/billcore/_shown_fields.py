@@ -23,7 +23,7 @@ SHOWN: dict[str, list[str]] = {
         "type",
     ],
 }
-# The amount that repr() shows, with the currency.
+# For each class, the amount that repr() shows together with the currency.
 WORTH: dict[str, str] = {
     "Subscription": "price",
     "Order": "total_with_vat",

@@ -26,8 +26,8 @@ class Resource:
 
     The attributes are typed. A nullable field that is absent or null is None. A required field that is absent raises
     MissingFieldError; that is also an AttributeError, so getattr() with a default, hasattr() and class patterns work.
-    A field that has the wrong type, or is required and null, raises DecodeError. Both errors name the path of the
-    field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.
+    A field that has the wrong type, or is required and null, raises DecodeError. Each of these errors has the path
+    of the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.
     Service interface: Resources and their fields.
     """
 
@@ -87,7 +87,7 @@ class Subscription(Resource):
 
     @property
     def trial_ends_at(self) -> datetime | None:
-        """Aware datetime, or None."""
+        """End of the trial period; aware datetime, or None."""
 
     @property
     def reference_id(self) -> str | None:
@@ -103,15 +103,15 @@ class Subscription(Resource):
 
     @property
     def update_card_url(self) -> str:
-        """Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer."""
+        """Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer."""
 
     @property
     def invoices_url(self) -> str:
-        """Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer."""
+        """Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer."""
 
     @property
     def cancel_url(self) -> str:
-        """Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer."""
+        """Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer."""
 
     @property
     def custom_fields(self) -> list[CustomFieldValue]:
@@ -125,7 +125,8 @@ class Subscription(Resource):
         """Whether the subscription is paid for at this instant, so that the customer may use what was bought.
 
         False for the statuses pending, future_start, unpaid and expired. With any other status the subscription is
-        usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other has no end.
+        usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other subscription
+        has no end.
 
         Args:
             now: An aware datetime.
@@ -175,7 +176,7 @@ class Order(Resource):
 
     @property
     def remote_id(self) -> str | None:
-        """Identifier that the billing method gave the payment, or None."""
+        """Identifier that the billing method assigned to the payment, or None."""
 
     @property
     def delivery(self) -> Delivery | None:
@@ -247,11 +248,11 @@ class Product(Resource):
 
     @property
     def stock_tracking(self) -> bool:
-        """True or False."""
+        """Whether the service tracks the product's stock."""
 
     @property
     def out_of_stock(self) -> bool:
-        """True or False."""
+        """Whether the product is out of stock."""
 
     @property
     def strings(self) -> ProductStrings:
@@ -259,7 +260,7 @@ class Product(Resource):
 
 @final
 class ProductGroup(Resource):
-    """A product group. The service sends it only in events. Service interface: Product group."""
+    """A product group, which the service sends only in events. Service interface: Product group."""
 
     @property
     def id(self) -> int:
@@ -335,15 +336,15 @@ class ProductStrings(Resource):
 
     @property
     def price(self) -> str | None:
-        """Text, or None."""
+        """The price, as text for display, or None."""
 
     @property
     def price_with_vat(self) -> str | None:
-        """Text, or None."""
+        """The price with VAT, as text for display, or None."""
 
     @property
     def price_without_vat(self) -> str | None:
-        """Text, or None."""
+        """The price without VAT, as text for display, or None."""
 
 @final
 class PageLinks(Resource):
@@ -531,7 +532,7 @@ class TestHook(Event):
 
 @final
 class UnknownEvent(Event):
-    """An event whose name this version does not know, or whose data is not the object that its name promises.
+    """An event whose name this version does not know, or whose data is not the object that the name requires.
 
     Service interface: Events.
     """
@@ -566,8 +567,8 @@ class Verifier:
     """Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.
 
     The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and
-    invoices are paid weeks later. It does not prevent replays: for that, drop duplicates by account and id. A
-    test.hook is never stale. Threads: any number may share a verifier.
+    invoices are paid weeks later. The option does not prevent replays: drop duplicates by account and
+    id instead. A test.hook is never stale. Threads: any number may share a verifier.
 
     Args:
         secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.
@@ -598,7 +599,7 @@ class Verifier:
         freshness: float | timedelta | None = None,
         clock: Callable[[], float | datetime] | None = None,
     ) -> Verifier:
-        """A Verifier for secrets of any length but 0, such as those of test vectors. The service's have 32 bytes."""
+        """A Verifier for secrets of any length but 0, as in test vectors. The service's secrets have 32 bytes."""
 
     def verify(self, body: Buffer, signature: str | bytes | None) -> Verified:
         """Check the signature of a body.
@@ -690,7 +691,8 @@ def verify(
 ) -> Verified:
     """Check a webhook's signature.
 
-    The precomputed keys of the last four secrets stay in memory. A Verifier keeps its own keys and is faster.
+    Keeps the prepared keys of the last four secrets in memory. A program that verifies often should keep a Verifier,
+    which is faster than this function.
 
     Args:
         body: The raw body as received, as bytes or another buffer.
@@ -745,7 +747,7 @@ def format_amount(amount: int, currency: str, /) -> str:
     """Format an amount for a person: '18.75 DKK' for 1875 and 'DKK'.
 
     The text has as many decimals as ISO 4217 gives the currency: none for 'JPY', three for 'KWD'. For an unknown
-    currency it has the integer unchanged.
+    currency the text is the integer as it is.
 
     Args:
         amount: Amount in the currency's smallest unit (cents), as in the fields of resources.
@@ -756,11 +758,11 @@ def sign(body: Buffer, secret: str | bytes) -> str:
     """The signature that the service would send (64 lowercase hex digits), for tests of your own receiver."""
 
 def explain(body: object, signature: object, secret: object) -> str:
-    """Explain to a person, in a few lines of text, why a signature is refused. It never accepts a body.
+    """Explain to a person, in a few lines of text, why a signature is refused.
 
-    The function tries common mistakes offline (the body re-serialised, still in base64 or with other line ends; the
-    signature in upper case or with a prefix; the secret with white space, in another encoding, or another one of the
-    list) and names the one that would match. The arguments are those of verify(); arguments of wrong types are
-    explained, not refused. The text contains neither a secret nor the right signature. Slow: do not call it for every
-    request. Service interface: Events, Request headers.
+    The function looks for common mistakes, offline (the body re-serialised, still in base64 or with other line ends;
+    the signature in upper case or with a prefix; the secret with white space, in another encoding, or another one of
+    the list), and names the mistake that explains the signature. The arguments are those of verify(); arguments of
+    wrong types are explained, not refused. The text contains neither a secret nor the right signature. Slow: do not
+    call it for every request. Service interface: Events, Request headers.
     """

@@ -1,4 +1,4 @@
-"""Records every attempt of a client as a span of OpenTelemetry. Needs the package opentelemetry-api.
+"""Records every attempt of a client as an OpenTelemetry span. Needs the package opentelemetry-api.
 
 client = billcore.Client(..., hooks=billcore.otel.OpenTelemetryHooks())
 
@@ -6,8 +6,8 @@ The name of a span is the method and the route template (POST /subscription/{id}
 parent is the span in which the call was made. The attributes follow the semantic conventions for HTTP; they contain
 no ids, header values or bodies. The attribute billcore.sent says whether the request was sent, and
 billcore.outcome_unknown marks a write that may or may not have happened. An attempt that was given up (a cancelled
-task, Ctrl-C, a prefetched page that is no longer needed) has the attribute billcore.given_up; its span has an error
-status only if it is a write of unknown outcome.
+task, Ctrl-C, a prefetched page that is no longer needed) has the attribute billcore.given_up; the span of such an
+attempt has an error status only if the attempt is a write of unknown outcome.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 
-# Types of other packages. In signatures they get no link, and Sphinx must not warn about that.
+# Types of other packages: Sphinx must not link them in signatures, and must not warn that the link is missing.
 ELSEWHERE = re.compile(
     r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client)\.|"
     r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
@@ -99,7 +99,7 @@ def public_objects() -> dict[str, Any]:
             found[f"{module.__name__}.{name}"] = value
             if getattr(value, "__module__", "").startswith("billcore._"):
                 value.__module__ = module.__name__
-    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # results of Control's methods
+    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # the result types of Control's methods
         getattr(testing, name).__module__ = "billcore.testing"
     return found
 
@@ -109,7 +109,7 @@ PUBLIC = public_objects()
 
 
 def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Element) -> nodes.Element | None:
-    """Resolves public names that docstrings write without their module. Names of other packages get no link."""
+    """Resolves public names that docstrings write without their module; does not link names of other packages."""
     target = str(node.get("reftarget", ""))
     domain = env.domains["py"]
     for name in (f"billcore.{target}", f"billcore.webhooks.{target}", f"billcore.testing.{target}"):
@@ -123,7 +123,7 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
 def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping[str, Any], lines: list[str]) -> None:
     """Converts Google-style docstrings, instead of Sphinx's own extension.
 
-    That extension takes the text before a colon in a property's docstring for a type.
+    Sphinx's napoleon extension takes the text before a colon in a property's docstring for a type.
     """
     kind: Any = "method" if what == "property" else what
     settings: Any = Config(napoleon_use_ivar=True)

@@ -1,6 +1,6 @@
 """The build backend: scikit-build-core, with third-party C sources added to the source distribution.
 
-The sdist therefore builds without a network; a build from a checkout downloads the sources
+With these sources, an sdist builds without a network; a build from a checkout downloads them
 (core/cmake/fetch_source.py).
 """
 

@@ -1,9 +1,9 @@
 """Makes a zip for AWS Lambda from a wheel: bundle.py WHEEL --output ZIP [--layer] [FILE…]
 
-By default, the zip is the code of a function that only receives webhooks. It contains `billcore.webhooks` without the
-REST client, which is five times smaller than the whole package, and the FILEs, such as
-examples/serverless/aws_lambda.py. --layer makes a Lambda layer with the whole package, in the folder where Lambda
-looks for packages.
+By default, the zip is the code of a function that only receives webhooks. The zip contains the FILEs, such as
+examples/serverless/aws_lambda.py, and `billcore.webhooks` without the REST client; without the REST client, billcore
+is five times smaller. --layer makes a Lambda layer with the whole package, in the folder where Lambda looks for
+packages.
 
 Take the wheel for the function's runtime and processor: cp311 and x86_64 for python3.11 on x86_64.
 """

@@ -1,6 +1,6 @@
 """Prints which bundled sources are older than the newest release in their registry. Usage: newest.py
 
-The script needs the network. It exits with status 1 if a source is older.
+The script needs the network. The script exits with status 1 if a source is older.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The scripts of this folder source this file after tests/setup.sh. It defines the compiler and its targets.
-# The compiler is zig's clang. The Python package ziglang contains, for every target, the symbols of old glibc releases
-# and the C++ run-time library as a static archive.
+# Defines the compiler and its targets; the scripts of this folder source this file after tests/setup.sh. The compiler
+# is zig's clang. The Python package ziglang contains, for every target, the symbols of old glibc releases and the C++
+# run-time library as a static archive.
 
 wheel_folder="$(dirname "${BASH_SOURCE[0]}")"
 wheel_targets=(x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl)

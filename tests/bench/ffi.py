@@ -49,7 +49,7 @@ LANGUAGES = {
 }
 THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of the area `pages` that this area measures again
-# Maps the other contenders of the list table, which are in pages_contenders.BORDER, to keys of LANGUAGES.
+# Maps the contenders of pages_contenders.BORDER, which the list table also has, to keys of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
 

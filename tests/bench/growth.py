@@ -24,7 +24,7 @@ Samples = dict[tuple[str, int], list[float]]  # (contender, size) -> times
 IN_FLIGHT = ("raw_yyjson", "cpp", "billcore_async", "go", "pyreqwest_async", "aiohttp")
 THREADS = ("raw_yyjson", "cpp", "billcore", "go", "pyreqwest", "urllib3")
 PACKAGES = ("aiohttp", "pyreqwest", "urllib3", "pyarrow")
-LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # contender: pages in flight
+LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # contender -> pages in flight
 BODIES = {
     "verify/limit": "raw SHA-256 states (limit)",
     "verify/check": "C++ Verifier::check",

@@ -30,14 +30,14 @@ CONTENDERS = {
     "billcore": Contender("billcore for order in pager"),
     "billcore_async": Contender("billcore async for order in pager"),
     "arrow": Contender("billcore to_arrow(), pyarrow"),
-    "batches": Contender("billcore to_batches(), pyarrow"),
+    "batches": Contender("billcore to_batches(rows=8192), pyarrow"),
     "pycurl": Contender("pycurl + orjson"),
     "aiohttp": Contender("aiohttp + orjson", (8, 16)),
     "requests": Contender("requests", (1,)),
     "httpx": Contender("httpx Client", (1,)),
     "stripe": Contender("stripe auto_paging_iter()", (1,)),
 }
-# These rows show what an item costs: some rows read only pages, others read items but no fields. The rows of
+# The rows of ITEMS show what an item costs: some rows read only pages, others read items but no fields. The rows of
 # CONTENDERS read three fields of each item.
 ITEMS = {
     "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),

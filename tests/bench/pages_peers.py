@@ -74,7 +74,7 @@ def _take_arrow(pager: Any) -> int:
 
 def _take_batches(pager: Any) -> int:
     record_batch = import_module("pyarrow").record_batch
-    return sum(_of_table(record_batch(batch)) for batch in pager.to_batches(fields=FIELDS))
+    return sum(_of_table(record_batch(batch)) for batch in pager.to_batches(fields=FIELDS, rows=8192))
 
 
 def _billcore(take: Callable[[Any], int]) -> Make:

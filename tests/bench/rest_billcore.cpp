@@ -2,14 +2,11 @@
 // one client.
 #include <billcore.h>
 
-#include <atomic>
-#include <barrier>
 #include <billcore/client.hpp>
 #include <stdexcept>
-#include <thread>
-#include <vector>
 
 #include "rest_rows.hpp"
+#include "team.hpp"
 
 namespace rest {
 namespace {
@@ -111,47 +108,6 @@ class C {
   billcore_client* client_ = nullptr;
 };
 
-// Threads that wait between two runs, so that the measurement excludes their creation.
-class Team {
- public:
-  Team(int count, std::size_t (*work)(const void*, std::size_t), const void* context)
-      : barrier_(count + 1), work_(work), context_(context) {
-    for (int i = 0; i < count; ++i) threads_.emplace_back([this] { serve(); });
-  }
-  ~Team() {
-    over_ = true;
-    barrier_.arrive_and_wait();
-  }
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
-
-  std::size_t run(std::size_t count) {
-    each_ = count / threads_.size();
-    total_ = 0;
-    barrier_.arrive_and_wait();
-    barrier_.arrive_and_wait();
-    return total_;
-  }
-
- private:
-  void serve() {
-    while (true) {
-      barrier_.arrive_and_wait();
-      if (over_) return;
-      total_ += work_(context_, each_);
-      barrier_.arrive_and_wait();
-    }
-  }
-
-  std::barrier<> barrier_;
-  std::size_t (*work_)(const void*, std::size_t);
-  const void* context_;
-  std::atomic<bool> over_{false};
-  std::atomic<std::size_t> each_{0};
-  std::atomic<std::size_t> total_{0};
-  std::vector<std::jthread> threads_;
-};
-
 template <typename Client>
 std::size_t get_many(const void* client, std::size_t count) {
   std::size_t total = 0;
@@ -166,7 +122,7 @@ template <typename Client>
 class Ours : public Row {
  public:
   Ours(const Server& server, int at_once) : client_(server) {
-    if (at_once > 1) team_ = std::make_unique<Team>(at_once, &get_many<Client>, &client_);
+    if (at_once > 1) team_ = std::make_unique<turns::Team>(at_once, &get_many<Client>, &client_);
   }
   std::size_t run(std::size_t count) override { return team_ ? team_->run(count) : get_many<Client>(&client_, count); }
   std::string show() override {
@@ -178,7 +134,7 @@ class Ours : public Row {
 
  private:
   Client client_;
-  std::unique_ptr<Team> team_;  // destroyed before client_
+  std::unique_ptr<turns::Team> team_;  // destroyed before client_
 };
 
 }  // namespace

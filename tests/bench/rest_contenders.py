@@ -23,6 +23,7 @@ class Contender:
 CONTENDERS = {
     "raw": Contender("raw libcurl easy, body not parsed", "raw libcurl multi, bodies not parsed", kind="native"),
     "raw_yyjson": Contender("raw libcurl easy + yyjson", "raw libcurl multi + yyjson", kind="native"),
+    "raw_threads": Contender(None, "raw libcurl easy + yyjson, 16 threads", kind="native"),
     "cpp": Contender("C++ subscriptions().get", "C++ subscriptions().get, 16 threads", kind="native"),
     "c": Contender("C billcore_subscription_get", "C billcore_subscription_get, 16 threads", kind="native"),
     "go": Contender("Go net/http + encoding/json", "Go net/http + encoding/json, 16 goroutines", kind="go"),

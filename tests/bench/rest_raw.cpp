@@ -1,6 +1,11 @@
 // The limit of the rest tables: a GET with only libcurl.
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include "by_hand.hpp"
 #include "rest_rows.hpp"
+#include "team.hpp"
 
 namespace rest {
 namespace {
@@ -94,11 +99,42 @@ class Multi : public Row {
   Reader reader_;
 };
 
+// Uses one handle and one connection per thread, to show what threads cost without billcore.
+class Threads : public Row {
+ public:
+  Threads(const Server& server, int count, Reader reader) : team_(count, &run_one, this) {
+    for (int i = 0; i < count; ++i) free_.push_back(std::make_unique<Easy>(server, reader));
+  }
+  std::size_t run(std::size_t count) override { return team_.run(count); }
+  std::string show() override { return free_.front()->show(); }
+
+ private:
+  static std::size_t run_one(const void* self, std::size_t count) {
+    auto& threads = *static_cast<Threads*>(const_cast<void*>(self));
+    auto own = threads.take();
+    const auto total = own->run(count);
+    const std::lock_guard lock(threads.mutex_);
+    threads.free_.push_back(std::move(own));
+    return total;
+  }
+  std::unique_ptr<Easy> take() {
+    const std::lock_guard lock(mutex_);
+    auto own = std::move(free_.back());
+    free_.pop_back();
+    return own;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Easy>> free_;
+  turns::Team team_;
+};
+
 }  // namespace
 
 std::unique_ptr<Row> make_raw(std::string_view name, const Server& server, int at_once) {
-  const Reader reader = name == "raw_yyjson" ? Reader{read_fields, show_fields} : Reader{read_body, show_body};
+  const Reader reader = name != "raw" ? Reader{read_fields, show_fields} : Reader{read_body, show_body};
   if (at_once == 1) return std::make_unique<Easy>(server, reader);
+  if (name == "raw_threads") return std::make_unique<Threads>(server, at_once, reader);
   return std::make_unique<Multi>(server, at_once, reader);
 }
 

@@ -16,7 +16,7 @@ SIZE = 1000
 
 TRANSPORTS = {"plain": "plain HTTP/1.1", "tls": "TLS, HTTP/1.1", "http2": "TLS, HTTP/2"}
 
-# The port {http2} refuses other protocols than HTTP/2.
+# The port {http2} refuses protocols other than HTTP/2.
 HTTP = """
 ssl_certificate {folder}/server.pem;
 ssl_certificate_key {folder}/server.key;

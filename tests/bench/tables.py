@@ -21,7 +21,7 @@ def _markdown(heading: list[str], numbers: range, lines: list[list[str]]) -> str
 
 
 def _relative(target: Target) -> bool:
-    """Whether the target limits the ratio to another row than the table's reference."""
+    """Whether the target limits the ratio to a row other than the table's reference."""
     return target.quantity == "ratio" and target.against != ""
 
 

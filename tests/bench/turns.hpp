@@ -24,11 +24,11 @@ class Row {
   virtual ~Row() = default;
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
-  /// Performs `count` operations. Returns the sum of the lengths of what they read, which reveals a wrong answer.
+  /// Performs `count` operations. Returns the total length of what the operations read, which reveals a wrong answer.
   virtual std::size_t run(std::size_t count) = 0;
   /// Returns what one operation reads.
   virtual std::string show() = 0;
-  /// Makes a GET that must run into this time-out; throws if the GET ends in any other way.
+  /// Makes a GET that must fail by this time-out; throws if the GET ends in any other way.
   virtual void run_late(std::chrono::milliseconds timeout);
 };
 

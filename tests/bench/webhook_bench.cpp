@@ -192,8 +192,8 @@ void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// An idle second thread, because a webhook receiver has several threads. In a process with only one thread, the C and
-// C++ run-time libraries would skip atomic operations and so be faster.
+// Adds an idle second thread, because a webhook receiver has several threads. In a process with only one thread, the
+// C and C++ run-time libraries skip atomic operations and are therefore faster.
 class OtherThread {
  public:
   ~OtherThread() {

@@ -31,14 +31,14 @@ VARIABLES = {
 # driver.
 OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
-# A text in Go cannot be absent, so the Go client reports an empty signature as missing.
+# A Go string cannot be absent, so the Go client reports an empty signature as missing.
 EMPTY_IS_MISSING = {"go"}
 # The Rust client takes a count as an unsigned integer, so a test cannot pass a negative count.
 UNSIGNED = {"rust"}
 CLIENTS = (*LANGUAGES, "python-async")
 DEADLINE = 120.0  # seconds for one call; only a hanging call exceeds this
 
-# Exception class -> billcore_status, the same table for all languages.
+# Exception class -> billcore_status; all languages use the same table.
 ERRORS = Path(__file__).resolve().parent.parent / "fixtures/errors.json"
 STATUS: dict[str, int] = json.loads(ERRORS.read_text("utf-8"))["numbers"]
 

@@ -32,7 +32,7 @@ def _bytes_or_text(value: Any) -> Any:
 
 
 def _header_text(value: Any) -> str | None:
-    """Returns a header as text, as Python servers do. Bytes that are not UTF-8 are decoded as latin-1."""
+    """Returns a header as text. Decodes bytes ({"b64": …}) as latin-1, as Python servers do."""
     raw = _bytes_or_text(value)
     return raw.decode("latin-1") if isinstance(raw, bytes) else raw
 

@@ -129,7 +129,7 @@ class ScriptedServer:
         for thread in self._threads:
             thread.join(timeout=30)
             assert not thread.is_alive(), "a thread of the scripted server did not end"
-        self._listener.close()  # only now: a running thread could accept from a new socket that reuses this descriptor
+        self._listener.close()  # last: a thread could accept from a new socket that reuses this descriptor
 
     def _play(self, replies: list[Reply]) -> Callable[[Request], Reply]:
         waiting = iter(replies)

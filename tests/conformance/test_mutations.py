@@ -113,7 +113,7 @@ def mutate(chance: random.Random) -> Delivery:
             secrets += [chance.randbytes(32) for _ in range(chance.randrange(3))]
             chance.shuffle(secrets)
             secrets = secrets[: chance.randrange(len(secrets) + 1)]
-        elif part == "swap":  # body and signature are well-formed, but of another delivery
+        elif part == "swap":  # takes the body and signature of another delivery, which match each other
             body, signature, _ = chance.choice(GOOD)
         else:
             return body, None if chance.random() < 0.5 else _change(signature, chance), secrets

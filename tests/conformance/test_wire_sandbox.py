@@ -24,7 +24,7 @@ CHECKS = [
     for case in wire_cases()
     for number, check in enumerate(case.get("sandbox", []))
 ]
-# One valid request for each operation. A test sends each of them with bad API keys.
+# One valid request for each operation. A test sends each request with bad API keys.
 ENDPOINTS: dict[str, dict[str, Any]] = {}
 for _case in wire_cases():
     if "call" in _case and "sandbox" in _case:
@@ -156,7 +156,8 @@ def walk(
 @pytest.mark.parametrize("key", ["none", "empty", "wrong", "other"])
 @pytest.mark.parametrize("operation", list(ENDPOINTS))
 def test_every_endpoint_checks_the_key(operation: str, key: str, world: World) -> None:
-    """Section Authentication, rules 3 and 4: the service refuses a bad key, and the request has no effect."""
+    """Section Authentication of the service interface, rules 3 and 4: the service refuses a bad key, and the request
+    has no effect."""
     services = world.fresh()
     check = ENDPOINTS[operation]
     names = set_up(services, check.get("setup", []), 0)

@@ -1,6 +1,6 @@
-// Runs the operations in C++ and C, and their limits (the same work without billcore), while Callgrind counts
-// instructions. Usage: cost-native FOLDER. FOLDER contains the webhook deliveries that tests/bench/bodies.py wrote,
-// and the peer's answers in `answers`. Prints how often each operation was performed.
+// Runs each operation in C++ and C, and the same work without billcore (the operation's limit), while Callgrind
+// counts instructions. Usage: cost-native FOLDER. FOLDER contains the webhook deliveries that tests/bench/bodies.py
+// wrote, and the peer's answers in `answers`. Prints how often each operation was performed.
 #include <billcore.h>
 #include <nanoarrow/nanoarrow.h>
 

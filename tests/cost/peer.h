@@ -12,7 +12,7 @@ extern "C" {
  * Returns the port; ends the process on an error. */
 int cost_listen(const char* folder);
 
-/* Callgrind counts the instructions between the two calls, except those of the peer. */
+/* Callgrind counts the instructions between cost_begin() and cost_end(), except those of the peer. */
 void cost_begin(void);
 void cost_end(const char* name);
 

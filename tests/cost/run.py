@@ -2,11 +2,11 @@
 """Counts the instructions and allocations of each operation and of its limit: run.py BUILD [--write]
 
 BUILD is an optimised build with the programs of this folder. The limit of an operation is the cost of the same work
-without billcore, counted in the same run: with OpenSSL's SHA-256 functions, or with only libcurl and yyjson. For each
-operation, costs.json stores the instructions as a multiple of the limit's, and the number of allocations beyond the
-limit's. The run fails if an operation's ratio of instructions has grown by over 2 %, or if an operation makes more
-allocations than stored; it then prints the functions whose cost has grown. --write stores the new counts. The message
-of a commit that changes costs.json must explain the change.
+done without billcore, with only OpenSSL's SHA-256 functions or only libcurl and yyjson; it is counted in the same
+run. For each operation, costs.json stores the instructions as a multiple of the limit's, and the number of
+allocations beyond the limit's. The run fails if an operation's ratio of instructions has grown by over 2 %, or if an
+operation makes more allocations than costs.json allows; it then prints the functions whose cost has grown. --write
+stores the new counts. The message of a commit that changes costs.json must explain the change.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ ALLOCATORS = re.compile(r"malloc|calloc|realloc|memalign|aligned_alloc|posix_mem
 
 @dataclass
 class Cost:
-    """The cost of one operation, for each function: its instructions without those of its callees, and its calls of
-    allocators."""
+    """The cost of one operation, by function: the instructions of the function itself, without its callees, and the
+    allocator calls that it makes."""
 
     instructions: dict[str, float] = field(default_factory=dict)
     allocations: dict[str, float] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Cost:
 
 
 def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
-    """Returns the name of one of Callgrind's dumps, and the total cost of all operations in the dump. names: maps
+    """Reads one of Callgrind's dumps: returns its name, and the total cost of all operations in it. names: maps
     Callgrind's function numbers to names. The caller passes the same dict for all dumps, because a dump names only
     functions that no earlier dump has named."""
     name = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
@@ -67,7 +67,7 @@ def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
 
     instructions, allocations = Counter[str](), Counter[str]()
     function = called = ""
-    inclusive = False  # whether the next line has the cost of a called function
+    inclusive = False  # whether the next cost line belongs to a called function
     for line in text.splitlines():
         if line.startswith("fn="):
             function = named(line[3:])
@@ -145,7 +145,7 @@ def grown(now: dict[str, float], before: dict[str, float], others: float) -> lis
 
 
 def judge(row: str, cost: Cost, limit: Cost, stored: dict[str, Any] | None) -> tuple[str, bool]:
-    """Returns the row's text in the report, and whether the row's cost has not grown by more than the tolerance."""
+    """Returns the row's text in the report, and whether the growth of the row's cost is within the tolerance."""
     ratio, more = cost.total / limit.total, cost.allocated - limit.allocated
     lines = [f"{row:20} {cost.total:12,.0f} {ratio:8.3f} {cost.allocated:12.2f} {more:+8.2f}"]
     if stored is None:
@@ -173,8 +173,8 @@ def stored_row(cost: Cost, limit: Cost) -> dict[str, Any]:
 
 
 def made_with(build: Path) -> dict[str, str]:
-    """Returns the machine, compiler and Python version. The stored counts are valid only for these, because others
-    execute different instructions."""
+    """Returns the machine, compiler and Python version. The stored counts hold only for this combination, because
+    another machine, compiler or Python executes different instructions."""
     cache = (build / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
     assert compiler, "not a build folder"

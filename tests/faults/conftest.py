@@ -46,7 +46,8 @@ def given(item: pytest.Item) -> dict[str, Any]:
 
 
 def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Chooses each test at least once, and enough reads and writes in each file to use each value of each parameter.
+    """Chooses each test function at least once, and in each file enough reads and writes to cover every parameter
+    value.
 
     The chosen combinations are random, but the same in each run.
     """

@@ -58,13 +58,13 @@ class Stream:
         self._connection.flush()
 
     def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
-        """Sends GOAWAY. last: the last stream that it reports as processed, by default this one. Make no h2 call
-        afterwards."""
+        """Sends GOAWAY. last: the stream that GOAWAY reports as the last one processed, by default this stream. The
+        step must not call h2 afterwards."""
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 
     def wait_until_read(self) -> None:
-        """Waits until the client has read everything sent so far; the client's call continues."""
+        """Waits until the client has read everything sent so far; the client's call stays in flight."""
         self._wire.ping(b"are you ")
         self._connection.flush()
         while True:
@@ -75,8 +75,8 @@ class Stream:
                 return
 
     def break_protocol(self) -> None:
-        """Sends DATA for stream 0, which the client must treat as an error of the connection. Make no h2 call
-        afterwards."""
+        """Sends DATA for stream 0, which the client must treat as an error of the connection. The step must not call
+        h2 afterwards."""
         try:
             self._connection.socket.sendall(b"\0\0\1" + bytes(6) + b"x")
         except OSError as error:
@@ -90,7 +90,7 @@ class Stream:
 
 
 class Http2Connection(Connection):
-    """The server's side of a connection, which handles one stream after the other."""
+    """The server's side of an HTTP/2 connection; it handles one stream after another."""
 
     http2 = True
 

@@ -265,8 +265,8 @@ class Proxy:
             return sum(seen.method != "GET" for seen in self.seen)
 
     def wait_until_closed(self) -> None:
-        """Waits until every connection so far is closed. On loopback, the client's kernel has then received the FIN
-        or RST."""
+        """Waits until all connections accepted so far are closed. The client's kernel has then received the FIN or
+        RST, because both ends are on loopback."""
         for thread in list(self._threads):
             thread.join(GENEROUS)
             assert not thread.is_alive(), "a connection is still open"

@@ -66,7 +66,8 @@ def new_driver(language: str) -> Driver:
 
 @dataclass
 class Outcome:
-    """The result of a call. mark: finds the call's effect in the ledger; None for a read. took: seconds."""
+    """The result of a call. mark: finds the call's effect in the ledger; None for a read. took: duration in
+    seconds."""
 
     operation: str
     mark: Any
@@ -204,7 +205,7 @@ class World:
 
 
 class Scene:
-    """A proxy and the calls through it. At the end of `with` every call is checked against the ledger."""
+    """A proxy and the calls through it. When the `with` block ends, every call is checked against the ledger."""
 
     def __init__(self, world: World, language: str = "python", *, script: Iterable[Step] = (), **proxy: Any) -> None:
         self.world = world

@@ -98,7 +98,7 @@ def bad_length(exchange: Exchange) -> None:
 
 
 def lengths(*values: str) -> Step:
-    """Sends one Content-Length for each of these values; {} in a value is replaced by the true length."""
+    """Sends one Content-Length header for each of these values; {} in a value is replaced by the true length."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -116,7 +116,7 @@ def two_answers(exchange: Exchange) -> None:
 
 
 def drip(pause: float, size: int) -> Step:
-    """Sends the answer in pieces of `size` bytes, with a pause of this many seconds after each."""
+    """Sends the answer in pieces of `size` bytes, with a pause of `pause` seconds after each piece."""
 
     def step(exchange: Exchange) -> None:
         raw = exchange.forward().raw

@@ -1,4 +1,5 @@
-/* A preloaded library that stops the process when libcurl has connected, just before libcurl sends the request. */
+/* A preloaded library that suspends the process (SIGSTOP) when libcurl has connected, just before it sends the
+ * request. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>

@@ -129,7 +129,7 @@ CONNECTION_ROWS = [row for row in ROWS if row.write in (LOST, LATE)]
 
 
 def combined(chosen: list[Row], names: str, *cases: tuple[Any, ...]) -> pytest.MarkDecorator:
-    """Parametrises a test with each row and each case; slow rows with the first two cases only."""
+    """Parametrises a test with each row and each case; a slow row gets only the first two cases."""
     values = [
         pytest.param(row, *case, id="-".join([row.name, *map(str, case)]))
         for row in chosen
@@ -208,8 +208,8 @@ def test_a_redirect_is_not_followed(world: World, language: str, operation: str,
 @pytest.mark.parametrize("size", [110_000, 200_000, 1_000_000])
 @pytest.mark.parametrize("operation", ["orders.get", *WRITES])
 def test_a_header_over_libcurls_limit(world: World, language: str, operation: str, size: int) -> None:
-    """libcurl reports such a header as "Out of memory". The client cannot read the answer, so the outcome of a write
-    is unknown."""
+    """libcurl reports a header over its size limit as "Out of memory". The client cannot read the answer, so the
+    outcome of a write is unknown."""
     with Scene(world, language, script=[steps.big_header(size)] * 3) as scene:
         outcome = scene.call(operation, max_retries=2)
         assert outcome.name == ("ConnectionError" if operation == "orders.get" else LOST), outcome

@@ -104,8 +104,8 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call times out on a silent connection. Calls in flight on it continue; later calls use another
-    connection."""
+    """One call times out on a silent connection. Other calls in flight on that connection continue; later calls use
+    another connection."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:
@@ -181,7 +181,7 @@ def test_many_calls_over_bad_connections(world: World) -> None:
     with Scene(world, script=broken_steps(chance, 150)) as scene:
         outcomes = asyncio.run(main(scene))
     names = {outcome.name for outcome in outcomes if outcome.mark is not None}
-    assert {OK, LOST} <= names  # whether a write gets the 503 depends on timing
+    assert {OK, LOST} <= names  # a 503 is not required: timing decides whether a write gets it
     failed = [str(outcome) for outcome in outcomes if outcome.mark is None and outcome.name != OK]
     assert not failed, failed
 

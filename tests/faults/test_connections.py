@@ -1,4 +1,4 @@
-"""Tests connections that fail, or that end before a request is sent. Nothing was sent, so the client may retry a
+"""Tests connections that fail, or that end before a request is sent. If nothing was sent, the client may retry even a
 write."""
 
 from __future__ import annotations

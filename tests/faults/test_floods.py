@@ -1,7 +1,7 @@
 """Tests HTTP/2 peers that flood the client with small frames: calls must end in time, and event loops must keep
 running.
 
-The frames follow RFC 9113. The peer sends frames as fast as the client reads them.
+Each frame is valid by RFC 9113. The peer sends frames as fast as the client reads them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Flood:
                 asked += more
             threading.Thread(target=self._drain, args=(client,), daemon=True).start()
             client.sendall(self._head + self._frame)
-            self.sent = len(self._frame)  # some libcurl releases close before the first large piece is sent
+            self.sent = len(self._frame)  # set now: some libcurl releases close before the first large piece is sent
             while True:
                 client.sendall(self._data)
                 self.sent += len(self._data)
@@ -153,7 +153,7 @@ def test_a_call_ends_and_a_loop_goes_on(
 
 @pytest.mark.parametrize(
     ("http2", "protocol"),
-    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: HTTP/2 in the wheel only
+    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: only the wheel uses HTTP/2
 )
 def test_the_option_decides(
     offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str

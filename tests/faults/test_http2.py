@@ -24,8 +24,8 @@ def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
     return Row(name, step, effect=effect, **more)
 
 
-# Only nghttp2 knows whether a stream ended or was reset without an error, and only the wheel asks nghttp2. Other builds
-# of billcore accept an answer whose stream was reset if its JSON is complete.
+# Only nghttp2 knows whether a stream ended normally or was reset with NO_ERROR, and only the wheel asks nghttp2.
+# Other builds of billcore accept an answer whose stream was reset if its JSON is complete.
 SEES_ENDS = not release()
 
 ROWS = [

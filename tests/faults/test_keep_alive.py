@@ -1,4 +1,4 @@
-"""Tests a kept connection that breaks exactly when the next request is written, hundreds of times.
+"""Tests, hundreds of times, a kept-alive connection that breaks exactly when the next request is written.
 
 libcurl itself resends a request when a reused connection breaks without an answer. billcore must prevent this for a
 write.

@@ -1,5 +1,5 @@
-"""Tests a process that is stopped during a call and continued after the call's deadline: it must not send
-anything."""
+"""Tests a process that is suspended (SIGSTOP) during a call: if it resumes after the call's deadline, it must not
+send the request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .scene import Scene, World
 
 pytestmark = pytest.mark.one_language
 TIMEOUT = 2.0
-# If the program makes two requests, it stops itself in the hook of the second.
+# If the program makes two requests, it suspends itself in the on_request hook of the second.
 PROGRAM = """
 import asyncio, json, os, signal, sys
 import billcore

@@ -263,7 +263,7 @@ def test_a_call_that_waits_for_a_connection(
             assert charged.wait(GENEROUS)
             return exchange.send(found.raw)
         assert full.wait(GENEROUS)
-        exchange.stopped.wait(0.1)  # gives the client time to queue the charge
+        exchange.stopped.wait(0.1)  # gives the client time to queue the waiting call
         in_two(found.head, found.body + STRAYS[name])(exchange)
 
     async def main(scene: Scene) -> None:
@@ -282,7 +282,8 @@ def test_a_call_that_waits_for_a_connection(
 
 
 class TlsProxy:
-    """An https proxy. It puts data that arrives together from the service into one record of the proxy's own TLS."""
+    """An https proxy. If data arrives from the service in several records at once, the proxy forwards it in one
+    record of its own TLS."""
 
     def __init__(self, outer: ssl.SSLContext, port: int) -> None:
         self._outer = outer

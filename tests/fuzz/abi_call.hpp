@@ -51,7 +51,7 @@ struct Pool {
 #define BILLCORE_COMMA ,
 #define BILLCORE_POOL(type) Pool<billcore_##type>
 using Pools = std::tuple<BILLCORE_HANDLES(BILLCORE_POOL, BILLCORE_COMMA)>;
-constexpr std::size_t most_handles = 32;  // of one type
+constexpr std::size_t most_handles = 32;  // limit for each type of handle
 
 inline volatile std::size_t seen;
 /// Reads every byte of a text, so that AddressSanitizer checks the access. A NUL after the text is not read, because
@@ -100,7 +100,7 @@ class Caller {
     (std::make_index_sequence<sizeof...(P)>());
   }
 
-  /// Frees one handle. Later steps check that the handles made from it still work.
+  /// Frees one handle. Later steps check that handles made from the freed handle still work.
   void free_one() {
     const auto which = plan_.below(std::tuple_size_v<Pools>);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -185,7 +185,7 @@ class Caller {
 };
 
 template <typename T>
-struct Caller::Argument {  // a text, a number, a function, or its user pointer
+struct Caller::Argument {  // a text, a number, a callback function, or the callback's user pointer
   T value{};
   void choose(Caller& caller) {
     if constexpr (std::is_same_v<T, billcore_str>) {

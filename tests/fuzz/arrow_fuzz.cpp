@@ -85,7 +85,7 @@ class Maker {
     static const std::array<std::string_view, 28> values{"null",
                                                          "[]",
                                                          R"({"a" : [1, 2.50, "}"]})",
-                                                         "-0.0e0",  // kind_of() returns an index after this one
+                                                         "-0.0e0",  // kind_of() returns only higher indexes
                                                          "0",
                                                          "7",
                                                          "-9223372036854775808",

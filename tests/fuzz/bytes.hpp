@@ -1,4 +1,4 @@
-// Reads numbers and short texts from the beginning of an input. A target uses them to make its choices.
+// Reads numbers and short texts from the beginning of the fuzzer's input. A target makes its choices by these values.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ std::string read_data(const EventData& data) {
       data);
 }
 
-// Checks, without the library, a condition that every event meets.
+// Checks, without the library, that the body is UTF-8 and begins with '{', as every event does.
 bool may_be_event(std::string_view body) {
   const auto begin = body.find_first_not_of(" \t\r\n");
   return is_utf8(body) && begin != std::string_view::npos && body[begin] == '{';

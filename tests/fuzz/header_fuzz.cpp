@@ -66,8 +66,8 @@ Verifier verifier_for(const Request& request) {
   return Verifier(std::span<const std::string_view>(secrets), std::move(options));
 }
 
-// Checks the text of a refusal. The text must depend only on the reason and the size, so that it cannot reveal a
-// secret, the right signature or the payload.
+// Checks the text of a refusal. The text must depend only on the reason and the body's size, so that it cannot reveal
+// a secret, the right signature or the payload.
 void require_refusal(const Verifier& verifier, const Request& request, const Error& error, SignatureReason reason,
                      bool text_varies) {
   require(error.code() == ErrorCode::signature, "a refusal is Error(signature)");
@@ -87,8 +87,8 @@ void require_refusal(const Verifier& verifier, const Request& request, const Err
   }
 }
 
-/// Runs `accept`, which must refuse for the reason in `expected`. If that reason is none, only Error(decode) is
-/// allowed.
+/// Runs `accept`, which must throw a refusal with the reason in `expected`. If that reason is none, `accept` must
+/// return or throw Error(decode).
 template <typename Accept>
 void require_outcome(const Verifier& verifier, const Request& request, const Expected& expected, Accept accept,
                      bool text_varies = false) {
@@ -116,7 +116,7 @@ void stream(const Verifier& verifier, const Request& request, const Expected& ex
     }
     require(stream.finish(signature) == expected.index, "a stream finds the same secret");
   };
-  // For a stream that is too large, the error's text varies, because it has the number of bytes seen.
+  // If a stream is too large, the error's text varies, because it contains the number of bytes seen.
   require_outcome(verifier, request, expected, accept, expected.reason == SignatureReason::body_too_large);
 }
 
@@ -148,7 +148,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(accepted, "only a fresh event is accepted");
   });
 
-  std::optional<std::size_t> joined;  // secret that matches only because unwrap_request() joins equal values
+  std::optional<std::size_t> joined;  // index of a secret that matches only because equal headers count as one
   if (!request.has(Request::without_header)) {
     const std::vector<std::pair<std::string_view, std::string_view>> headers(request.headers.begin(),
                                                                              request.headers.end());

@@ -37,8 +37,8 @@ struct Request {
   [[nodiscard]] std::vector<std::string_view> secret_views() const { return {secrets.begin(), secrets.end()}; }
   /// The correct signatures of the body, in the order of the secrets.
   [[nodiscard]] const std::vector<std::string>& signatures() const { return signatures_; }
-  /// The value of the signature header; nullopt if the header is absent; a text that cannot be a signature if the
-  /// header has several different values.
+  /// The value of the signature header; nullopt if the header is absent. If the header has several different values,
+  /// returns a text that cannot be a signature.
   [[nodiscard]] std::optional<std::string> signature() const;
   /// The value that a look-up of the signature header must find; equal values, repeated or joined by commas, count as
   /// one.

@@ -1,4 +1,5 @@
-// Reads the `data` of an event of one type: each field is a value or Error(decode), and a detached copy reads the same.
+// Reads the `data` of an event of one type: each field must give a value or Error(decode), and a detached copy must
+// give the same results.
 #include "billcore/model.hpp"
 #include "describe.hpp"
 #include "support.hpp"

@@ -2,7 +2,7 @@
 # Fuzzes the verifier, the envelope, every resource view, the C ABI, and the client against a hostile peer (clang's
 # libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
 #   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target for SECONDS, two targets at a time; 0 runs only known
-#                                             inputs. Without SECONDS, a small target runs 3 s, another target 5 s,
+#                                             inputs. Without SECONDS, a small target runs 3 s, any other target 5 s,
 #                                             with a fixed random seed.
 # The known inputs run first: the seeds, tests/fuzz/regressions, and earlier findings still kept in build/fuzz/findings.
 # libFuzzer adds new corpus inputs to build/fuzz/corpus. Move a finding to tests/fuzz/regressions when its defect is

@@ -27,7 +27,7 @@ void require_only_for(bool right_kind, Get get) {
   require(right_kind || !given, "a value of the wrong kind is an error");
 }
 
-// Returns a name as paths show it: control characters are escaped as in JSON.
+// Returns a member's name as the paths in errors show it: control characters are escaped as in JSON.
 std::string printable(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -107,8 +107,8 @@ void read_beyond_end(const Value& array) {
   }
 }
 
-// Walks a document. Errors and copies are slow, so only one value in eight is read in ways that make them; the size
-// of the text selects the first such value.
+// Walks a document. Errors and copies are slow, so only one value in eight is read in ways that create errors or
+// copies. The size of the text selects the first of these values.
 class Walk {
  public:
   explicit Walk(std::size_t first_turn) : turn_(first_turn) {}

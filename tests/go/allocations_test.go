@@ -11,7 +11,8 @@ import (
 	"billcore"
 )
 
-// `fixed` returns a client of a server that sends the same answer to every request, without allocating memory.
+// `fixed` starts a server that sends the same answer to every request without allocating memory, and returns a client
+// for this server.
 func fixed(t testing.TB, body string) *billcore.Client {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -131,7 +131,7 @@ func TestEveryOperationWithoutAContextOrAClientGivesAnError(t *testing.T) {
 			t.Error(name, lists, err)
 		}
 		_, err := subscriptions.FindCharges(ctx, failed)
-		code(t, err, billcore.ErrInvalidArgument) // `failed` was not returned by a call
+		code(t, err, billcore.ErrInvalidArgument) // `failed` is not an error that a call returned
 	}
 	if _, err := nobody.With(); !errors.Is(err, billcore.ErrConfig) {
 		t.Error(err)

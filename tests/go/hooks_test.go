@@ -141,7 +141,8 @@ func TestOptionsShowNoSecret(t *testing.T) {
 	}
 }
 
-// fmt calls no methods of an unexported field, for example of a field in the caller's own configuration struct.
+// fmt does not call methods such as String on an unexported field, for example in the caller's own configuration
+// struct.
 func TestOptionsWithinAnotherStructShowNoSecret(t *testing.T) {
 	configuration := struct{ options []billcore.Option }{[]billcore.Option{billcore.WithAPIKey(apiKey)}}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%p"} {

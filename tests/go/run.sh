@@ -28,7 +28,7 @@ step staticcheck
 staticcheck=v0.6.1
 [[ "$(go env GOVERSION)" =~ ^go1\.2[0-4] ]] || staticcheck=v0.8.2
 for module in "${modules[@]}"; do
-  # The default checks leave out some of the ST rules on style.
+  # staticcheck's default checks leave out some of its style rules (ST).
   (cd "$module" && go run "honnef.co/go/tools/cmd/staticcheck@$staticcheck" ./...)
 done
 
@@ -48,7 +48,7 @@ step tests, with the race detector
 (cd tests/go && go test -race -count=1 . && go test -run Little -fuzz FuzzUnwrap -fuzztime 5s .)
 
 step what is missing without cgo
-[ "$(cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 | grep -c .)" = 2 ] # the package's name and the message
+[ "$(cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 | grep -c .)" = 2 ] # two lines: the package's name and the message
 (cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 || true) | grep -q 'billcore needs cgo: build with CGO_ENABLED=1 and a C compiler'
 
 step programs and what they link

@@ -301,7 +301,7 @@ func FuzzUnwrap(f *testing.F) {
 		}
 		event, err := v.Unwrap(body, right)
 		if err != nil {
-			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // when the body is too large
+			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // ErrSignature: body too large
 				t.Fatal(err)
 			}
 			return

@@ -7,8 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MOST = 400  # lines
-CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh", "*.go", "*.rs")  # not stubs (*.pyi): they repeat other text
-APART = ("tests/bench/",)  # self-contained programs that are compared with each other
+CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh", "*.go", "*.rs")  # no *.pyi stubs: they repeat other text
+APART = ("tests/bench/",)  # not counted: self-contained programs that are compared with each other
 
 
 def files_of_code() -> list[str]:

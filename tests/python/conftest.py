@@ -1,4 +1,4 @@
-"""Fixtures: a scripted server and a client for it. Every test gets its own pair."""
+"""Fixtures: a scripted server and a client for it. Every test gets its own server and client."""
 
 from __future__ import annotations
 

@@ -167,6 +167,40 @@ def test_batches_are_pages(serve: Serve) -> None:
     assert kept.column("id").to_pylist() == [str(number) for number in range(105, 110)]
 
 
+@pytest.mark.parametrize(("rows", "sizes"), [(5, [4, 5, 2]), (9, [9, 2]), (11, [11]), (10**6, [11]), (1, [4, 5, 2])])
+def test_pages_are_joined_up_to_a_number_of_rows(serve: Serve, rows: int, sizes: list[int]) -> None:
+    client = serving(serve, ORDER, 2)
+    whole = read_pyarrow(client.subscriptions.orders("s").to_arrow())
+    pager = client.subscriptions.orders("s")
+    next(iter(pager))
+    batches = list(pager.to_batches(rows=rows))
+    assert [batch.num_rows for batch in batches] == sizes
+    assert [row for batch in batches for row in read_pyarrow(batch)] == whole[1:]
+    assert str(pager.verdict) == "complete"
+
+
+@pytest.mark.parametrize("rows", [0, -1, "5", 2.0, True])
+def test_wrong_rows_are_refused_at_once(serve: Serve, rows: Any) -> None:
+    server, client = serve([])
+    with pytest.raises(billcore.InvalidArgumentError, match="rows"):
+        client.subscriptions.orders("s").to_batches(rows=rows)
+    assert server.requests == []
+
+
+def test_awaited_batches_of_joined_pages() -> None:
+    book = Book(20, delay=0.01)
+
+    async def read(url: str) -> None:
+        async with billcore.AsyncClient(base_url=url, api_key=API_KEY, concurrency=4) as client:
+            pager = client.subscriptions.orders("s")
+            batches = [batch async for batch in pager.to_batches(["id"], rows=7 * PER_PAGE)]
+            assert [batch.num_rows for batch in batches] == [7 * PER_PAGE, 7 * PER_PAGE, 6 * PER_PAGE]
+            assert str(pager.verdict) == "complete"
+
+    with ScriptedServer(book) as server:
+        asyncio.run(read(server.url + ACCOUNT))
+
+
 def test_awaited_batches() -> None:
     book = Book(20, delay=0.01)
 

@@ -1,4 +1,5 @@
-"""Cancelling an async call aborts its request; if a write may have happened, a note on the CancelledError says so."""
+"""Cancelling an async call aborts its request; if a write may have been done, a note on the CancelledError says
+so."""
 
 from __future__ import annotations
 
@@ -196,8 +197,8 @@ def test_the_deadline_counts_while_it_waits_for_a_connection(run: Run) -> None:
 @each_loop
 @each_call
 def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], Any]) -> None:
-    """A call that is cancelled after its answer arrived, but before its task resumed, loses the result; a write adds
-    a note."""
+    """A call that is cancelled after its answer arrived, but before its task resumed, loses the result; if it is a
+    write, its CancelledError has a note."""
     answer = page([ORDER], 1, 1) if call is CALLS["list"] else data(SUBSCRIPTION)
     with serving(lambda _: answer) as (server, client):
 
@@ -308,7 +309,7 @@ def test_one_does_not_disturb_the_others(run: Run) -> None:
             await asyncio.wait(tasks[::2])
             gate.open()
             assert [(await task).id for task in tasks[1::2]] == [str(n) for n in range(1, 40, 2)]
-            # The connections still work, for twice as many concurrent calls as there may be connections.
+            # The client still works after the cancellations, even with twice as many concurrent calls as connections.
             found = await asyncio.gather(*(client.subscriptions.get(n) for n in range(200)))
             assert [each.id for each in found] == [str(n) for n in range(200)]
             await client.close()

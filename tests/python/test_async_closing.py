@@ -100,7 +100,7 @@ def test_close_with_a_call_that_is_cancelled_later(run: Run) -> None:
 
 @each_loop
 def test_without_close_nothing_is_left_either(run: Run) -> None:
-    """A client that is collected closes its sockets, whether the loop has ended or still runs."""
+    """A client that is garbage-collected closes its sockets, whether the loop has ended or still runs."""
 
     def script(_: Request) -> Reply:
         return data(SUBSCRIPTION)
@@ -151,7 +151,8 @@ def test_a_call_that_is_never_resumed(run: Run) -> None:
 
 @each_loop
 def test_a_client_that_only_its_call_knows(run: Run) -> None:
-    """Only the call refers to the client: the call's result is unaffected, and afterwards the client is collected."""
+    """The running call holds the only reference to its client: the call still ends normally, and afterwards the
+    client is garbage-collected."""
 
     def script(request: Request) -> Reply:
         return Reply(status=404) if request.target.endswith("/none") else silent(request)
@@ -266,7 +267,8 @@ loop.close()
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_a_client_works_on_both_sides_of_a_fork(loop: str, tmp_path: Path) -> None:
-    """Uses TLS, where a forked child that closed an inherited connection would end it for its parent as well."""
+    """Uses TLS, because a forked child that closes an inherited TLS connection ends the connection for its parent as
+    well."""
     certificates = Certificates(tmp_path)
     with ScriptedServer(lambda _: data(SUBSCRIPTION, delay=0.1), tls=certificates.good) as server:
         url = f"https://localhost:{server.port}{ACCOUNT}"

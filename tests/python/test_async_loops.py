@@ -88,7 +88,7 @@ def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
 
 @each_loop
 def test_a_thousand_requests_at_once(run: Run) -> None:
-    """The server answers only when a hundred requests are in flight; there are never more than that."""
+    """The server answers only when a hundred requests are in flight; the client never has more in flight."""
     together = threading.Barrier(100)
 
     def script(request: Request) -> Reply:
@@ -109,7 +109,7 @@ def test_a_thousand_requests_at_once(run: Run) -> None:
 
 @each_loop
 def test_connections_are_kept(run: Run) -> None:
-    """The client keeps its connections even while all of them are idle."""
+    """The client keeps its connections open even while all of them are idle."""
     with serving(lambda _: data(SUBSCRIPTION, delay=0.02)) as (server, client):
 
         async def main() -> None:
@@ -244,7 +244,8 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
 @each_loop
 @pytest.mark.parametrize("size", [1_000, 100_000, 1_000_000, 3_900_000])
 def test_the_loop_is_not_held_up(run: Run, size: int) -> None:
-    """Detects a request that blocks the loop instead of its task; tests/bench/loop_blocking.py measures the time."""
+    """Detects a call that blocks the whole loop, not only its own task; tests/bench/loop_blocking.py measures the
+    time."""
     note = {"key": "seats", "note": "blue seats for the night train to Bergen with a window and one quiet table"}
     delay = 2.0
     answer = data({**SUBSCRIPTION, "metadata": [note] * (size // 100)}, delay=delay)

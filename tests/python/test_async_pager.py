@@ -217,7 +217,8 @@ def test_two_tasks_cannot_use_one_pager_at_once(run: Run) -> None:
 
 @each_loop
 def test_a_task_that_is_over_leaves_the_pager(run: Run) -> None:
-    """A task keeps its coroutine alive; a call that has ended or failed must release the pager."""
+    """A finished task keeps its coroutine alive, so the coroutine must release the pager when its call ends or
+    fails."""
     pages = three_pages()
     with serving([Reply(status=503), *pages, Reply(raw=b"", ending="hang"), *pages]) as (server, client):
 

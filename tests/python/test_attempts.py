@@ -55,8 +55,8 @@ def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str
         yield lambda: [record.getMessage() for record in caplog.records if record.name == "billcore"]
 
 
-# Ways to abandon a call in an event loop. Each way gets a function that makes the call, and a function that waits until
-# the server has received the request.
+# Ways to abandon a call in an event loop. Each function below takes `call`, which makes the call, and `asked`, which
+# waits until the server has received the request.
 Call = Callable[[], Awaitable[Any]]
 Asked = Callable[[], Awaitable[None]]
 

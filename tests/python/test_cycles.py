@@ -217,7 +217,7 @@ def test_what_is_in_use_is_not_collected(way: Callable[[Options], object]) -> No
 
 
 def test_each_holder_of_a_list_keeps_its_hooks() -> None:
-    """The client and the pager are collected; their iterator keeps the hooks and still calls them."""
+    """After the client and the pager are garbage-collected, their iterator still holds and calls the hooks."""
     told = []
 
     class Told:

@@ -169,7 +169,7 @@ class Odd:
 
 
 def timeouts() -> list[Callable[[Any], object]]:
-    """Every function of the client that takes a time-out."""
+    """Functions that pass a time-out to the client, in each way that the client accepts it."""
     client = billcore.Client(base_url=URL, api_key=API_KEY)
     waiting = billcore.AsyncClient(base_url=URL, api_key=API_KEY)
     return [

@@ -75,8 +75,8 @@ def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
 
 
 def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
-    """Returns a server that resets the connection of each charge and answers reads with `reads`, a client, and a
-    charge's error."""
+    """Returns a server, a client, and the error of a charge. The server resets the connection of each charge and
+    answers reads with `reads`."""
     server, client = serve(lambda request: RESET if request.method == "POST" else reads(request))
     return server, client, unknown_charge(client)
 

@@ -54,7 +54,7 @@ def application(environ, start_response):
 
 
 class Service:
-    """A service whose charges above 1000 wait until AT_ONCE of them have arrived."""
+    """A service that holds back each charge with an amount above 1000 until AT_ONCE such charges have arrived."""
 
     def __init__(self) -> None:
         self.charges: Counter[int] = Counter()

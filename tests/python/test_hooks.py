@@ -46,7 +46,7 @@ class Recorder(billcore.Hooks):
 
 
 def drive(kind: str, script: Script, call: Callable[[Any], Any], **options: Any) -> Any:
-    """The result or error of a call with a client of this kind."""
+    """The result or error of a call with a client of the given kind (blocking or async)."""
     with ScriptedServer(script) as server:
         given: dict[str, Any] = {
             "base_url": server.url + ACCOUNT,

@@ -116,7 +116,7 @@ try:
 except billcore.RateLimitError:
     pass
 """
-    # The interrupted call has not sent a request, so its error has no note about a write.
+    # After the 429 the interrupted call waits and sends no request, so its error has no note about a write.
     assert ctrl_c(server.url, limited + code, asked, retries=5) == ["KeyboardInterrupt"]
     assert len(server.requests) == 1
 

@@ -24,6 +24,11 @@ import pyarrow
 one = pager.to_batches()
 look = lambda: pyarrow.record_batch(next(one)).to_pylist()
 """,
+    "joined batches": """
+import pyarrow
+one = pager.to_batches(rows=5)
+look = lambda: pyarrow.record_batch(next(one)).to_pylist()
+""",
     "first": """
 found = []
 def look():

@@ -19,9 +19,9 @@ from conformance.server import Reply, Request, ScriptedServer
 from .interrupt_support import CHARGE, Interrupter, interrupt
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page
 
-# Times of the signal and of the answer, in milliseconds after the request arrives. No signal follows right after the
-# answer: such a signal could arrive after the call returns and before Python binds the result, where the client
-# cannot check.
+# Times of the signal and of the answer, in milliseconds after the request arrives. No signal is sent right after the
+# answer: it could arrive after the call has returned but before Python assigns the result, when the client can no
+# longer check for signals.
 OFFSETS = [(at, 30) for at in (1, 5, 10, 15, 20, 25, 28, 29, 30, 130, 200)] + [(0, 0), (0, 1), (10, 200), (199, 200)]
 
 
@@ -101,7 +101,8 @@ def test_the_note_says_what_the_answer_means() -> None:
 
 
 def says_what_is_meant(row: tuple[str, Reply, str, str | None], line: dict[str, Any]) -> bool:
-    """Returns False if the client saw the signal before the answer."""
+    """Checks what the program knows about its call. Returns False, unchecked, if the client saw the signal before the
+    answer."""
     code, _, text, error = row
     if sent_only(line) and not any(text in note for note in line["notes"]):
         return False
@@ -139,7 +140,7 @@ def interrupted_after_the_answer(*signals: int) -> dict[str, Any]:
 
 
 def sent_only(line: dict[str, Any]) -> bool:
-    """Whether the client saw the signal before the answer, which may happen on a busy machine."""
+    """Whether the client handled the signal before the answer arrived, which may happen on a busy machine."""
     return any("interrupted after it was sent" in note for note in line["notes"])
 
 

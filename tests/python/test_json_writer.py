@@ -131,7 +131,8 @@ REFUSED: list[Callable[[], Any]] = [
 
 
 class Maker:
-    """Makes random objects, each with the content expected in the body, in the form that read() returns.
+    """Makes random objects. make() returns an object and the content expected in the body, in the form that read()
+    returns.
 
     faults: the errors that the made objects may cause; if it is not empty, the client must not send a request.
     strange: the json module does not accept the object, or may write it differently.

@@ -57,8 +57,8 @@ print(json.dumps(said | {"peak": peak() - before}))
 """
 
 
-# The client refuses an answer over max_response (64 MiB by default): at once if Content-Length shows the size,
-# otherwise when it has received more.
+# The client refuses an answer over max_response (64 MiB by default): at once if Content-Length states the size,
+# otherwise when more bytes than the limit have arrived.
 @pytest.mark.parametrize("promised", [True, False])
 def test_a_refused_answer_takes_its_own_size(promised: bool) -> None:
     size = 64 << 20

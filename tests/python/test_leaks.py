@@ -18,7 +18,7 @@ from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, SUBSCRIPTION, data, mea
 
 AT_ONCE = 8  # pages in flight, and therefore connections
 MANY = 1_000 if SANITIZED else 10_000  # calls
-MOST = 2 << 20  # bytes by which memory may grow; a leak of one small answer per call would be far more
+MOST = 2 << 20  # largest allowed growth in bytes; a leak of one small answer per call would be far more
 GENEROUS = 300.0  # seconds
 
 PREAMBLE = """
@@ -335,7 +335,7 @@ def test_hundreds_of_streams() -> None:
 
 
 def test_hundreds_of_clients(server: tuple[ScriptedServer, str]) -> None:
-    # TLS clients are slower.
+    # Fewer clients with TLS, because they are slower.
     count = 200 if server[1] else 500
     before, after = measures(CLIENTS, *server, str(count))
     check(before, after)

@@ -111,7 +111,8 @@ call()
     ("level", "lines"), [("debug", 3), ("INFO", 1), ("warning", 0), ("loud", 1), ("", 0), (None, 0)]
 )
 def test_a_log_by_environment(monkeypatch: pytest.MonkeyPatch, level: str | None, lines: int) -> None:
-    """A program that sets up logging itself gets each line once, in the program's own format."""
+    """BILLCORE_LOG sets which lines are logged. If the program configures logging itself, each line appears once, in
+    the program's own format."""
     if level is None:
         monkeypatch.delenv("BILLCORE_LOG", raising=False)
     else:

@@ -1,4 +1,4 @@
-"""NOT_GIVEN, the only default value for an argument that was left out; docstrings as editors show them."""
+"""NOT_GIVEN, the only default value that stands for an omitted argument; docstrings as editors show them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ VALID: dict[str, Any] = {
     "a": "1",
     "b": "1",
 }
-# Arguments that a call needs although they have a default.
+# Parameters for which the tests always pass a value, although they have a default.
 NEEDED = (*OPTIONS, "fields")
 # explain() does not raise: it returns a text about what is wrong with its arguments.
 ACCEPTING = {"webhooks.explain"}

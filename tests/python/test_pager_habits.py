@@ -125,7 +125,7 @@ def test_progress(serve: Serve) -> None:
     read = billcore.progress(
         client.subscriptions.orders("s"), "Orders", console=Console(file=out, width=80, force_terminal=True)
     )
-    assert len(list(read)) == 1  # the three orders have the same id
+    assert len(list(read)) == 1  # one item: the three orders have the same id
     assert "Orders" in out.getvalue()
 
 

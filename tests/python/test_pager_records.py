@@ -17,8 +17,8 @@ both = pytest.mark.parametrize("kind", ["blocking", "awaited"])
 
 
 def read(kind: str, pages: list[Reply], look: Callable[[Any, Callable[[Any], Any]], Any], **options: Any) -> Any:
-    """Returns look(pager, wait) for a pager over `pages`; wait() returns its argument, or awaits it for
-    AsyncClient."""
+    """Calls look(pager, wait) for a pager over `pages` and returns its result. wait() returns its argument; for an
+    AsyncClient it awaits the argument first."""
 
     def script(request: Request) -> Reply:
         return pages[int(request.target.split("page=")[1]) - 1]

@@ -80,7 +80,7 @@ def test_the_first_item_costs_one_request() -> None:
         assert book.asked == [1]
         next(items)
         time.sleep(0.05)
-        next(items)  # each step of the consumer drives the prefetch
+        next(items)  # each next() of the consumer drives the prefetch
         until = time.monotonic() + GENEROUS
         while len(book.asked) < 9 and time.monotonic() < until:
             time.sleep(0.01)

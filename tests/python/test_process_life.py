@@ -213,8 +213,8 @@ class Ledger:
 
 
 def test_ctrl_c_at_any_moment_of_any_operation() -> None:
-    """The program never crashes or charges twice, and reports each charge unless Ctrl-C hits between return and
-    assignment.
+    """The program never crashes or charges twice, and reports each charge unless Ctrl-C arrives between the return of
+    the call and the assignment of its result.
 
     BILLCORE_SEED=N repeats the run with the seed N.
     """

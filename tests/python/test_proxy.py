@@ -75,7 +75,8 @@ def test_each_variable(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: s
 
 @pytest.mark.parametrize("name, heard", [("http_proxy", True), ("ALL_PROXY", True), ("HTTPS_PROXY", False)])
 def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, heard: bool) -> None:
-    """HTTP_PROXY in capitals is ignored, because a remote client of a CGI program can set it with a header."""
+    """HTTP_PROXY in capitals is ignored, because in a CGI program a remote client can set it with the header
+    Proxy."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv(name, f"http://127.0.0.1:{refusing.port}")
     with pytest.raises(billcore.ApiError if heard else billcore.ConnectionError, match="403" if heard else "not found"):
@@ -110,7 +111,7 @@ def test_no_proxy_is_heard(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, name: 
     "value, heard", [("0.0.0.0", True), ("0.0.0.0/8", True), ("10.0.0.0/8,0.0.0.0/32", True), ("10.0.0.0/8", False)]
 )
 def test_no_proxy_with_addresses(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, value: str, heard: bool) -> None:
-    """NO_PROXY may have addresses; the test uses 0.0.0.0, which is this machine but not a loopback address."""
+    """NO_PROXY may contain IP addresses; the test uses 0.0.0.0, which is this machine but not a loopback address."""
     monkeypatch.setenv("NO_PROXY", value)
     with pytest.raises(billcore.ConnectionError, match="no connection" if heard else "the proxy answered 403"):
         get(base_url=f"https://0.0.0.0:{closed_port()}/acct")

@@ -119,7 +119,7 @@ SHAPES: dict[str, Shape] = {
 }
 STATUSES = (300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 408, 409, 418, 422, 429, 500, 502, 503, 504, 599)
 
-# Answers that no client can use.
+# Invalid answers, each of which contains the API key.
 BROKEN: dict[str, Shape] = {
     "no HTTP": lambda _, key, echo: f"{key} {echo}\r\n\r\n".encode(),
     "an unknown version": lambda _, key, __: f"HTTP/{key} 200 {key}\r\n\r\n".encode(),

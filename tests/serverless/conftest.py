@@ -1,4 +1,4 @@
-"""Fixtures: sandboxes that deliver webhooks. All tests share them; each test starts with the seeded data."""
+"""Fixtures: sandboxes that deliver webhooks. All tests share the sandboxes; each test starts with the seeded data."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class ServerProcess:
 
     def __enter__(self) -> Self:
         try:
-            post(self.port, b"", path="/nothing")  # wait for an answer, so that later time-outs exclude the start
+            post(self.port, b"", path="/nothing")  # waits for the start, so that later time-outs do not include it
         except BaseException as error:
             error.add_note(self.output())
             self.close()

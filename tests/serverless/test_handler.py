@@ -1,4 +1,5 @@
-"""The example Lambda handler: deliveries of the sandbox through every kind of gateway, and the modules it loads."""
+"""The example Lambda handler: deliveries of the sandbox through every kind of gateway, and the modules that the
+handler loads."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @dataclass
 class Gateway:
-    """Passes each gateway's event to the handler in turn; answers with the handler's status if all are equal."""
+    """Passes each gateway's event to the handler in turn; answers with the handler's status if all its statuses are
+    equal."""
 
     handler: Any
     port: int = 0

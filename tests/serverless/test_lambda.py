@@ -187,7 +187,7 @@ def test_a_large_body_is_refused_before_it_is_decoded(monkeypatch: pytest.Monkey
     event = event_of(body="A" * (4 << 20), isBase64Encoded=True)
     with signature_refused("body_too_large", f"has {3 << 20} bytes"):
         webhooks.from_lambda(event, VERIFIER)
-    with signature_refused("body_too_large"):  # the size is checked before the base64
+    with signature_refused("body_too_large"):  # the size is checked before the base64 is decoded
         webhooks.from_lambda({**event, "body": "!" * (4 << 20)}, VERIFIER)
     with pytest.raises(ImportError):
         webhooks.from_lambda(gateway_event("alb", SIGNED, BODY, encoded=True), VERIFIER)

@@ -33,8 +33,8 @@ class AsyncScenario : public Scenario {
   }
 
  protected:
-  /// Runs the loop until the operation has ended; throws the operation's error. If process() throws, ends the torture
-  /// run, so that no later call fails, and continues the loop.
+  /// Runs the loop until the operation has ended; throws the operation's error. If process() throws, first ends the
+  /// torture run, so that no later call is made to fail, then continues the loop.
   void call(Operation operation, const char* id) {
     bool ended = false;
     std::exception_ptr failure;
@@ -63,7 +63,8 @@ class AsyncScenario : public Scenario {
   [[nodiscard]] AsyncClient& loop() { return *async_; }
 
  private:
-  // Waits with a direct system call, which the interposer cannot make fail, because the loop is the user's code.
+  // Waits with a direct system call, which the interposer does not replace: the loop is the user's code and must not
+  // fail.
   void wait_until_readable() const {
     pollfd descriptor{async_->descriptor(), POLLIN, 0};
     static_cast<void>(syscall(SYS_poll, &descriptor, 1, -1));

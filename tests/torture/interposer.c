@@ -76,7 +76,7 @@ static int fails(int kind, const char* name) {
   return 1;
 }
 
-/* The names under which glibc exports its allocator. The functions below call them. */
+/* The names under which glibc exports its own allocator, which the functions below call. */
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* block, size_t size);

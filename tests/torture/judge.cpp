@@ -48,7 +48,7 @@ bool tells_of_memory(const Outcome& outcome) {
          (is(outcome.code, ErrorCode::outcome_unknown) && is(outcome.cause, ErrorCode::out_of_memory));
 }
 
-// Whether the text is one of two other errors that libcurl gives when memory runs out, both before it sends anything:
+// Whether the text is one of two misleading errors that libcurl gives when memory runs out before it sends anything:
 // one when it copies a numeric address, the other when it copies a parsed URL.
 bool is_word_of_libcurl(const std::string& text) {
   return text.find("(Could not resolve host: 127.0.0.1)") != std::string::npos ||
@@ -127,8 +127,8 @@ bool is_of_others(const Entry& entry, const Point& point, const Report& report, 
     // the table's size, which is 0.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
-  // OpenSSL initialises itself once. After a failure OpenSSL permanently lacks parts, such as the lock of its context,
-  // and uses them anyway. A process that ran out of memory during this initialisation cannot use OpenSSL.
+  // OpenSSL initialises itself only once. If that fails, parts stay missing, such as the lock of its context, and
+  // OpenSSL uses them anyway. A process that ran out of memory during this initialisation cannot use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }
@@ -150,7 +150,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     try {
       const auto scenario = entry.make({base_url, first_amount(repetition), amount_after(repetition)});
       scenario->prepare();
-      auto run = report.run;  // the report keeps the run of the first repetition only
+      auto run = report.run;  // only the run of the first repetition is kept in the report
       run_once(*scenario, repetition == 0 ? report.run : run, report, outcome);
       scenario->after(outcome.end == End::completed);
       outcome.after = true;

@@ -118,7 +118,7 @@ def problem(name: str, kind: str, failure: BaseException | None) -> str:
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
-    # In two places before it sends anything, libcurl reports a lack of memory as one of these errors.
+    # libcurl reports a lack of memory as one of these errors in two places, both before it sends anything.
     if "Could not resolve host: 127.0.0.1" in str(failure) or "No URL set" in str(failure):
         return ""
     return f"it does not say that memory ran out: {failure!r}"
@@ -217,7 +217,7 @@ def main() -> int:
     bad = 0
     for name in words.scenarios or SCENARIOS:
         how, call = SCENARIOS[name]
-        if how(call, torture.options, contextlib.nullcontext) is not None:  # warms up permanent memory
+        if how(call, torture.options, contextlib.nullcontext) is not None:  # also allocates permanent memory
             raise SystemExit(f"{name} does not work")
         for kind in words.kind or KINDS:
             number = words.point or 1

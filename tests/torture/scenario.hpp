@@ -48,7 +48,7 @@ struct Entry {
   bool writes = false;  // run() sends the charge of Place::amount, after() that of amount_after
   bool network = true;  // whether the scenario makes system calls
   bool first_use =
-      false;  // the process has not used the library before; leaks are not judged: permanent memory looks the same
+      false;  // first use of the library in this process; leaks are not judged, as permanent memory looks like a leak
 };
 
 /// Returns the scenarios of this program. Each program is linked with its own definition.

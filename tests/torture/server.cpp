@@ -113,8 +113,8 @@ void Server::forget() noexcept {
 }
 
 void Server::settle() const {
-  // The server accepts connections in the order in which they were made. When the server has answered this connection,
-  // it has counted all earlier connections in `open`.
+  // The server accepts connections in the order in which they were made. When the server has answered the connection
+  // made here, it has counted all earlier connections in `open`.
   const int own = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

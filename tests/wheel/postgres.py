@@ -18,8 +18,8 @@ def find(program: str) -> str:
 
 
 class Postgres:
-    """A server on a free port of localhost; the user postgres needs no password. As root, starts it as the user
-    nobody, because PostgreSQL refuses to run as root."""
+    """A server on a free port of localhost; the user postgres needs no password. If the test runs as root, the server
+    runs as the user nobody, because PostgreSQL refuses to run as root."""
 
     def __init__(self, folder: Path, certificate: Path, key: Path) -> None:
         self._user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []

@@ -58,7 +58,8 @@ def finish(wheel: Path, output: Path, platform: str) -> subprocess.CompletedProc
 
 
 def test_a_wheel_that_needs_a_newer_glibc_is_refused(tmp_path: Path) -> None:
-    """finish.py refuses a wheel that needs a newer glibc than its tag allows; the test gives a tag that is too old."""
+    """finish.py refuses a wheel that needs a newer glibc than its tag allows; the test passes a tag that is too
+    old."""
     made = finish(Path(os.environ["BILLCORE_WHEEL"]), tmp_path, "manylinux_2_5_x86_64")
     assert made.returncode != 0 and not list(tmp_path.glob("*.whl"))
     assert "newer than its tag says: build for an older glibc" in made.stderr

@@ -13,7 +13,8 @@ from python.support import SECRET, sign
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BODY = json.dumps({"name": "test.hook"})
-# Runs without site-packages and environment variables: it can import only the unpacked zip and the standard library.
+# This program runs without site-packages and environment variables: it can import only the unpacked zip and the
+# standard library.
 HANDLE = """
 import json, sys
 sys.path.insert(0, sys.argv[1])

@@ -110,7 +110,8 @@ def test_the_record_is_right(wheel: zipfile.ZipFile) -> None:
 
 
 def test_signatures_use_the_instructions_of_the_processor() -> None:
-    """Without the SHA instructions, SHA-256 takes four times as long as in Python's libcrypto, which uses them."""
+    """The wheel must use the processor's SHA instructions: without them, SHA-256 takes four times as long as in
+    Python's libcrypto, which uses them."""
     body, secret = bytes(1 << 20), "s" * 32
     signature = webhooks.sign(body, secret)
     verifier = webhooks.Verifier(secret)

@@ -34,9 +34,9 @@ const (
 	ErrValidation Code = 13
 	// 429: too many requests.
 	ErrRateLimit Code = 14
-	// 5xx: the service failed. For a write, outcome_unknown is set.
+	// 5xx: the service failed. A write may have happened: outcome_unknown is set.
 	ErrServer Code = 15
-	// No complete answer arrived, and no part of a write was sent (otherwise: outcome_unknown).
+	// No complete answer arrived. (If any part of a write was sent, the error is outcome_unknown instead.)
 	ErrTransport Code = 16
 	// The deadline of the call passed.
 	ErrTimeout Code = 17
@@ -44,7 +44,7 @@ const (
 	ErrConnection Code = 18
 	// The TLS handshake failed, for example because of a wrong host name or an untrusted certificate.
 	ErrTLS Code = 19
-	// A write was sent, but no complete answer arrived. Check whether it was done before you send it again.
+	// A write was sent, but no complete answer arrived. Check whether the write was done before you send it again.
 	ErrOutcomeUnknown Code = 20
 	// The service sent a wrong page of a list, the same page again, or an empty page before the last page.
 	ErrPagination Code = 21

@@ -71,7 +71,7 @@ func (e *Event) free() {
 func (e *Event) Close() {
 	if e != nil {
 		e.free()
-		runtime.SetFinalizer(e, nil) // cheaper than letting the finalizer run
+		runtime.SetFinalizer(e, nil) // the event is closed: clearing its finalizer is cheaper than letting it run
 	}
 }
 
@@ -100,8 +100,8 @@ func (e *Event) Name() (string, error) {
 	return out, err
 }
 
-// Type is the type of the event, which its name determines. For a name that this version does not know, Type returns
-// EventUnknown, which is not an error.
+// Type is the type of the event; the event's name determines the type. For a name that this version does not know,
+// Type returns EventUnknown, which is not an error.
 func (e *Event) Type() EventType {
 	if e == nil {
 		return EventUnknown

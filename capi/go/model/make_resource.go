@@ -2,7 +2,7 @@
 
 package model
 
-// These functions give records the types that package billcore returns: a resource, or the items of a page.
+// These functions wrap one record, or each item of a page, in the resource type of the argument like.
 
 func resourceLike(like any, made record) any {
 	switch like.(type) {

@@ -38,7 +38,7 @@ type field struct {
 	key    string // the name as passed to the C library, with an appended ? when the field may be null or absent
 	data   string // the field's path within an event's JSON text
 	kind   kind
-	number int // index among the fields of its resource, and index of the field's column in a page
+	number int // index of the field within its resource, and of the field's column in a page
 }
 
 type kind uint8
@@ -72,7 +72,7 @@ func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) 
 	if doc == nil {
 		return C.bg_field{}, noRecord()
 	}
-	if doc.page != nil { // make a handle of the item for this call
+	if doc.page != nil { // make a separate handle of the item for this call
 		item, err := doc.page.item(r.index)
 		if err != nil {
 			return C.bg_field{}, err
@@ -127,7 +127,7 @@ func (r record) text(f *field) (string, bool, error) {
 	return r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
 }
 
-// slowText reads a text from the C library, and copies it before the resource may be freed.
+// slowText reads a text from the C library, and copies the text while the resource cannot be freed.
 func (r record) slowText(f *field, read func(C.uintptr_t, *C.char, C.size_t) C.bg_field) (string, bool, error) {
 	var out string
 	key, n := chars(r.path(f))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// mostFields is the number of fields of the resource that has the most.
+// mostFields is the largest number of fields that a resource has.
 const mostFields = 16
 
 // Subscription: A subscription. Safe for concurrent use. Service interface: Subscription.
@@ -75,8 +75,8 @@ func (r Subscription) EndsAt() (time.Time, bool, error) {
 	return r.instant(&subscriptionEndsAt)
 }
 
-// TrialEndsAt: An instant, in UTC. The second result is false when the field is null or absent. Service interface:
-// Subscription.
+// TrialEndsAt: End of the trial period. In UTC. The second result is false when the field is null or absent. Service
+// interface: Subscription.
 func (r Subscription) TrialEndsAt() (time.Time, bool, error) {
 	return r.instant(&subscriptionTrialEndsAt)
 }
@@ -100,21 +100,21 @@ func (r Subscription) Status() (SubscriptionStatus, error) {
 	return SubscriptionStatus(out), err
 }
 
-// UpdateCardURL: Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+// UpdateCardURL: Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.
 // Service interface: Subscription.
 func (r Subscription) UpdateCardURL() (string, error) {
 	out, _, err := r.text(&subscriptionUpdateCardURL)
 	return out, err
 }
 
-// InvoicesURL: Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+// InvoicesURL: Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.
 // Service interface: Subscription.
 func (r Subscription) InvoicesURL() (string, error) {
 	out, _, err := r.text(&subscriptionInvoicesURL)
 	return out, err
 }
 
-// CancelURL: Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+// CancelURL: Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.
 // Service interface: Subscription.
 func (r Subscription) CancelURL() (string, error) {
 	out, _, err := r.text(&subscriptionCancelURL)
@@ -146,7 +146,7 @@ func (r Subscription) String() string {
 	return r.describe("Subscription", &subscriptionID, &subscriptionStatus)
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r Subscription) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // Order: An order. Safe for concurrent use. Service interface: Order.
@@ -214,8 +214,8 @@ func (r Order) State() (OrderState, error) {
 	return OrderState(out), err
 }
 
-// RemoteID: Identifier that the billing method gave the payment. The second result is false when the field is null or
-// absent. Service interface: Order.
+// RemoteID: Identifier that the billing method assigned to the payment. The second result is false when the field is
+// null or absent. Service interface: Order.
 func (r Order) RemoteID() (string, bool, error) {
 	return r.text(&orderRemoteID)
 }
@@ -252,7 +252,7 @@ func (r Order) String() string {
 	return r.describe("Order", &orderID, &orderState)
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r Order) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // Product: A product. Safe for concurrent use. Service interface: Product.
@@ -345,19 +345,19 @@ func (r Product) Images() ([]ProductImage, error) {
 	return wrapped(r.record, &productImages, func(one record) ProductImage { return ProductImage{one} })
 }
 
-// UseCart: True or false. Service interface: Product.
+// UseCart: A boolean. Service interface: Product.
 func (r Product) UseCart() (bool, error) {
 	out, _, err := r.boolean(&productUseCart)
 	return out, err
 }
 
-// StockTracking: True or false. Service interface: Product.
+// StockTracking: Whether the service tracks the product's stock. Service interface: Product.
 func (r Product) StockTracking() (bool, error) {
 	out, _, err := r.boolean(&productStockTracking)
 	return out, err
 }
 
-// OutOfStock: True or false. Service interface: Product.
+// OutOfStock: Whether the product is out of stock. Service interface: Product.
 func (r Product) OutOfStock() (bool, error) {
 	out, _, err := r.boolean(&productOutOfStock)
 	return out, err
@@ -383,10 +383,10 @@ func (r Product) String() string {
 	return r.describe("Product", &productID, &productName)
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r Product) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// ProductGroup: A product group. The service sends it only in events. Safe for concurrent use. Service interface:
+// ProductGroup: A product group, which the service sends only in events. Safe for concurrent use. Service interface:
 // Product group.
 type ProductGroup struct{ record }
 
@@ -425,7 +425,7 @@ func (r ProductGroup) String() string {
 	return r.describe("ProductGroup", &productGroupID, &productGroupName)
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r ProductGroup) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // CustomFieldValue: A custom field. Safe for concurrent use. Service interface: CustomFieldValue.
@@ -467,7 +467,7 @@ func (r CustomFieldValue) String() string {
 	return r.describe("CustomFieldValue", &customFieldID, &customFieldType)
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r CustomFieldValue) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // Delivery: The delivery of an order. Safe for concurrent use. Service interface: Order.
@@ -488,7 +488,7 @@ func (r Delivery) String() string {
 	return r.describe("Delivery")
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r Delivery) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ProductImage: An image of a product. Safe for concurrent use. Service interface: Product.
@@ -516,7 +516,7 @@ func (r ProductImage) String() string {
 	return r.describe("ProductImage")
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r ProductImage) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ImageSource: One rendition of a product image. Safe for concurrent use. Service interface: Product.
@@ -537,7 +537,7 @@ func (r ImageSource) String() string {
 	return r.describe("ImageSource")
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r ImageSource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ProductStrings: Display texts of a product. Safe for concurrent use. Service interface: Product.
@@ -563,17 +563,20 @@ func (r ProductStrings) Type() (string, error) {
 	return out, err
 }
 
-// Price: A text. The second result is false when the field is null or absent. Service interface: Product.
+// Price: The price, as text for display. The second result is false when the field is null or absent. Service
+// interface: Product.
 func (r ProductStrings) Price() (string, bool, error) {
 	return r.text(&productStringsPrice)
 }
 
-// PriceWithVAT: A text. The second result is false when the field is null or absent. Service interface: Product.
+// PriceWithVAT: The price with VAT, as text for display. The second result is false when the field is null or absent.
+// Service interface: Product.
 func (r ProductStrings) PriceWithVAT() (string, bool, error) {
 	return r.text(&productStringsPriceWithVAT)
 }
 
-// PriceWithoutVAT: A text. The second result is false when the field is null or absent. Service interface: Product.
+// PriceWithoutVAT: The price without VAT, as text for display. The second result is false when the field is null or
+// absent. Service interface: Product.
 func (r ProductStrings) PriceWithoutVAT() (string, bool, error) {
 	return r.text(&productStringsPriceWithoutVAT)
 }
@@ -583,7 +586,7 @@ func (r ProductStrings) String() string {
 	return r.describe("ProductStrings")
 }
 
-// LogValue makes slog log the result of String, also in JSON.
+// LogValue makes slog log the result of String, also with a JSON handler.
 func (r ProductStrings) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // SubscriptionStatus is one of the constants below, or a value that the service added later. Service interface:

@@ -18,18 +18,19 @@ type receiver struct {
 	refused func(r *http.Request, err error)
 }
 
-// WithOnRefused sets a function that can log or count refused requests. Handler and Middleware call the function for
+// WithOnRefused sets a function that can log or count refused requests. Handler and Middleware call this function for
 // each refused request, before they write the answer.
 func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }
 
-// Handler returns an http.Handler that receives webhooks: it limits the body's size, verifies and parses the body, and
-// calls the function handle with the event. handle writes the answer; if handle writes nothing, the answer is 200. A
-// request that fails verification is answered with the HTTPStatus of the error (413, 401 or 400), a method other than
-// POST with 405, and a body that is cut short with 400. When the signature is right but the body is not an event, the
-// answer is 500, so that the service sends the event again. The event is closed when handle returns: copy the values
-// that you need later, or store Event.Raw and pass it to ParseUnverified later.
+// Handler returns an http.Handler that receives webhooks: it limits the body's size, verifies and parses the body,
+// and calls the function handle with the event. handle writes the answer; if handle writes nothing, the answer is
+// 200. Handler answers a request that fails verification with the HTTPStatus of the error (413, 401 or 400), a
+// request with a method other than POST with 405, and a request whose body is cut short with 400. When the signature
+// is right but the body is not an event, the answer is 500, so that the service sends the event again. The event is
+// closed when handle returns: copy the values that you need later, or store Event.Raw and pass it to ParseUnverified
+// later.
 func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, event *Event), options ...HandlerOption) http.Handler {
 	return v.Middleware(options...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if handle != nil {
@@ -89,7 +90,7 @@ func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int,
 	if r.Body == nil { // the request does not come from an HTTP server, for example in a test
 		r.Body = http.NoBody
 	}
-	// Read one byte more than the limit, so that the verifier refuses a larger body, with ReasonBodyTooLarge.
+	// Read up to one byte more than the limit, so that the verifier sees that a body is too large and refuses it.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
 	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
 		return nil, http.StatusBadRequest, err // the body was cut short

@@ -16,9 +16,9 @@ import (
 	"billcore/model"
 )
 
-// Stream checks one body that arrives in pieces and is too large to hold in memory. A Stream keeps none of the pieces
-// and is an io.Writer. Do not use the pieces before Finish confirms the signature. Several goroutines may call the
-// methods of a Stream; a lock runs one call at a time.
+// Stream checks one body that arrives in pieces and is too large to hold in memory. A Stream is an io.Writer. A
+// Stream does not keep the pieces. Do not use the pieces before Finish confirms the signature. Several goroutines may
+// call the methods of a Stream; a lock lets only one call run at a time.
 type Stream struct {
 	mutex  sync.Mutex
 	handle handle.Handle

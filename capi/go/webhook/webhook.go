@@ -1,7 +1,7 @@
 // Package webhook verifies and reads the webhooks of the billing service. The package links only libbillcore-webhook,
 // a C library that contains no HTTP client.
 //
-// Pass the body exactly as it was received: verify first, then parse.
+// Pass the body exactly as it was received, because the signature covers the raw bytes: verify first, then parse.
 //
 //	verifier, err := webhook.NewVerifier(secret)
 //	http.Handle("/webhooks", verifier.Handler(func(w http.ResponseWriter, r *http.Request, event *webhook.Event) { … }))
@@ -213,8 +213,8 @@ func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	return event(C.bw_unwrap(number(native), data, n, text, m))
 }
 
-// number converts a pointer to a number. Frequent calls pass numbers, because cgo searches each pointer argument for
-// Go pointers.
+// number converts a pointer to a number. Functions that are called often pass numbers to C, because cgo searches each
+// pointer argument for Go pointers.
 func number(native *C.billcore_verifier) C.uintptr_t {
 	return C.uintptr_t(uintptr(unsafe.Pointer(native)))
 }
@@ -266,8 +266,8 @@ func (v *Verifier) Secrets() int {
 	return int(C.billcore_verifier_secret_count(native))
 }
 
-// Matches returns how many signatures the secret with this index has matched. A secret that no longer matches any
-// signature can be removed.
+// Matches returns how many signatures the secret with this index has matched. You can remove a secret that no longer
+// matches any signature.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {
@@ -297,7 +297,7 @@ func Sign(body, secret []byte) (string, error) {
 
 // Explain returns a text for a person to read, which says why a signature is refused. Explain tries the usual
 // mistakes (the body serialised again, still in base64, with another line end; the signature in upper case or with a
-// prefix; a secret with white space or in another encoding; another one of several secrets) and names the mistake
+// prefix; a secret with white space or in another encoding; another of the verifier's secrets) and names the mistake
 // that explains this signature. Explain never accepts a signature, and shows neither a secret nor the right
 // signature. Explain is slow: do not call it in a request path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {

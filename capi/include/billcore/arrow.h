@@ -70,13 +70,13 @@ struct ArrowArrayStream {
 #endif /* ARROW_C_STREAM_INTERFACE */
 /** @endcond */
 
-/** Reads the next page of a list of any kind, or the rest of a partly read page, into one struct array with a child for
- * each column. BILLCORE_DONE after the last page. The function fills *array; the caller calls its release. The function
- * also fills *schema (schema may be NULL) with the schema of the array, which is the same for each page; the caller
- * calls its release. A value that does not fit its column gives BILLCORE_ERROR_DECODE or BILLCORE_ERROR_OUT_OF_RANGE
- * with its path; the list then does not advance, and billcore_list_next can read the items one by one. The function
- * overwrites the previous content of the structs. The structs may outlive the list, and other threads may read them.
- * @since 0.1 */
+/** Reads the next page of a list of any kind, or the rest of a partly read page, into one struct array with a child
+ * for each column. BILLCORE_DONE after the last page. The function fills *array; the caller must call array->release.
+ * The function also fills *schema (schema may be NULL) with the schema of the array, which is the same for each page;
+ * the caller must call schema->release. A value that does not fit its column gives BILLCORE_ERROR_DECODE or
+ * BILLCORE_ERROR_OUT_OF_RANGE with the path of the value; in this case the list does not advance, and
+ * billcore_list_next can read the items one by one. The function overwrites the previous content of the structs. The
+ * structs may outlive the list, and other threads may read them. @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_arrow(billcore_list* list, struct ArrowArray* array,
                                                       struct ArrowSchema* schema, billcore_error** err);
 

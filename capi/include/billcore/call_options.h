@@ -35,8 +35,8 @@ BILLCORE_INLINE billcore_status billcore_call_options_new(billcore_call_options*
   return status;
 }
 
-/** Time-out of the call (milliseconds, more than 0), which replaces the client's. For a list: time-out of each page.
- * @since 0.1 */
+/** Time-out of the call (milliseconds, more than 0), which replaces the client's time-out. For a list: time-out of
+ * each page. @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_timeout_ms(billcore_call_options* options,
                                                                      int64_t milliseconds, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("timeout_ms"), milliseconds,
@@ -49,8 +49,8 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_ca
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Ends the call when the token is triggered. For a list, the token applies to the request of every page. The caller
- * may free the token before the options. NULL removes the token from the options.  @since 0.1 */
+/** Sets a token: when the token is triggered, the call ends. For a list, the token applies to the request of every
+ * page. The caller may free the token before the options. NULL removes the token from the options.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_options* options,
                                                                  const billcore_cancel* cancel, billcore_error** err) {
   return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);

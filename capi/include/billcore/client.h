@@ -7,8 +7,8 @@
  * billcore_error_outcome_unknown is true for a write that may have happened), BILLCORE_ERROR_DECODE (the service
  * reported success, but its answer does not have the promised form), BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS
  * (no complete answer arrived; no part of a write was sent), BILLCORE_ERROR_OUTCOME_UNKNOWN (a write was sent, and no
- * complete answer arrived), BILLCORE_ERROR_INTERRUPTED. The argument `call` of an operation may be NULL: then the
- * client's options apply.
+ * complete answer arrived), BILLCORE_ERROR_INTERRUPTED. The argument `call` of an operation may be NULL; in this case
+ * the client's options apply.
  *
  * @code{.c}
  * billcore_client* client = NULL;
@@ -49,24 +49,26 @@ BILLCORE_API billcore_status billcore_client_with_options(const billcore_client*
                                                           const billcore_client_changes* changes, billcore_client** out,
                                                           billcore_error** err);
 
-/** Closes idle connections; calls in flight finish, later calls fail with BILLCORE_ERROR_CONFIG. Closing again does
- * nothing. Closing a client made by billcore_client_with_options leaves the shared connections open. @since 0.1 */
+/** Closes idle connections; calls in flight finish; calls that begin later fail with BILLCORE_ERROR_CONFIG. Closing
+ * again does nothing. Closing a client made by billcore_client_with_options leaves the shared connections open.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
 
-/** Frees a client; accepts NULL. Call it only when no call of the client is running.  @since 0.1 */
+/** Frees a client; accepts NULL. Call this function only when no call of the client is in flight.  @since 0.1 */
 BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
 /* ---- operations besides those of billcore/operations.h ---- */
 
 /** Finds the orders that a charge of unknown outcome may have created: the subscription's orders since the charge was
- * sent, latest first. `charge` is the error of that charge (its billcore_error_outcome_unknown is true); the function
- * neither changes nor frees it. search may be NULL. The total of the charge's order is amount times quantity (cents
- * without VAT). If no such order is found, either the charge was not made or the service is still processing it. In
- * this case wait for as long as the service may need, search again, and charge again only when that search does not
- * find the order either. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see
- * billcore_subscription_found_charges. BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is any other error. The time-out
- * of `call` applies to the whole search. The caller frees *out, for which billcore_page_numbers fails. Service
- * interface: Endpoints, Subscriptions.  @since 0.1 */
+ * sent, latest first. `charge` is the error of that charge, for which billcore_error_outcome_unknown is true; the
+ * function neither changes nor frees the error. search may be NULL. The total of the charge's order is amount times
+ * quantity (cents without VAT). If the search finds no order with this total, either the charge was not made or the
+ * service is still processing it. Before you charge again, wait for as long as the service may need to process the
+ * charge, and search a second time; charge again only if the second search does not find the order either.
+ * BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see billcore_subscription_found_charges.
+ * BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is not the error of a charge of unknown outcome. The time-out of
+ * `call` applies to the whole search. The caller frees *out. billcore_page_numbers fails for *out, because a search
+ * result has no `pagination` object. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
                                                                 const billcore_error* charge,
                                                                 const billcore_charge_search* search,
@@ -75,8 +77,9 @@ BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_c
 
 /** Finds the orders of a charge whose error was lost, for example in a crash: the subscription's orders created at or
  * after `unix_micros` by the service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second).
- * search may be NULL, and must not set a skew. The caller frees *out, for which billcore_page_numbers fails. Service
- * interface: Endpoints, Subscriptions.  @since 0.1 */
+ * search may be NULL; if it is not NULL, its skew must not be set. The caller frees *out. billcore_page_numbers fails
+ * for *out, because a search result has no `pagination` object. Service interface: Endpoints, Subscriptions.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
                                                                       int64_t unix_micros,
                                                                       const billcore_charge_search* search,
@@ -84,13 +87,13 @@ BILLCORE_API billcore_status billcore_subscription_find_charges_since(const bill
                                                                       billcore_order_page** out, billcore_error** err);
 
 /** The orders that a search had found when it ended with BILLCORE_ERROR_POSSIBLY_MISSED, latest first.
- * BILLCORE_ERROR_INVALID_ARGUMENT for any other error. The caller frees *out, for which billcore_page_numbers fails.
- * @since 0.1 */
+ * BILLCORE_ERROR_INVALID_ARGUMENT when `search_error` has another status. The caller frees *out. billcore_page_numbers
+ * fails for *out, because a search result has no `pagination` object. @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_error* search_error,
                                                                  billcore_order_page** out, billcore_error** err);
 
 /** Changes only the fields that are set in `changes`; BILLCORE_ERROR_INVALID_ARGUMENT when no field is set. The
- * request is sent at most once. *out is the changed product; the caller frees it. Service interface: Endpoints,
+ * request is sent at most once. *out is the changed product; the caller frees *out. Service interface: Endpoints,
  * Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
                                                      const billcore_product_changes* changes,

@@ -6,8 +6,8 @@
 /** A client. Freed with billcore_client_free; a list may outlive its client. Threads: shared. */
 typedef struct billcore_client billcore_client;
 
-/** The answer to a request made with billcore_client_request, as received. Freed with billcore_response_free. Its
- * texts are valid until it is freed. Threads: immutable. */
+/** The answer to a request made with billcore_client_request, as received. Freed with billcore_response_free. Texts
+ * read from a response are valid until the response is freed. Threads: immutable. */
 typedef struct billcore_response billcore_response;
 
 #endif /* BILLCORE_CLIENT_HANDLE_H */

@@ -58,15 +58,15 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_timeout_ms(billcore_
                                     err);
 }
 
-/** Calls have no deadline.  @since 0.1 */
+/** Lets calls run without a deadline.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_no_timeout(billcore_client_options* options,
                                                                        billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries a
- * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write only if
- * no part of the write was sent. Default: 2.  @since 0.1 */
+/** Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries a
+ * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries a write
+ * only if no part of the write was sent. Default: 2.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
                                                                         int32_t max_retries, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("max_retries"), max_retries,
@@ -83,7 +83,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_concurrency(billcore
 /** URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An example is
  * http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and NO_PROXY; they
  * never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the connection and cannot
- * read the API key and the requests.  @since 0.1 */
+ * read the API key or the requests.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_proxy(billcore_client_options* options, billcore_str url,
                                                                   billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("proxy"), url, err);
@@ -117,8 +117,8 @@ BILLCORE_INLINE billcore_status billcore_client_options_add_header(billcore_clie
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("headers"), name, value, err);
 }
 
-/** Offer HTTP/2 with any version of libcurl. Default: only in builds that withstand frame floods and detect truncated
- * answers.  @since 0.1 */
+/** Offer HTTP/2 with any version of libcurl. Default: offer HTTP/2 only in builds that withstand frame floods and
+ * detect truncated answers.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_enable_http2(billcore_client_options* options,
                                                                      billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("http2"), true, err);
@@ -195,15 +195,15 @@ BILLCORE_INLINE billcore_status billcore_client_changes_set_timeout_ms(billcore_
                                     err);
 }
 
-/** Calls have no deadline.  @since 0.1 */
+/** Lets calls run without a deadline.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_no_timeout(billcore_client_changes* changes,
                                                                        billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries a
- * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write only if
- * no part of the write was sent. Default: 2.  @since 0.1 */
+/** Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries a
+ * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries a write
+ * only if no part of the write was sent. Default: 2.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes,
                                                                         int32_t max_retries, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("max_retries"), max_retries,
@@ -217,7 +217,8 @@ BILLCORE_INLINE billcore_status billcore_client_changes_set_concurrency(billcore
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("concurrency"), pages, err);
 }
 
-/** Adds a header. The headers of the changes replace all headers of the original client.  @since 0.1 */
+/** Adds a header of the new client. The headers added here replace all headers given to the original client.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("headers"), name, value, err);

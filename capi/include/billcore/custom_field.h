@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** A custom field. Freed with billcore_custom_field_free. A text read from a handle is valid as long as the handle.
- * Threads: immutable. Service interface: CustomFieldValue. */
+/** A custom field. Freed with billcore_custom_field_free. A text read from a handle is valid until the handle is
+ * freed. Threads: immutable. Service interface: CustomFieldValue. */
 typedef struct billcore_custom_field billcore_custom_field;
 
 /** Frees a custom field; accepts NULL.  @since 0.1 */

@@ -25,8 +25,9 @@
 extern "C" {
 #endif
 
-/** An error of a call. Freed with billcore_error_free. Its texts are valid until it is freed. A getter returns an
- * empty text, 0 or false when the error has no such value, and when `error` is NULL. Threads: immutable. */
+/** The error of a failed call. Freed with billcore_error_free. Texts read from an error are valid until the error is
+ * freed. A getter returns an empty text, 0 or false when the error does not have the value, or when `error` is NULL.
+ * Threads: immutable. */
 typedef struct billcore_error billcore_error;
 
 /** Frees an error; accepts NULL.  @since 0.1 */
@@ -54,15 +55,15 @@ BILLCORE_API billcore_str billcore_error_body(const billcore_error* error);
 /** Value of the answer's request id header (billcore_client_options_set_request_id_header).  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_request_id(const billcore_error* error);
 
-/** True when the answer says how long to wait before a retry. *seconds (may be NULL) is that time, or else 0.
- * @since 0.1 */
+/** True when the answer says how long to wait before a retry. *seconds (seconds may be NULL) is that time, or 0 when
+ * the answer does not say it. @since 0.1 */
 BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double* seconds);
 
 /** Number of attempts of the request; 0 when the error is not about a request.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
 
-/** True for a write that may or may not have happened: check whether it happened before you send it again. @since 0.1
- */
+/** True for a write that may or may not have happened: check whether the write happened before you send it again.
+ * @since 0.1 */
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
 /** The reasons why a signature check fails, in the order of the checks. Append-only. */
@@ -94,8 +95,8 @@ BILLCORE_API billcore_str billcore_error_path(const billcore_error* error);
  * about, such as "data.price"; empty when the error is about a whole answer.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_field_path(const billcore_error* error);
 
-/** True when a write was sent and its outcome is unknown. *unix_micros (may be NULL) is the time when it was sent, or
- * else 0. @since 0.1 */
+/** True when a write was sent and its outcome is unknown. *unix_micros (unix_micros may be NULL) is the time when the
+ * write was sent, or 0 when the function returns false. @since 0.1 */
 BILLCORE_API bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros);
 
 /** The transport failure that led to a BILLCORE_ERROR_OUTCOME_UNKNOWN, such as BILLCORE_ERROR_TIMEOUT; else

@@ -29,9 +29,10 @@
 extern "C" {
 #endif
 
-/** A webhook event. The functions of billcore/webhook.h that make an event first verify the signature of its body; only
- * billcore_webhook_parse_unverified does not. Freed with billcore_event_free, never with billcore_resource_free. Its
- * texts are valid until it is freed. Threads: immutable. Service interface: Events, Envelope. */
+/** A webhook event. The functions of billcore/webhook.h that make an event first verify the signature of the body;
+ * only billcore_webhook_parse_unverified does not verify it. Freed with billcore_event_free, never with
+ * billcore_resource_free. Texts read from an event are valid until the event is freed. Threads: immutable. Service
+ * interface: Events, Envelope. */
 typedef struct billcore_event billcore_event;
 
 /** The type of an event; UNKNOWN stands for a name that this library does not know, which is not an error. Append-only.

@@ -3,11 +3,11 @@
  *
  * The caller sets a hook for a client (billcore_client_options_set_hook, billcore_client_changes_set_hook) or for one
  * call (billcore_call_options_set_hook). The hook of a call replaces the client's hook. A hook gets no header values
- * and no bodies; it gets an id only in `path`.
+ * and no bodies; a hook gets an id only in `path`.
  *
  * Each BILLCORE_MOMENT_REQUEST is followed by exactly one BILLCORE_MOMENT_RESPONSE, even when a token, an interrupt or
- * a lack of memory ends the call, or a list is stopped or freed with pages in flight. In a forked child process no hook
- * is called for attempts that the parent process began. */
+ * a lack of memory ends the call, or when a list with pages in flight is stopped or freed. In a forked child process,
+ * the library does not call hooks for attempts that the parent process began. */
 #ifndef BILLCORE_HOOKS_H
 #define BILLCORE_HOOKS_H
 
@@ -27,7 +27,7 @@ enum {
 };
 
 /** One attempt of a call, as the library passes it to a hook. The struct and its texts are valid only during the
- * callback. Later versions may add members at its end. */
+ * callback. Later versions may add members at the end of the struct. */
 typedef struct billcore_attempt {
   billcore_moment moment;  /**< one of BILLCORE_MOMENT_* */
   int32_t number;          /**< number of this attempt, from 1 */
@@ -43,15 +43,15 @@ typedef struct billcore_attempt {
   bool outcome_unknown;    /**< after the attempt: whether this is a write that may or may not have happened */
 } billcore_attempt;
 
-/** A hook. The library calls the hook on the thread of the call. If threads share a client, several threads may be in
+/** A hook. The library calls the hook on the thread of the call. If threads share a client, several threads may run
  * the hook at once. When a list with pages in flight is stopped or freed, the library calls the hook on the thread
  * that stops or frees the list. The call waits until the hook returns. The library uses `context` until the client,
  * its calls and its lists are freed; see billcore_release. The hook must not use the handle of a list that is being
- * read, stopped or freed, and cannot change what a call does; it may make other calls.
+ * read, stopped or freed, but may make other calls. A hook cannot change what a call does.
  *
- * attempt->path is set when a token, an interrupt or a lack of memory ended a write that had been sent. The path is
- * relative to the base URL and contains the id. In this case log a warning, because the write may have happened and
- * its caller may never see an error. */
+ * attempt->path is set when a token, an interrupt or a lack of memory ended a write that had been sent. attempt->path
+ * is relative to the base URL and contains the id. When attempt->path is set, log a warning: the write may have
+ * happened, and its caller may never see an error. */
 typedef void (*billcore_hook)(void* context, const billcore_attempt* attempt);
 
 #ifdef __cplusplus

@@ -25,12 +25,12 @@
 extern "C" {
 #endif
 
-/** A JSON value of any kind. It is a view into a JSON document, and keeps the document alive. Freed with
- * billcore_value_free. A getter for a kind that the value does not have gives BILLCORE_ERROR_DECODE with the value's
- * path. Threads: immutable. */
+/** A JSON value of any kind. The value is a view into a JSON document, and keeps the document in memory. Freed with
+ * billcore_value_free. A getter for another kind than the value's gives BILLCORE_ERROR_DECODE with the value's path.
+ * Threads: immutable. */
 typedef struct billcore_value billcore_value;
 
-/** Kinds of JSON values. A number with a fraction or an exponent is REAL. Append-only. */
+/** Kinds of JSON values. A number with a fraction or an exponent has the kind REAL. Append-only. */
 typedef int32_t billcore_kind;
 /** Values of a billcore_kind. */
 enum {
@@ -78,9 +78,9 @@ BILLCORE_API billcore_status billcore_value_count(const billcore_value* value, s
 BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,
                                                billcore_error** err);
 
-/** The object's member with this name; the last one if several have the name. *present is true even when the member
- * is null. *out is NULL when the object has no such member, and when the value is not an object. The caller frees
- * *out.  @since 0.1 */
+/** The object's member with this name; if several members have the name, the last of them. *present is true even when
+ * the member is null. *out is NULL when the object has no such member, and when the value is not an object. The caller
+ * frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, billcore_str name, billcore_value** out,
                                                  bool* present, billcore_error** err);
 
@@ -97,8 +97,8 @@ BILLCORE_API billcore_status billcore_value_copy(const billcore_value* value, bi
  *  billcore_value_iterator_free. Threads: one thread at a time. */
 typedef struct billcore_value_iterator billcore_value_iterator;
 
-/** Begins an iteration over an array or object; a value of another kind has no items. The caller may free the value
- * before the iterator, and frees *out.  @since 0.1 */
+/** Begins an iteration over an array or object; a value of another kind has no items. The caller frees *out, and may
+ * free the value before the iterator.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_iterator_new(const billcore_value* value, billcore_value_iterator** out,
                                                          billcore_error** err);
 

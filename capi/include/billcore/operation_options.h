@@ -61,9 +61,9 @@ BILLCORE_INLINE_VOID void billcore_charge_options_free(billcore_charge_options* 
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
-/** The product fields to change. The client sends them in the order in which they were first set. Service interface:
- * ProductWrite. Freed with billcore_product_changes_free. Threads: one thread at a time while values are set, then
- * immutable. */
+/** The product fields to change. The client sends the fields in the order in which they were first set. Service
+ * interface: ProductWrite. Freed with billcore_product_changes_free. Threads: one thread at a time while values are
+ * set, then immutable. */
 typedef struct billcore_product_changes billcore_product_changes;
 
 /** Makes an empty set of changes. The caller frees *out.  @since 0.1 */

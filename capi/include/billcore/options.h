@@ -3,7 +3,7 @@
  *
  * Each kind of options has a type and inline functions of its own, such as billcore_client_options_set_base_url in
  * billcore/client_options.h. The inline functions call the functions of this header, which set an option by its name.
- * Bindings for other languages may call the functions of this header directly. They return
+ * Bindings for other languages may call the functions of this header directly. A setter returns
  * BILLCORE_ERROR_INVALID_ARGUMENT when this kind of options has no option with the given name. */
 #ifndef BILLCORE_OPTIONS_H
 #define BILLCORE_OPTIONS_H
@@ -20,7 +20,7 @@ extern "C" {
  * immutable. */
 typedef struct billcore_options billcore_options;
 
-/** What a set of options is for. Append-only. */
+/** The kind of an options object: what the options are for. Append-only. */
 typedef int32_t billcore_options_kind;
 /** Values of a billcore_options_kind. */
 enum {
@@ -30,7 +30,7 @@ enum {
   BILLCORE_OPTIONS_OF_CHARGE = 4,
   BILLCORE_OPTIONS_OF_PRODUCT = 5, /**< the fields that billcore_product_update changes, by their names */
   BILLCORE_OPTIONS_OF_REQUEST = 6,
-  BILLCORE_OPTIONS_OF_LIST = 7, /**< of all lists; a list refuses the options that only other lists have */
+  BILLCORE_OPTIONS_OF_LIST = 7, /**< for any list; a list refuses options that it does not have */
   BILLCORE_OPTIONS_OF_CHARGE_SEARCH = 8
 };
 
@@ -42,17 +42,17 @@ BILLCORE_API billcore_status billcore_options_new(billcore_options_kind kind, bi
 BILLCORE_EXPORT void billcore_options_free(billcore_options* options);
 
 /** Sets a text option; the text is copied. Option names for a client: base_url, api_key, proxy, ca_bundle,
- * client_certificate, request_id_header; for a charge: description; for a product: any field; for every list: resume,
- * whose value is the state of an earlier list of the same service and query, also of a list in another process. A
- * list of subscriptions also has reference_id. A list of orders also has state: each call adds one order state to the
- * filter.  @since 0.1 */
+ * client_certificate, request_id_header; for a charge: description; for a product: any field; for every list: resume;
+ * for a list of subscriptions: reference_id; for a list of orders: state, where each call adds one order state to the
+ * filter. The value of resume is the state of an earlier list with the same service and query; another process may
+ * have read the earlier list.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_text(billcore_options* options, billcore_str name, billcore_str value,
                                                        billcore_error** err);
 
 /** Sets an integer option. Option names for a client: timeout_ms, max_retries, concurrency, max_response; for changes
  * of a client: the same without max_response; for a call: timeout_ms; for a charge: quantity, vat; for a product: any
  * field; for a charge search: skew_ms, product_id; for every list: page, the number of the first page to read (from
- * 1). A list of orders also has product_id and per_page (1 to 200).  @since 0.1 */
+ * 1); for a list of orders: product_id and per_page (1 to 200).  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_int64(billcore_options* options, billcore_str name, int64_t value,
                                                         billcore_error** err);
 
@@ -63,13 +63,13 @@ BILLCORE_API billcore_status billcore_options_set_bool(billcore_options* options
                                                        billcore_error** err);
 
 /** Sets an option to JSON text, which is copied. Option names for a product: any field; for a request: json, the
- * request's body. Text that is not JSON gives BILLCORE_ERROR_INVALID_ARGUMENT: for a product's field, from this
- * function; for a body, from billcore_client_request.  @since 0.1 */
+ * request's body. For text that is not JSON, BILLCORE_ERROR_INVALID_ARGUMENT is returned: by this function for a
+ * product's field, by billcore_client_request for a body.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_json(billcore_options* options, billcore_str name, billcore_str json,
                                                        billcore_error** err);
 
-/** Adds the pair of `key` and `value`, which are copied, to the option `name`: headers for a client and for changes of
- * a client, query for a request.  @since 0.1 */
+/** Adds a copy of the pair `key` and `value` to the option `name`, which is headers for a client and for changes of a
+ * client, and query for a request.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_add(billcore_options* options, billcore_str name, billcore_str key,
                                                   billcore_str value, billcore_error** err);
 

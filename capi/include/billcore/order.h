@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** An order. Freed with billcore_order_free. A text read from a handle is valid as long as the handle. Threads:
+/** An order. Freed with billcore_order_free. A text read from a handle is valid until the handle is freed. Threads:
  * immutable. Service interface: Order. */
 typedef struct billcore_order billcore_order;
 
@@ -74,7 +74,7 @@ BILLCORE_INLINE billcore_status billcore_order_state(const billcore_order* order
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("state"), out, NULL, err);
 }
 
-/** Identifier that the billing method gave the payment. Service interface: Order.  @since 0.1 */
+/** Identifier that the billing method assigned to the payment. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_remote_id(const billcore_order* order, billcore_str* out, bool* present,
                                                          billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("remote_id?"), out,
@@ -154,7 +154,7 @@ BILLCORE_INLINE billcore_status billcore_order_equal(const billcore_order* order
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
+/** A copy that keeps only its own JSON text in memory, not the whole document. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_copy(const billcore_order* order, billcore_order** out,
                                                     billcore_error** err) {
   billcore_resource* made = NULL;

@@ -143,7 +143,7 @@ BILLCORE_INLINE billcore_status billcore_order_list_fetched_pages(const billcore
   return billcore_list_fetched_pages(BILLCORE_CAST(const billcore_list*, given), out, err);
 }
 
-/** Whether a record may have been missed: see billcore_list_verdict.  @since 0.1 */
+/** Whether the list may have missed a record: see billcore_list_verdict.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_verdict(const billcore_order_list* given, bool* complete,
                                                             billcore_str* reason, bool* present, billcore_error** err) {
   return billcore_list_verdict(BILLCORE_CAST(const billcore_list*, given), complete, reason, present, err);
@@ -159,7 +159,7 @@ BILLCORE_INLINE_VOID void billcore_order_list_free(billcore_order_list* given) {
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of orders on the page, without those that the list had returned before.  @since 0.1 */
+/** Number of orders on the page, without those that the list returned before it returned this page.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_page_count(const billcore_order_page* given, size_t* out,
                                                           billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** The `pagination` object of a page. Freed with billcore_pagination_free. A text read from a handle is valid as long
- * as the handle. Threads: immutable. Service interface: Pagination. */
+/** The `pagination` object of a page. Freed with billcore_pagination_free. A text read from a handle is valid until
+ * the handle is freed. Threads: immutable. Service interface: Pagination. */
 typedef struct billcore_pagination billcore_pagination;
 
 /** Frees the object; accepts NULL.  @since 0.1 */

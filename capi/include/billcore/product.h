@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** An image of a product. Freed with billcore_image_free. A text read from a handle is valid as long as the handle.
- * Threads: immutable. Service interface: Product. */
+/** An image of a product. Freed with billcore_image_free. A text read from a handle is valid until the handle is
+ * freed. Threads: immutable. Service interface: Product. */
 typedef struct billcore_image billcore_image;
 
 /** Frees an image; accepts NULL.  @since 0.1 */
@@ -53,7 +53,7 @@ BILLCORE_INLINE billcore_status billcore_image_raw(const billcore_image* image, 
   return billcore_resource_raw(BILLCORE_CAST(const billcore_resource*, image), out, err);
 }
 
-/** A product. Freed with billcore_product_free. A text read from a handle is valid as long as the handle. Threads:
+/** A product. Freed with billcore_product_free. A text read from a handle is valid until the handle is freed. Threads:
  * immutable. Service interface: Product. */
 typedef struct billcore_product billcore_product;
 
@@ -161,14 +161,14 @@ BILLCORE_INLINE billcore_status billcore_product_use_cart(const billcore_product
                                 err);
 }
 
-/** Stock tracking. Service interface: Product.  @since 0.1 */
+/** Whether the service tracks the product's stock. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_stock_tracking(const billcore_product* product, bool* out,
                                                                 billcore_error** err) {
   return billcore_resource_bool(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("stock_tracking"), out,
                                 NULL, err);
 }
 
-/** Out of stock. Service interface: Product.  @since 0.1 */
+/** Whether the product is out of stock. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_out_of_stock(const billcore_product* product, bool* out,
                                                               billcore_error** err) {
   return billcore_resource_bool(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("out_of_stock"), out,
@@ -196,14 +196,14 @@ BILLCORE_INLINE billcore_status billcore_product_strings_type(const billcore_pro
                                 NULL, err);
 }
 
-/** Price. Service interface: Product.  @since 0.1 */
+/** The price, as text for display. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_strings_price(const billcore_product* product, billcore_str* out,
                                                                bool* present, billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("/strings/price?"), out,
                                 present, err);
 }
 
-/** Price with vat. Service interface: Product.  @since 0.1 */
+/** The price with VAT, as text for display. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_strings_price_with_vat(const billcore_product* product,
                                                                         billcore_str* out, bool* present,
                                                                         billcore_error** err) {
@@ -211,7 +211,7 @@ BILLCORE_INLINE billcore_status billcore_product_strings_price_with_vat(const bi
                                 BILLCORE_STR("/strings/price_with_vat?"), out, present, err);
 }
 
-/** Price without vat. Service interface: Product.  @since 0.1 */
+/** The price without VAT, as text for display. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_strings_price_without_vat(const billcore_product* product,
                                                                            billcore_str* out, bool* present,
                                                                            billcore_error** err) {
@@ -251,7 +251,7 @@ BILLCORE_INLINE billcore_status billcore_product_equal(const billcore_product* p
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
+/** A copy that keeps only its own JSON text in memory, not the whole document. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_copy(const billcore_product* product, billcore_product** out,
                                                       billcore_error** err) {
   billcore_resource* made = NULL;

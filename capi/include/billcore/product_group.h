@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** A product group. The service sends it only in events. Freed with billcore_product_group_free. A text read from a
- * handle is valid as long as the handle. Threads: immutable. Service interface: Product group. */
+/** A product group, which the service sends only in events. Freed with billcore_product_group_free. A text read from a
+ * handle is valid until the handle is freed. Threads: immutable. Service interface: Product group. */
 typedef struct billcore_product_group billcore_product_group;
 
 /** Frees a product group; accepts NULL.  @since 0.1 */
@@ -82,7 +82,7 @@ BILLCORE_INLINE billcore_status billcore_product_group_equal(const billcore_prod
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
+/** A copy that keeps only its own JSON text in memory, not the whole document. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_copy(const billcore_product_group* product_group,
                                                             billcore_product_group** out, billcore_error** err) {
   billcore_resource* made = NULL;

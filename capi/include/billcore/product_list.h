@@ -122,7 +122,7 @@ BILLCORE_INLINE billcore_status billcore_product_list_fetched_pages(const billco
   return billcore_list_fetched_pages(BILLCORE_CAST(const billcore_list*, given), out, err);
 }
 
-/** Whether a record may have been missed: see billcore_list_verdict.  @since 0.1 */
+/** Whether the list may have missed a record: see billcore_list_verdict.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_verdict(const billcore_product_list* given, bool* complete,
                                                               billcore_str* reason, bool* present,
                                                               billcore_error** err) {
@@ -139,7 +139,7 @@ BILLCORE_INLINE_VOID void billcore_product_list_free(billcore_product_list* give
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of products on the page, without those that the list had returned before.  @since 0.1 */
+/** Number of products on the page, without those that the list returned before it returned this page.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_page_count(const billcore_product_page* given, size_t* out,
                                                             billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);

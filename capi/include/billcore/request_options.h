@@ -38,9 +38,9 @@ BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_searc
   return status;
 }
 
-/** Also finds orders that were created up to this long before the charge (milliseconds, at most ten years). The search
- * compares the time of the charge on the local clock and on the service's clock, and uses the earlier one. Default:
- * five minutes. billcore_subscription_find_charges_since refuses this option.  @since 0.1 */
+/** Also finds orders that were created up to this long before the charge (milliseconds, at most ten years). If the
+ * local clock and the service's clock differ, the search uses the earlier time of the charge. Default: five minutes.
+ * billcore_subscription_find_charges_since refuses this option.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_set_skew_ms(billcore_charge_search* search, int64_t skew_ms,
                                                                    billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("skew_ms"), skew_ms, err);
@@ -84,8 +84,8 @@ BILLCORE_INLINE billcore_status billcore_request_options_set_json(billcore_reque
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("json"), json, err);
 }
 
-/** Makes billcore_client_request return every complete answer, so that a status 4xx or 5xx is not an error.  @since 0.1
- */
+/** Makes billcore_client_request return every complete answer, even one with a status 4xx or 5xx, instead of an error.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_accept_all_statuses(billcore_request_options* options,
                                                                              billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("raise_on_error"), false,

@@ -3,15 +3,15 @@
  *
  * A resource is a read-only view of a JSON object in a received document. A resource keeps its document in memory, so
  * an item of a list keeps its whole page in memory; billcore_order_copy and related functions make a copy that keeps
- * only its own text.
+ * only the item's own JSON text.
  *
  * Each kind of resource has a type and inline functions of its own, such as billcore_order and billcore_order_total in
  * billcore/order.h. The inline functions call the functions of this header, which read a field by its name. Bindings
  * for other languages may call the functions of this header directly. In `name`, `?` marks a field that may be null or
  * absent, and slashes separate nested fields: "total", "reference_id?", "/strings/price?", "/delivery?/link". A name
- * without `?` means that the field is required: an absent field gives BILLCORE_ERROR_MISSING_FIELD, a null field
- * BILLCORE_ERROR_DECODE. If the name has a `?`, `present` must not be NULL. A value of the wrong type gives
- * BILLCORE_ERROR_DECODE. Each of these errors contains the field's path.
+ * without `?` means that the field is required: if the field is absent, the getter returns
+ * BILLCORE_ERROR_MISSING_FIELD; if it is null, BILLCORE_ERROR_DECODE. If the name has a `?`, `present` must not be
+ * NULL. A value of the wrong type gives BILLCORE_ERROR_DECODE. The error of a getter contains the field's path.
  *
  * @code{.c}
  * billcore_str reference;
@@ -35,8 +35,8 @@
 extern "C" {
 #endif
 
-/** A resource of any kind. Freed with billcore_resource_free. A text read from a handle is valid as long as the
- * handle. Threads: immutable. */
+/** A resource of any kind. Freed with billcore_resource_free. A text read from a handle is valid until the handle is
+ * freed. Threads: immutable. */
 typedef struct billcore_resource billcore_resource;
 
 /** Frees a resource; accepts NULL.  @since 0.1 */
@@ -54,7 +54,7 @@ BILLCORE_API billcore_status billcore_resource_int64(const billcore_resource* re
 BILLCORE_API billcore_status billcore_resource_bool(const billcore_resource* resource, billcore_str name, bool* out,
                                                     bool* present, billcore_error** err);
 
-/** A date-time: the text as received, and microseconds since 1970 in UTC. `text` or `unix_micros` may be NULL.
+/** A date-time: the text as received, and microseconds since 1970 in UTC. `text` and `unix_micros` may be NULL.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_time(const billcore_resource* resource, billcore_str name,
                                                     billcore_str* text, int64_t* unix_micros, bool* present,
@@ -117,12 +117,13 @@ BILLCORE_API billcore_status billcore_resource_contains(const billcore_resource*
 BILLCORE_API billcore_status billcore_resource_equal(const billcore_resource* resource, const billcore_resource* other,
                                                      bool* out, billcore_error** err);
 
-/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
+/** A copy that keeps only its own JSON text in memory, not the whole document. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_copy(const billcore_resource* resource, billcore_resource** out,
                                                     billcore_error** err);
 
-/** Status, attempts and header fields of the answer that contained a result. Freed with billcore_response_info_free. A
- * text read from a handle is valid as long as the handle. Threads: immutable. */
+/** Status and header fields of the answer that contained a result, and the number of attempts of the request. Freed
+ * with billcore_response_info_free. A text read from a handle is valid until the handle is freed. Threads:
+ * immutable. */
 typedef struct billcore_response_info billcore_response_info;
 
 /** Information on the answer that contained the resource. *present is false for the data of an event. The caller frees

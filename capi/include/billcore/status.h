@@ -38,9 +38,9 @@ enum {
   BILLCORE_ERROR_VALIDATION = 13,
   /** 429: too many requests */
   BILLCORE_ERROR_RATE_LIMIT = 14,
-  /** 5xx: the service failed. For a write, outcome_unknown is set */
+  /** 5xx: the service failed. A write may have happened: outcome_unknown is set */
   BILLCORE_ERROR_SERVER = 15,
-  /** No complete answer arrived, and no part of a write was sent (otherwise: outcome_unknown) */
+  /** No complete answer arrived. (If any part of a write was sent, the error is outcome_unknown instead.) */
   BILLCORE_ERROR_TRANSPORT = 16,
   /** The deadline of the call passed */
   BILLCORE_ERROR_TIMEOUT = 17,
@@ -48,7 +48,7 @@ enum {
   BILLCORE_ERROR_CONNECTION = 18,
   /** The TLS handshake failed, for example because of a wrong host name or an untrusted certificate */
   BILLCORE_ERROR_TLS = 19,
-  /** A write was sent, but no complete answer arrived. Check whether it was done before you send it again */
+  /** A write was sent, but no complete answer arrived. Check whether the write was done before you send it again */
   BILLCORE_ERROR_OUTCOME_UNKNOWN = 20,
   /** The service sent a wrong page of a list, the same page again, or an empty page before the last page */
   BILLCORE_ERROR_PAGINATION = 21,

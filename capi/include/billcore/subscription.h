@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** A subscription. Freed with billcore_subscription_free. A text read from a handle is valid as long as the handle.
- * Threads: immutable. Service interface: Subscription. */
+/** A subscription. Freed with billcore_subscription_free. A text read from a handle is valid until the handle is
+ * freed. Threads: immutable. Service interface: Subscription. */
 typedef struct billcore_subscription billcore_subscription;
 
 /** Frees a subscription; accepts NULL.  @since 0.1 */
@@ -73,7 +73,8 @@ BILLCORE_INLINE billcore_status billcore_subscription_ends_at(const billcore_sub
                                 unix_micros, present, err);
 }
 
-/** Trial ends at. The pointers text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1 */
+/** End of the trial period. The pointers text and unix_micros may be NULL. Service interface: Subscription.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_subscription_trial_ends_at(const billcore_subscription* subscription,
                                                                     billcore_str* text, int64_t* unix_micros,
                                                                     bool* present, billcore_error** err) {
@@ -105,7 +106,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_status(const billcore_subs
                                 NULL, err);
 }
 
-/** Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+/** Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer. Service
  * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_update_card_url(const billcore_subscription* subscription,
                                                                       billcore_str* out, billcore_error** err) {
@@ -113,7 +114,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_update_card_url(const bill
                                 out, NULL, err);
 }
 
-/** Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+/** Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer. Service
  * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_invoices_url(const billcore_subscription* subscription,
                                                                    billcore_str* out, billcore_error** err) {
@@ -121,7 +122,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_invoices_url(const billcor
                                 out, NULL, err);
 }
 
-/** Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+/** Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer. Service
  * interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_cancel_url(const billcore_subscription* subscription,
                                                                  billcore_str* out, billcore_error** err) {
@@ -157,11 +158,11 @@ BILLCORE_INLINE billcore_status billcore_subscription_metadata(const billcore_su
 }
 
 /** Whether the customer may use the subscription at this instant (microseconds since 1970 in UTC). False for the
- * statuses pending, future_start, unpaid and expired. With any other status, the subscription is usable until ends_at.
- * If ends_at is null, the result is false for a cancelled subscription and true for all others.
- * BILLCORE_ERROR_MISSING_FIELD if ends_at is needed but absent, as in a reduced payload: get the subscription by its
- * id. BILLCORE_ERROR_DECODE for a status that this library does not know. Service interface: States and transitions.
- * @since 0.1 */
+ * statuses pending, future_start, unpaid and expired. In the statuses trialing, active, delayed and cancelled, the
+ * subscription is usable until ends_at. If ends_at is null, the result is false for a cancelled subscription, and true
+ * for the statuses trialing, active and delayed. BILLCORE_ERROR_MISSING_FIELD if ends_at is needed but absent, as in a
+ * reduced payload: get the subscription by its id. BILLCORE_ERROR_DECODE for a status that this library does not know.
+ * Service interface: States and transitions. @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_usable_at(const billcore_subscription* subscription,
                                                              int64_t unix_micros, bool* out, billcore_error** err);
 
@@ -199,7 +200,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_equal(const billcore_subsc
                                  BILLCORE_CAST(const billcore_resource*, other), out, err);
 }
 
-/** A copy that keeps only its own text in memory. The caller frees *out.  @since 0.1 */
+/** A copy that keeps only its own JSON text in memory, not the whole document. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_copy(const billcore_subscription* subscription,
                                                            billcore_subscription** out, billcore_error** err) {
   billcore_resource* made = NULL;

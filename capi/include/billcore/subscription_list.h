@@ -133,7 +133,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_fetched_pages(const b
   return billcore_list_fetched_pages(BILLCORE_CAST(const billcore_list*, given), out, err);
 }
 
-/** Whether a record may have been missed: see billcore_list_verdict.  @since 0.1 */
+/** Whether the list may have missed a record: see billcore_list_verdict.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_verdict(const billcore_subscription_list* given,
                                                                    bool* complete, billcore_str* reason, bool* present,
                                                                    billcore_error** err) {
@@ -151,7 +151,8 @@ BILLCORE_INLINE_VOID void billcore_subscription_list_free(billcore_subscription_
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of subscriptions on the page, without those that the list had returned before.  @since 0.1 */
+/** Number of subscriptions on the page, without those that the list returned before it returned this page.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_subscription_page_count(const billcore_subscription_page* given, size_t* out,
                                                                  billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);

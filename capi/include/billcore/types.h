@@ -63,14 +63,14 @@ BILLCORE_API billcore_str billcore_str_from(const char* text);
 
 /** Releases the context of a callback. The library calls this function once, on any thread, when it no longer uses the
  * context: when the options are freed or get another callback, and everything made with the options (clients, calls,
- * lists, verifiers) is freed. If a function that takes the context fails, the library releases the context as well.
- * If `release` is NULL, the library does not release the context, and the caller must keep it valid for the same
- * time. */
+ * lists, verifiers) is freed. If the function that takes the context fails, the library also calls `release`. If
+ * `release` is NULL, the library does not release the context, and the caller must keep the context valid for as long
+ * as the library may use it. */
 typedef void (*billcore_release)(void* context);
 
 /** Whether two id texts name the same record: true when their bytes are equal, false when either text is {NULL, 0}. A
- * webhook may send an id as an integer that the REST interface sends as a string; the two id texts are equal.
- * Threads: any.  @since 0.1 */
+ * webhook may contain as an integer an id that the REST interface sends as a string; the texts of the two ids are
+ * equal. Threads: any.  @since 0.1 */
 BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 
 /** Bytes that the caller owns, with a NUL after the last byte. Free with billcore_buf_free. This struct never

@@ -1,9 +1,9 @@
 /** @file
  * Webhook signatures: verify the raw bytes first, then parse. Conventions: billcore.h.
  *
- * A webhook receiver needs only this header and the library billcore-webhook, and no HTTP library. Pass the body
- * exactly as received, and the value of the signature header unchanged: {NULL, 0} when the request has none. Service
- * interface: Authentication; Events, Request headers.
+ * A webhook receiver needs only this header and the library billcore-webhook, which does not link an HTTP client. Pass
+ * the body exactly as received, and the value of the signature header unchanged: {NULL, 0} when the request has none.
+ * Service interface: Authentication; Events, Request headers.
  *
  * @code{.c}
  * billcore_event* event = NULL;
@@ -25,24 +25,24 @@
 extern "C" {
 #endif
 
-/** Verifies the signature of a body of at most 1 MiB without a billcore_verifier. To verify many webhooks, make a
- * billcore_verifier once instead. `signature` is the value of the Service-Signature header, {NULL, 0} when missing.
- * `secret` is the endpoint's secret, 32 bytes. Returns BILLCORE_OK for a valid signature. Any other signature gives
- * BILLCORE_ERROR_SIGNATURE with a reason (billcore_error_reason); a secret of another length gives
- * BILLCORE_ERROR_CONFIG. Threads: any.  @since 0.1 */
+/** Verifies the signature of a body of at most 1 MiB without a billcore_verifier. To verify many webhooks, make one
+ * billcore_verifier and reuse it. `signature` is the value of the Service-Signature header, or {NULL, 0} when the
+ * request has none. `secret` is the endpoint's secret, 32 bytes. Returns BILLCORE_OK for a valid signature. An invalid
+ * or missing signature gives BILLCORE_ERROR_SIGNATURE with a reason (billcore_error_reason); a secret that is not 32
+ * bytes long gives BILLCORE_ERROR_CONFIG. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_verify(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_error** err);
 
-/** Verifies the signature as billcore_webhook_verify does, then parses a copy of the body: BILLCORE_ERROR_DECODE when
+/** Verifies the signature as billcore_webhook_verify does, then parses a copy of the body. BILLCORE_ERROR_DECODE when
  * the body is not an event. The caller frees *out with billcore_event_free. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_event** out, billcore_error** err);
 
-/** Parses an event that was verified earlier and then stored, for example in a job queue: `raw` is the text that
- * billcore_event_raw returned. This function checks neither the signature nor the age of the event, so use it only
- * for storage that the receiver alone can write to; for bytes from the network use billcore_webhook_unwrap. The
- * function copies the bytes; BILLCORE_ERROR_DECODE when they are not an event. The caller frees *out with
- * billcore_event_free. Threads: any.  @since 0.1 */
+/** Parses an event that was verified earlier and then stored, for example in a job queue. `raw` is the text that
+ * billcore_event_raw returned. This function checks neither the signature nor the age of the event, so use it only for
+ * storage that the receiver alone can write to; for bytes from the network use billcore_webhook_unwrap. The function
+ * copies the bytes; BILLCORE_ERROR_DECODE when they are not an event. The caller frees *out with billcore_event_free.
+ * Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_parse_unverified(billcore_str raw, billcore_event** out,
                                                                billcore_error** err);
 
@@ -62,16 +62,16 @@ BILLCORE_API billcore_status billcore_verifier_options_new(billcore_verifier_opt
 BILLCORE_API billcore_status billcore_verifier_options_set_header(billcore_verifier_options* options, billcore_str name,
                                                                   billcore_error** err);
 
-/** Size (bytes) of the largest body that the verifier accepts; it refuses a larger body before it hashes any of it.
- * Default: 1 MiB.  @since 0.1 */
+/** Size (bytes) of the largest body that the verifier accepts; the verifier refuses a larger body before it hashes any
+ * of the body. Default: 1 MiB.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options* options, size_t bytes,
                                                                     billcore_error** err);
 
 /** Makes the verifier refuse, with BILLCORE_REASON_STALE, an event whose signed created_at cannot be read, or is more
  * than `milliseconds` (more than 0) before or after the present time. The check is off by default, because old events
- * are legitimate: failed deliveries are retried, and invoices are paid weeks later. The check does not prevent
- * replays: for that, drop events whose account and id were seen before. The verifier never refuses a test.hook event
- * as stale.  @since 0.1 */
+ * are legitimate: the service may retry a failed delivery much later. The check does not prevent replays: for that,
+ * drop events whose account and id were seen before. The verifier never refuses a test.hook event as stale.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options,
                                                                         int64_t milliseconds, billcore_error** err);
 
@@ -92,8 +92,8 @@ BILLCORE_API billcore_status billcore_verifier_options_set_clock(billcore_verifi
 BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
                                                                             billcore_error** err);
 
-/** Adds a copy of a secret: useful while an old and a new secret are both in use. For a secret that is not 32 bytes
- * long, billcore_verifier_new returns BILLCORE_ERROR_CONFIG.  @since 0.1 */
+/** Adds a copy of a secret, for a period in which an old and a new secret are both in use. For a secret that is not 32
+ * bytes long, billcore_verifier_new returns BILLCORE_ERROR_CONFIG.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options,
                                                                   billcore_str secret, billcore_error** err);
 
@@ -101,12 +101,12 @@ BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verif
 BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
 
 /** Explains why a signature is refused. The function tries common mistakes offline and names the mistake that would
- * give this signature: the body re-serialised, still in base64 or with other line ends; the signature in upper case
- * or with a prefix; a secret with white space, in another encoding, or another secret of the list. *out is a text of
- * a few lines for a person, which shows neither a secret nor the valid signature. The function is slow: do not call
- * it for every request. `secret` may be {NULL, 0} (missing); options may be NULL. The function tries the secrets of
- * the options after `secret`. It also explains a secret of the wrong length and a missing secret. The caller frees
- * *out with billcore_buf_free. Threads: any.  @since 0.1 */
+ * give this signature: the body re-serialised, still in base64 or with other line ends; the signature in upper case or
+ * with a prefix; a secret with white space, in another encoding, or another of the secrets. *out is a text of a few
+ * lines for a person, which shows neither a secret nor the valid signature. The function is slow: do not call it for
+ * every request. `secret` may be {NULL, 0} (missing); options may be NULL. The function tries the secrets of the
+ * options after `secret`. The function also explains that a secret has the wrong length or is missing. The caller
+ * frees *out with billcore_buf_free. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
                                                       const billcore_verifier_options* options, billcore_buf* out,
                                                       billcore_error** err);
@@ -116,8 +116,9 @@ BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcor
 typedef struct billcore_verifier billcore_verifier;
 
 /** Makes a verifier. `secret` is the endpoint's secret, 32 bytes (another length gives BILLCORE_ERROR_CONFIG), or
- * {NULL, 0} to use only the secrets of the options. options may be NULL. In the order of secret indexes, `secret` is
- * first, followed by the secrets of the options. The caller frees *out.  @since 0.1 */
+ * {NULL, 0} to use only the secrets of the options. options may be NULL. Secret indexes count from 0: first `secret`,
+ * unless it is {NULL, 0}; then the secrets of the options, in the order in which they were added. The caller frees
+ * *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_new(billcore_str secret, const billcore_verifier_options* options,
                                                    billcore_verifier** out, billcore_error** err);
 
@@ -128,7 +129,7 @@ BILLCORE_API billcore_status billcore_verifier_verify(const billcore_verifier* v
                                                       billcore_str signature, size_t* secret_index,
                                                       billcore_error** err);
 
-/** Verifies the signature of a body, then parses a copy of the body: BILLCORE_ERROR_DECODE when the body is not an
+/** Verifies the signature of a body, then parses a copy of the body. BILLCORE_ERROR_DECODE when the body is not an
  * event. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* verifier, billcore_str body,
                                                       billcore_str signature, billcore_event** out,
@@ -159,9 +160,9 @@ BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_ver
 /** Number of secrets of a verifier; 0 for NULL.  @since 0.1 */
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
 
-/** Number of signatures that the secret with this index (from 0, in the order given) has matched. You can retire a
- * secret that no longer matches. BILLCORE_ERROR_INVALID_ARGUMENT when the verifier has no secret with this index.
- * @since 0.1 */
+/** Number of signatures that the secret with this index has matched; indexes count from 0, in the order of
+ * billcore_verifier_new. You can retire a secret that no longer matches. BILLCORE_ERROR_INVALID_ARGUMENT when the
+ * verifier has no secret with this index. @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index,
                                                        uint64_t* out, billcore_error** err);
 
@@ -172,8 +173,8 @@ BILLCORE_EXPORT void billcore_verifier_free(billcore_verifier* verifier);
  * not keep the pieces. Freed with billcore_verifier_stream_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_stream billcore_verifier_stream;
 
-/** Makes a stream. BILLCORE_ERROR_CONFIG for a verifier with freshness: checking the age needs the whole body. The
- * caller frees *out.  @since 0.1 */
+/** Makes a stream. BILLCORE_ERROR_CONFIG when the verifier has the freshness check, because checking the age needs the
+ * whole body. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_new(const billcore_verifier* verifier,
                                                           billcore_verifier_stream** out, billcore_error** err);
 
@@ -182,9 +183,10 @@ BILLCORE_API billcore_status billcore_verifier_stream_new(const billcore_verifie
 BILLCORE_API billcore_status billcore_verifier_stream_update(billcore_verifier_stream* stream, billcore_str piece,
                                                              billcore_error** err);
 
-/** Marks the end of the body and checks the signature; returns the same status and secret_index (may be NULL) as
- * billcore_verifier_verify. Do not use the pieces before this function has returned BILLCORE_OK. Any further call
- * with the stream, except billcore_verifier_stream_free, returns BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+/** Marks the end of the body and checks the signature; returns the same status as billcore_verifier_verify, and sets
+ * *secret_index (secret_index may be NULL) in the same way. Do not use the pieces before this function has returned
+ * BILLCORE_OK. Any further call with the stream, except billcore_verifier_stream_free, returns
+ * BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
                                                              size_t* secret_index, billcore_error** err);
 

@@ -94,8 +94,8 @@ inline bool set_by_name(ClientOptions& to, std::string_view name, const Pair& pa
   return false;
 }
 
-/// Sets an option of ClientChanges as its setter for ClientOptions would; returns false if the option cannot be
-/// changed.
+/// Sets an option of ClientChanges, with the same checks and conversions as for ClientOptions. Returns false if
+/// Client::with_options() cannot change the option.
 template <typename Given>
 requires requires(ClientOptions& options, std::string_view name, const Given& value) {
   set_by_name(options, name, value);

@@ -30,7 +30,7 @@ struct ChargeSearchOptions {
 struct billcore_options {
   static constexpr const char* name = "billcore_options";
   using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-                            billcore::Charge,  // in C the required members are arguments of the call
+                            billcore::Charge,  // in C the required members are parameters of the charge function
                             billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions,
                             billcore::capi::ChargeSearchOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}

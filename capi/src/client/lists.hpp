@@ -17,7 +17,7 @@ billcore_list* make_list(Pager<T> pager) {
   return new billcore_list(std::move(pager));
 }
 
-/// Makes a list, cast to the type that the header declares for it.
+/// Makes a list, and casts it to the handle type that the C header declares for the list.
 template <typename Face, typename Read>
 billcore_status new_list(const billcore_client* client, Read read, Face** out, billcore_error** err) noexcept {
   return call(

@@ -30,7 +30,7 @@ inline std::size_t size(std::string_view name, std::int64_t value) {
   return static_cast<std::size_t>(value);
 }
 
-/// Refuses false for an option whose name begins with no_.
+/// Refuses the value false for an option whose name begins with no_, such as no_proxy.
 inline void require_true(std::string_view name, bool value) {
   if (!value) refuse(std::string(name) + " takes true only: leave it out instead");
 }

@@ -41,8 +41,8 @@ inline billcore_str borrow(std::string_view text) noexcept {
   return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
 }
 
-/// Returns a shared owner of a callback's context. The last copy releases the context; so does a failure to allocate
-/// the first.
+/// Returns a shared owner of a callback's context. The context is released with the last copy of the owner, or when
+/// the allocation of the owner fails.
 inline std::shared_ptr<void> owned(void* context, billcore_release release) {
   return {context, [release](void* pointer) noexcept {
             try {
@@ -52,7 +52,7 @@ inline std::shared_ptr<void> owned(void* context, billcore_release release) {
           }};
 }
 
-// put() writes a result of the core to an output.
+// put() writes a result of the core to an output parameter.
 inline void put(billcore_str* out, std::string_view text) noexcept { *out = borrow(text); }
 inline void put(bool* out, bool flag) noexcept { *out = flag; }
 inline void put(std::int64_t* out, std::int64_t number) noexcept { *out = number; }

@@ -6,8 +6,8 @@
 
 #include "billcore/pager.h"
 
-/// Gets the unread items of the current page, and in `kind` their detail::Table; fetches the next page if no item is
-/// left. Returns BILLCORE_DONE after the last page. Does not advance the list. `page` points to a
+/// Gets the unread items of the current page, and stores their detail::Table in `kind`; fetches the next page if no
+/// item is left. Returns BILLCORE_DONE after the last page. Does not advance the list. `page` points to a
 /// std::optional<detail::PageData>; it is a void*, so that the ABI description that the tests compare contains no C++
 /// type.
 extern "C" BILLCORE_API billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* kind,

@@ -1,12 +1,13 @@
-// Exports the rest of a list as an Arrow C stream, which polars, DuckDB, pyarrow and others can read.
+// Exports the remaining items of a list as an Arrow C stream, which polars, DuckDB, pyarrow and others can read.
 //
-// A record batch is built on request; later pages are prefetched meanwhile, as for any Pager. The first batch has the
-// records of one page, a later one those of at most as many pages as were read before it and at most 8,192 records (a
-// larger page is a batch of its own). Columns are the fields of the resource: int64 for integers (money in cents), bool, utf8 for texts,
-// enumerations and ids (an integer id as its digits), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate,
-// and JSON text as received for nested values. A field that is absent or null becomes null; a value of another type
-// throws Error(decode) with its path. The column `raw` (each whole item as JSON text) is included only when it is
-// named. Needs the target billcore::arrow. Service interface: Resources and their fields.
+// A record batch is built when the stream's reader asks for it; later pages are prefetched, as for any Pager. The
+// first batch has the records of one page. A later batch joins at most as many pages as all earlier batches together,
+// and at most 8,192 records; a page with more records is a batch of its own. Columns are the fields of the resource:
+// int64 for integers (money in cents), bool, utf8 for texts, enumerations and ids (an integer id as its digits),
+// timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field
+// that is absent or null becomes null; a value of another type throws Error(decode) with its path. The column `raw`
+// (each whole item as JSON text) is included only when it is named. Needs the target billcore::arrow. Service
+// interface: Resources and their fields.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +51,8 @@ using ArrowPtr = std::unique_ptr<Struct, ArrowDelete>;
 
 [[nodiscard]] ArrowPtr<ArrowSchema> export_schema(const Columns& columns);
 
-/// The records of one page. Immutable; exported arrays and streams share its memory. Threads: any.
+/// The records of one page, or of several pages joined by BatchReader. Immutable; exported arrays and streams share
+/// its memory. Threads: any.
 class Batch {
  public:
   Batch(std::shared_ptr<const Columns> columns, std::shared_ptr<const ArrowArray> array) noexcept
@@ -75,8 +77,8 @@ class Batch {
 /// advance.
 [[nodiscard]] std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns);
 
-/// Joins the pages of a list into batches. If reading fails after a page was joined, the batch ends before the failure,
-/// which is reported by the next batch. Threads: one at a time.
+/// Joins the pages of a list into batches. If a page fails after earlier pages were joined, read() returns those
+/// pages as a batch, and the next read() throws the error. Threads: one at a time.
 class BatchReader {
  public:
   static constexpr std::size_t usual_rows = 8192;
@@ -89,8 +91,9 @@ class BatchReader {
   /// The next batch of a list with a blocking source; nullopt at the end.
   [[nodiscard]] std::optional<Batch> read(PageFlow& list);
 
-  /// The steps of read(): fill() joins the buffered page and returns whether the batch is full. keep() keeps the
-  /// exception that is being handled for the next batch; false if this batch is still empty. take() ends the batch.
+  /// The steps of read(): fill() joins the buffered page and returns whether the batch is full. keep() stores the
+  /// exception that is being handled, so that it is thrown instead of the next batch; returns false if this batch is
+  /// still empty. take() ends the batch.
   [[nodiscard]] bool fill(PageFlow& list);
   [[nodiscard]] bool keep() noexcept;
   [[nodiscard]] std::optional<Batch> take();
@@ -125,10 +128,10 @@ void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields,
 
 }  // namespace detail
 
-/// Fills `out` with a stream of the rest of the list; the caller must call `out->release`. On an error get_next()
-/// returns non-zero and get_last_error() returns Error::what(); the next get_next() requests the same page again.
-/// Releasing the stream before the end stops the list. Threads: one thread at a time may use the stream and the
-/// pager.
+/// Fills `out` with a stream of the list's remaining items; the caller must call `out->release`. On an error
+/// get_next() returns non-zero and get_last_error() returns Error::what(); the next get_next() requests the same page
+/// again. Releasing the stream before the end stops the list. Threads: one thread at a time may use the stream and
+/// the pager.
 template <typename T>
 void export_arrow(const Pager<T>& pager, ArrowArrayStream* out, const ArrowFields& fields = std::nullopt) {
   detail::export_pager(pager, detail::table_of<T>, fields, out);

@@ -35,8 +35,8 @@ class AsyncClient {
   /// A descriptor that is readable when process() has work to do. The descriptor never changes and is owned by the
   /// connections.
   [[nodiscard]] int descriptor() const;
-  /// Advances all operations as far as possible without waiting, and calls `done` of the finished ones. Exceptions from
-  /// `done` are ignored.
+  /// Advances all operations as far as possible without waiting, and calls `done` for each finished operation.
+  /// Exceptions from `done` are ignored.
   void process();
   /// Starts an operation. Calls `done` once, but not within start(), and not if the operation is cancelled. Throws
   /// Error(config) after Client::close(), and Error(invalid_argument) for an invalid timeout.
@@ -44,7 +44,7 @@ class AsyncClient {
   /// Result of cancelling an operation. The operation's `done` is not called, unless cancel() was called within a hook
   /// of the same operation: then no further attempt is made, and `done` is called after the hook.
   struct Cancelled {
-    bool outcome_unknown = false;  // a write that was at least partly sent, or cancelled within its own hook
+    bool outcome_unknown = false;  // a write that was at least partly sent, or that was cancelled within its own hook
     std::string text;              // one-line description
   };
   Cancelled cancel(CallId id);

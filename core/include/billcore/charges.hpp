@@ -27,8 +27,8 @@ namespace billcore {
 /// equal. Threads: one at a time.
 class ChargeSearch {
  public:
-  /// known: `since` is already a time of the service's clock. from_first_answer: `since` is a time of the local clock
-  /// and is adjusted by the Date header of the first answer.
+  /// known: `since` is already a time on the service's clock. from_first_answer: `since` is a time on the local
+  /// clock, and the search adjusts it with the Date header of the first answer.
   enum class Clock : std::uint8_t { known, from_first_answer };
 
   /// `since` is in UTC and is rounded down to a whole second. The search ignores orders created before `since`.
@@ -46,8 +46,8 @@ class ChargeSearch {
   /// Takes a page that was already checked to be a list. Throws Error(pagination) if the fields of the page contradict
   /// each other.
   void take(const std::shared_ptr<const detail::Document>& page);
-  /// The orders found, latest first. Throws Error(possibly_missed), with those orders, if there is no proof that they
-  /// are complete.
+  /// The orders found, latest first. Throws Error(possibly_missed), which contains the orders found, unless the
+  /// search has proved that it found every order.
   [[nodiscard]] std::vector<Order> result() const;
 
  private:
@@ -57,7 +57,7 @@ class ChargeSearch {
     std::int64_t pages = 0;
     std::int64_t items = 0;
     std::optional<std::int64_t> total;
-    bool reached = false;  // reached an order that is too old
+    bool reached = false;  // reached an order created before `since`
     bool moved = false;    // the list changed between two pages
     std::unordered_set<std::string> ids;
     std::string trace;  // ids and totals as received, to compare with another reading
@@ -89,7 +89,7 @@ namespace operations {
 /// covers orders dated up to `skew` before the charge was sent, and with `product_id` only orders of that product.
 [[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew,
                                         std::optional<std::int64_t> product_id);
-/// Begins a search without the charge's error. `since` is a UTC time of the service's clock, rounded down to a whole
+/// Begins a search without the charge's error. `since` is a UTC time on the service's clock, rounded down to a whole
 /// second.
 [[nodiscard]] ChargeSearch find_charges(const Id& subscription, Instant since, std::optional<std::int64_t> product_id);
 

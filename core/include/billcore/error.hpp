@@ -21,7 +21,7 @@ class Value;
 
 /// What is known about a failure besides its code and text. Members that do not apply are empty.
 struct ErrorDetail {
-  int http_status = 0;      // HTTP status of the answer; for a signature error, the status to send to the service
+  int http_status = 0;      // HTTP status of the answer; for a signature error, the status the receiver should send
   std::string api_code;     // error.code of the service's error body
   std::string api_message;  // error.message of the service's error body
   std::string body;         // the answer's body, redacted and truncated

@@ -38,9 +38,9 @@ enum class ErrorCode : std::int32_t {
   validation = 13,
   /// 429: too many requests.
   rate_limit = 14,
-  /// 5xx: the service failed. For a write, outcome_unknown is set.
+  /// 5xx: the service failed. A write may have happened: outcome_unknown is set.
   server = 15,
-  /// No complete answer arrived, and no part of a write was sent (otherwise: outcome_unknown).
+  /// No complete answer arrived. (If any part of a write was sent, the error is outcome_unknown instead.)
   transport = 16,
   /// The deadline of the call passed.
   timeout = 17,
@@ -48,7 +48,7 @@ enum class ErrorCode : std::int32_t {
   connection = 18,
   /// The TLS handshake failed, for example because of a wrong host name or an untrusted certificate.
   tls = 19,
-  /// A write was sent, but no complete answer arrived. Check whether it was done before you send it again.
+  /// A write was sent, but no complete answer arrived. Check whether the write was done before you send it again.
   outcome_unknown = 20,
   /// The service sent a wrong page of a list, the same page again, or an empty page before the last page.
   pagination = 21,

@@ -34,7 +34,7 @@ class SubscriptionsByHand : protected Group {
   /// charge was sent (by the local or the service's clock, whichever showed the earlier time). With `product_id`, only
   /// orders of that product are found. The charge's order has total = amount × quantity (cents without VAT). An empty
   /// result means that the charge was not made, or that the service is still processing it: search again after the
-  /// time that the service may need, and charge again only when the later search is also empty.
+  /// longest time that the service may need to process a charge, and charge again only if that search is also empty.
   /// Throws Error(possibly_missed) when orders may be missing; detail().found then has the orders found so far.
   /// Throws Error(invalid_argument) if `error` is not from a charge or the charge's outcome is known. The time-out of
   /// `call` bounds the whole search. Service interface: Endpoints, Subscriptions.

@@ -1,8 +1,8 @@
 // Hooks that observe a client: called before and after every attempt.
 //
 // Every on_request is followed by exactly one on_response, however the attempt ends: with an answer, a failure, a
-// time-out, an exception, or because the caller cancelled or dropped the call. In a forked child no hook is called for
-// the attempts of its parent.
+// time-out, an exception, or because the caller cancelled or dropped the call. In a forked child no hook is called
+// for attempts that the parent started.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,8 @@ struct Attempt {
   bool sent = false;                  // after the attempt: false if nothing of the request was sent
   bool outcome_unknown = false;       // after the attempt: a write that may or may not have happened
   /// Path of a write that was cancelled, interrupted, or ended by an exception after it had been sent; otherwise empty.
-  /// Log the path, because the caller may get no error. The path is relative to the base URL, encoded, and contains
-  /// the id.
+  /// Log the path, because the caller may get no error that mentions the write. The path is relative to the base URL,
+  /// encoded, and contains the id.
   std::string_view path;
 };
 

@@ -44,17 +44,18 @@ class Subscription : public Resource {
   [[nodiscard]] std::optional<Time> renews_at() const { return nullable_time("renews_at"); }
   /// End of the paid period of a cancelled subscription.
   [[nodiscard]] std::optional<Time> ends_at() const { return nullable_time("ends_at"); }
+  /// End of the trial period.
   [[nodiscard]] std::optional<Time> trial_ends_at() const { return nullable_time("trial_ends_at"); }
   /// Your own reference for this record.
   [[nodiscard]] std::optional<std::string_view> reference_id() const { return nullable_text("reference_id"); }
   [[nodiscard]] std::optional<std::string_view> reference_name() const { return nullable_text("reference_name"); }
   /// One of subscription_status, or a value this library does not know yet.
   [[nodiscard]] std::string_view status() const { return text("status"); }
-  /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+  /// Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.
   [[nodiscard]] std::string_view update_card_url() const { return text("update_card_url"); }
-  /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+  /// Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.
   [[nodiscard]] std::string_view invoices_url() const { return text("invoices_url"); }
-  /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.
+  /// Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.
   [[nodiscard]] std::string_view cancel_url() const { return text("cancel_url"); }
   [[nodiscard]] std::vector<CustomFieldValue> custom_fields() const {
     return objects<CustomFieldValue>("custom_fields");
@@ -64,9 +65,10 @@ class Subscription : public Resource {
 
   /// Whether the subscription is still paid for at this instant. The result is false for the statuses pending,
   /// future_start, unpaid and expired. In any other status the subscription is usable until ends_at. If ends_at is
-  /// null, a cancelled subscription is not usable, and any other is usable without end. Throws Error(missing_field) if
-  /// ends_at is needed but absent, as in a reduced webhook payload; then get the subscription by its id. Throws
-  /// Error(decode) for a status that this library does not know. Service interface: States and transitions.
+  /// null, a cancelled subscription is not usable; in the remaining statuses the subscription is usable indefinitely.
+  /// Throws Error(missing_field) if ends_at is needed but absent, as in a reduced webhook payload; then get the
+  /// subscription by its id. Throws Error(decode) for a status that this library does not know. Service interface:
+  /// States and transitions.
   [[nodiscard]] bool usable_at(Instant when) const;
   /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] Subscription copy() const { return Subscription(detached()); }
@@ -111,7 +113,7 @@ class Order : public Resource {
   [[nodiscard]] std::optional<std::string_view> reference_name() const { return nullable_text("reference_name"); }
   /// One of order_state, or a value this library does not know yet.
   [[nodiscard]] std::string_view state() const { return text("state"); }
-  /// Identifier that the billing method gave the payment.
+  /// Identifier that the billing method assigned to the payment.
   [[nodiscard]] std::optional<std::string_view> remote_id() const { return nullable_text("remote_id"); }
   /// The order's delivery: an object with a link.
   [[nodiscard]] std::optional<Delivery> delivery() const { return nullable_view<Delivery>("delivery"); }
@@ -162,8 +164,11 @@ class ProductStrings : public Resource {
   using Resource::Resource;
   [[nodiscard]] std::string_view interval() const { return text("interval"); }
   [[nodiscard]] std::string_view type() const { return text("type"); }
+  /// The price, as text for display.
   [[nodiscard]] std::optional<std::string_view> price() const { return nullable_text("price"); }
+  /// The price with VAT, as text for display.
   [[nodiscard]] std::optional<std::string_view> price_with_vat() const { return nullable_text("price_with_vat"); }
+  /// The price without VAT, as text for display.
   [[nodiscard]] std::optional<std::string_view> price_without_vat() const { return nullable_text("price_without_vat"); }
   /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] ProductStrings copy() const { return ProductStrings(detached()); }
@@ -195,7 +200,9 @@ class Product : public Resource {
   [[nodiscard]] std::optional<std::string_view> image() const { return nullable_text("image"); }
   [[nodiscard]] std::vector<ProductImage> images() const { return objects<ProductImage>("images"); }
   [[nodiscard]] bool use_cart() const { return boolean("use_cart"); }
+  /// Whether the service tracks the product's stock.
   [[nodiscard]] bool stock_tracking() const { return boolean("stock_tracking"); }
+  /// Whether the product is out of stock.
   [[nodiscard]] bool out_of_stock() const { return boolean("out_of_stock"); }
   /// The product's display texts.
   [[nodiscard]] ProductStrings strings() const { return view<ProductStrings>("strings"); }
@@ -203,7 +210,7 @@ class Product : public Resource {
   [[nodiscard]] Product copy() const { return Product(detached()); }
 };
 
-/// A product group. The service sends it only in events. Service interface: Product group.
+/// A product group, which the service sends only in events. Service interface: Product group.
 class ProductGroup : public Resource {
  public:
   using Resource::Resource;

@@ -17,13 +17,13 @@ namespace billcore {
 struct RequestOptions {
   std::vector<std::pair<std::string, std::string>> query = {};  // the client encodes it
   std::optional<std::string> json = {};                         // body: any JSON, sent without white space
-  bool raise_on_error = true;                                   // false: return every complete answer
+  bool raise_on_error = true;                                   // false: return every complete answer, also 4xx, 5xx
 };
 
 /// Every method except GET changes something and is sent at most once.
 [[nodiscard]] constexpr bool is_write(std::string_view method) noexcept { return method != "GET"; }
 
-/// One request of the service.
+/// /// One request to the service.
 struct Operation {
   std::string method;
   std::string path;                                             // relative to the base URL, encoded

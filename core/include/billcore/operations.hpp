@@ -49,8 +49,8 @@ struct Charge {
   std::optional<std::string> description = {};  ///< Description of the order.
 };
 
-/// Functions that make requests. They throw Error(invalid_argument) for an invalid id and for an argument beyond the
-/// limits of the service.
+/// Functions that make requests, and throw Error(invalid_argument) for an invalid id or an argument beyond the limits
+/// of the service.
 namespace operations {
 
 namespace subscriptions {

@@ -28,16 +28,16 @@ struct ClientOptions {
   /// Time-out of a whole call with all its attempts; no_timeout: no deadline. The time-out includes DNS, connect,
   /// TLS, all attempts and the waits between them.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
-  /// Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries a
-  /// GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write only
-  /// if no part of the write was sent.
+  /// Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries a
+  /// GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries a
+  /// write only if no part of the write was sent.
   int max_retries = 2;
   /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
   int concurrency = 8;
   /// Proxy URL (http, https, socks4, socks4a, socks5, socks5h); empty for none. Default: from the environment. An
   /// example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and
   /// NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
-  /// connection and cannot read the API key and the requests.
+  /// connection and cannot read the API key or the requests.
   std::optional<std::string> proxy = {};
   /// PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
   std::optional<std::string> ca_bundle = {};
@@ -47,8 +47,9 @@ struct ClientOptions {
   /// Headers that the client sends with every request, in addition to its own. A User-Agent given here is appended to
   /// the client's own.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// True: offer HTTP/2. False: never. Not given: only in builds that resist frame floods and detect truncation. In
-  /// other builds a server can hold a call beyond its deadline, and an answer without a length must be whole JSON.
+  /// True: offer HTTP/2. False: never. Not given: if the build can resist frame floods and notice truncation. If any
+  /// other build uses HTTP/2, a server can delay a call beyond its deadline, and an answer without Content-Length
+  /// must be whole JSON.
   std::optional<bool> http2 = {};
   /// Allow http to hosts that are not loopback; the API key is then sent unencrypted.
   bool allow_insecure_http = false;
@@ -59,9 +60,10 @@ struct ClientOptions {
   /// Object whose methods are called for every attempt; see Hooks.
   std::shared_ptr<Hooks> hooks = {};
   /// Called at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
-  /// A call whose answer arrives first returns as usual. If the call is a write, an answer may arrive while the callback
-  /// runs: then detail().http_status is the answer's status (otherwise 0), and message() says what the status means.
-  /// outcome_unknown says whether the write may have happened. An exception from the callback also ends the call.
+  /// If the call's answer arrives first, the call returns as usual. If the call is a write, an answer may arrive
+  /// while the callback runs: then detail().http_status is the answer's status (otherwise 0), and message() says what
+  /// the status means. outcome_unknown says whether the write may have happened. An exception from the callback also
+  /// ends the call.
   std::function<bool()> interrupt = {};
 };
 

@@ -1,10 +1,11 @@
 // Resource: the base of every typed view.
 //
 // A resource is a view of one parsed, immutable, shared document: nothing is copied, and fields are looked up when they
-// are read. An absent field, an unknown field or an unknown enum value is therefore not an error by itself. Reading a
-// required field that is absent throws Error(missing_field); null or a wrong type throws Error(decode). The errors
-// contain the field's path, such as `data.price`, in their text and as detail().field_path. An item of a list keeps
-// its whole page alive; copy() makes a detached copy. Threads: immutable; may be read and copied from any thread.
+// are read. Making a resource never fails because of an absent field, an unknown field or an unknown enum value.
+// Reading a required field that is absent throws Error(missing_field); one that is null or has a wrong type throws
+// Error(decode). The errors contain the field's path, such as `data.price`, in their text and as detail().field_path.
+// An item of a list keeps its whole page alive; copy() makes a detached copy. Threads: immutable; may be read and
+// copied from any thread.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class Response {
 };
 
 /// A finished operation. A Completed is valid only while the function that receives it runs. Call exactly one of the
-/// member functions, and only once. They throw the operation's Error if the operation failed.
+/// member functions, and only once; if the operation failed, that function throws the operation's Error.
 class Completed {
  public:
   explicit Completed(detail::Call& call) noexcept : call_(call) {}

@@ -38,8 +38,9 @@ class Id {
 };
 
 /// Whether two ids name the same record: true when their texts are equal, because the same id may be an integer in a
-/// webhook and a string in the REST interface. Compare only ids of the same kind of record. Nothing is normalised:
-/// "07" is not 7. Service interface: Events ("clients store them without validating the format").
+/// webhook and a string in the REST interface. Compare only ids of the same kind of record. The texts are not
+/// normalised: the ids "07" and 7 differ. Service interface: Events ("clients store them without validating the
+/// format").
 [[nodiscard]] inline bool same_id(const Id& a, const Id& b) noexcept { return a.text() == b.text(); }
 
 /// A moment in UTC, with microsecond precision.

@@ -34,10 +34,10 @@ using Clock = std::function<std::chrono::sys_time<std::chrono::microseconds>()>;
 struct VerifierOptions {
   std::string header = std::string(default_signature_header);  // case-insensitive
   std::size_t max_body = default_max_body;                     // bytes
-  /// Refuses an event (reason `stale`) whose signed created_at is unreadable or further than this from now, in either
-  /// direction. Off by default, because old events are legitimate: failed deliveries are retried, and invoices are paid
-  /// weeks later. The freshness check does not prevent replays; to prevent them, drop events whose account and id you
-  /// have already seen. test.hook is never stale, since only its name is reliable.
+  /// Refuses an event (reason `stale`) whose signed created_at is unreadable, or is more than this before or after
+  /// the present time. Off by default, because old events are legitimate: failed deliveries are retried, and invoices
+  /// are paid weeks later. The freshness check does not prevent replays; to prevent them, drop events whose account
+  /// and id you have already seen. A test.hook event is never refused as stale, because only its name is reliable.
   std::optional<std::chrono::microseconds> freshness = std::nullopt;
   Clock clock = nullptr;  // for freshness; default: the system clock
 };
@@ -74,8 +74,8 @@ class Verifier {
       : Verifier(std::span<const std::string_view>(secrets.begin(), secrets.size()), std::move(options)) {}
   explicit Verifier(std::string_view secret, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(&secret, 1), std::move(options)) {}
-  /// Accepts secrets of any length except zero. Only for test vectors and other services' keys: this service's secrets
-  /// have 32 bytes.
+  /// Accepts secrets of any length except zero. Use this only for test vectors and other services' keys: this
+  /// service's secrets have 32 bytes.
   [[nodiscard]] static Verifier allowing_any_key_length(std::span<const std::string_view> secrets,
                                                         VerifierOptions options = {});
   Verifier(const Verifier&) noexcept;
@@ -92,7 +92,7 @@ class Verifier {
   [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature) const;
   /// Verifies, then parses a copy of the body. Throws Error(signature) or Error(decode).
   [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature) const;
-  /// As unwrap(), but without a copy of the body: the event holds `body.keep`.
+  /// As unwrap(), but without a copy of the body: the event keeps the body alive through `body.keep`.
   [[nodiscard]] Event unwrap_shared(SharedText body, std::optional<std::string_view> signature) const;
   /// As unwrap(), but looks up the signature header in `headers`. Equal values, repeated or joined by commas, count as
   /// one; different values are malformed. (verify() and unwrap() do not split the value.)
@@ -105,8 +105,8 @@ class Verifier {
   /// body.
   [[nodiscard]] VerifyStream stream() const;
 
-  /// Number of signatures that matched each secret, in the order given: a secret that stays at 0 can be retired. All
-  /// copies of a Verifier share the counters.
+  /// Number of signatures that matched each secret, in the order given: a secret whose number no longer grows can be
+  /// retired. All copies of a Verifier share the counters.
   [[nodiscard]] std::vector<std::uint64_t> matches() const;
   [[nodiscard]] const VerifierOptions& options() const noexcept;
   [[nodiscard]] std::size_t secret_count() const noexcept;
@@ -131,13 +131,13 @@ namespace webhooks {
 /// neither signature nor age. Use it only for storage that the receiver alone can write to; pass anything received over
 /// the network to unwrap(). Copies the bytes. Throws Error(decode) when the bytes are not an event.
 [[nodiscard]] Event parse_unverified(std::string_view raw);
-/// As parse_unverified(), but without a copy of the bytes: the event holds `raw.keep`.
+/// As parse_unverified(), but without a copy: the event keeps the bytes alive through `raw.keep`.
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
 /// Explains why a signature is refused. Tries common mistakes offline (the body re-serialised, still in base64 or with
 /// other line ends; the signature in upper case or with a prefix; the secret with white space, in another encoding, or
-/// another one of the list) and names the mistake that would produce this signature. Returns a few lines of text for
-/// people. explain() never accepts a body, and the text reveals neither a secret nor the valid signature. Slow: do
-/// not call it for every request.
+/// another one of the list) and names the mistake that would produce this signature. Returns a few lines of
+/// human-readable text. explain() never accepts a body, and the text reveals neither a secret nor the valid
+/// signature. Slow: do not call it for every request.
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
                                   std::span<const std::string_view> secrets);
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,

@@ -58,7 +58,7 @@ def _prepare_operation(operation: Row, route: str) -> None:
 
 
 def _queries(operations: list[Row]) -> list[Row]:
-    """Returns one query per resource: `members` are its own parameters, `rows` also those that every list has."""
+    """Returns one query per resource: `members` are its own parameters; `rows` adds those of every list."""
     out: dict[str, Row] = {}
     for operation in operations:
         if not operation["list"]:

@@ -50,7 +50,7 @@ _DOCS = {
     "integer": "An integer.",
     "text": "A text.",
     "word": "A text.",
-    "boolean": "True or false.",
+    "boolean": "A boolean.",
     "time": "An instant, in UTC.",
     "object": "JSON text.",
     "any": "JSON text.",

@@ -26,7 +26,7 @@ _DOCS = {
     "integer": "An integer.",
     "text": "A text.",
     "word": "A text.",
-    "boolean": "True or false.",
+    "boolean": "A boolean.",
     "time": "An instant.",
     "object": "A JSON object.",
     "any": "A JSON value.",

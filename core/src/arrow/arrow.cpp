@@ -99,7 +99,8 @@ class PagerSource final : public BatchSource {
   bool begun_ = false;
 };
 
-// Bounds the memory of a batch, and its texts, of which a column holds at most 2 GiB.
+// A batch takes no further page once its pages have this many bytes. This bounds its memory, and keeps every text
+// column below the limit of 2 GiB.
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
 class OneBatch final : public BatchSource {

@@ -152,8 +152,8 @@ std::optional<std::string> scaled_digits(std::string_view number) {
   const auto behind = static_cast<std::ptrdiff_t>(digits.size()) - static_cast<std::ptrdiff_t>(point);
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
   if (digits.empty()) return "0";
-  // Number of zeros to append. If it is negative, there are too many fractional digits, and the surplus ones must be
-  // zeros.
+  // Number of zeros to append. A negative number means that there are too many fractional digits; the surplus digits
+  // must be zeros.
   auto missing = decimal_scale - behind + exponent;
   for (; missing < 0 && digits.back() == '0' && digits.size() > 1; ++missing) digits.pop_back();
   if (missing < 0 || static_cast<std::ptrdiff_t>(digits.size()) + missing > decimal_digits) return std::nullopt;

@@ -30,8 +30,7 @@ struct Column {
   ColumnType type;
 };
 
-/// Number of all digits and of the fractional digits of a decimal column: enough for any percentage stored as a
-/// double.
+/// Number of all digits and of the fractional digits of a decimal column: enough for every realistic vat_rate.
 inline constexpr int decimal_digits = 38;
 inline constexpr int decimal_scale = 18;
 inline constexpr int decimal_bytes = 16;

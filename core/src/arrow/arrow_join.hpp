@@ -7,7 +7,8 @@
 
 namespace billcore::detail {
 
-/// One batch with the rows of all `batches`, in their order. They must have the same columns; there must be at least one.
+/// One batch with the rows of all `batches`, in their order. `batches` must not be empty, and all batches must have
+/// the same columns.
 [[nodiscard]] Batch join(const std::vector<Batch>& batches);
 
 }  // namespace billcore::detail

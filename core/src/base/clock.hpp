@@ -29,15 +29,15 @@ struct SteadyClock {
 };
 using Deadline = std::optional<SteadyClock::time_point>;
 
-/// When a request was sent. The steady time can be compared with other times of this process even if the wall clock is
-/// changed in between.
+/// When a request was sent. `steady` can be compared with other times of this process, even if the wall clock is
+/// changed.
 struct SendTime {
   Instant utc = {};
   SteadyClock::time_point steady = {};
 };
 
-/// The time of the kernel's last tick, in milliseconds. Reading it takes a quarter of the time that an exact clock
-/// takes.
+/// The time of the kernel's last tick, in milliseconds. Reading this clock takes a quarter of the time that reading
+/// an exact clock takes.
 [[nodiscard]] inline std::int64_t coarse_milliseconds() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

@@ -15,7 +15,7 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t kept_body = 4096;  // bytes of an error body that the error keeps
+constexpr std::size_t kept_body = 4096;  // how many bytes of an error body the error keeps
 constexpr std::size_t shown_body = 200;
 constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes; longer error bodies are not parsed
 
@@ -66,8 +66,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
   }
 }
 
-// Suggests why the service answered 404 if the cause is not an unknown id: a wrong base_url, or white space around
-// the id.
+// Suggests a cause of a 404 answer other than an unknown id: a wrong base_url, or white space around the id.
 std::string hint_for_not_found(const RequestInfo& request, const ErrorDetail& detail) {
   const std::string_view url = request.settings.base_url;
   const auto last = url.substr(url.rfind('/') + 1);

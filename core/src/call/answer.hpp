@@ -27,8 +27,8 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   const std::string base_url;
   mutable ServiceClock service_clock;  // updated from the Date headers of answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
-  /// The error of a write that was sent, for when memory runs out and a more specific error cannot be created. It is
-  /// created in advance, together with the client.
+  /// The error of a write that was sent, for when memory runs out and a more specific error cannot be created. This
+  /// error is created in advance, together with the client.
   const Error no_memory_after_send = make_no_memory_after_send();
 
  private:
@@ -91,7 +91,7 @@ void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDet
 /// Throws the typed error for any status except 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);
 /// Returns the object `data` of a successful answer, without checking what it contains. Throws like
-/// require_success(), and Error(decode) if there is no such object.
+/// require_success(); throws Error(decode) if the answer has no object `data`.
 [[nodiscard]] Value read_resource(const RequestInfo& request, Answer&& answer);
 /// Like read_resource(), for a page of a list: returns the document, which has the array `data` and the object
 /// `pagination`.

@@ -62,8 +62,8 @@ class Call {
   /// only once, when done() is true.
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
-  /// Ends the call after memory ran out. Throws Error(outcome_unknown) for a write that was sent and not refused;
-  /// returns for any other call, which certainly had no effect.
+  /// Ends the call after memory ran out. Throws Error(outcome_unknown) if the call was a write that was sent and not
+  /// refused. Otherwise returns, because the call certainly had no effect.
   void throw_if_sent();
   /// Runs `read`. If it throws std::bad_alloc, throws Error(outcome_unknown) instead for a write that was sent.
   template <typename Read>
@@ -80,8 +80,8 @@ class Call {
     bool sent = false;  // at least a part of the request may have been sent
     SendTime sent_at;
   };
-  /// Cancels the call; see Engine::cancel(). For an attempt in flight, calls on_response with the failure `why`. The
-  /// destructor does the same with Engine::detach() and the failure `interrupted`.
+  /// Cancels the call; see Engine::cancel(). If an attempt is in flight, calls on_response with the failure `why`.
+  /// The destructor does the same, but with Engine::detach() and always with the failure `interrupted`.
   SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
   /// Whether a hook of this call is running. A hook must not destroy its call, but may end it with end_after_hook().
   [[nodiscard]] bool is_in_hook() const noexcept { return in_hook_; }

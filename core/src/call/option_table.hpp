@@ -20,7 +20,7 @@ inline void fill_from_environment(ClientOptions& options) {
   }
 }
 
-/// Throws Error(config) if an option is below its least value.
+/// Throws Error(config) if an option is below its minimum.
 inline void check_least(const ClientOptions& options) {
   if (options.timeout.count() < 1) {
     throw Error(ErrorCode::config, "timeout must be more than 0 (or none, for no deadline)");

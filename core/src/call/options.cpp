@@ -134,7 +134,7 @@ TransportOptions transport_options(const ClientOptions& options,
   transport.proxy = options.proxy;
   if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
   const auto& url = options.base_url;
-  // A proxy needs the whole URL in an http request, so the origin is set only for https or without a proxy.
+  // An http request to a proxy must contain the whole URL, so the origin is set only for https or without a proxy.
   if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }

@@ -19,8 +19,8 @@ constexpr std::string_view redacted = "[redacted]";
 constexpr std::string_view escapes_and_quotes = "\\%&\"'";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
 constexpr int levels = 8;  // maximum levels of nested escapes; limits the time that a body full of escapes takes
-constexpr std::size_t shortest_encoded_key = 3;               // shorter keys would match in almost any text
-constexpr std::size_t longest_read = std::size_t{64} << 10U;  // from this size on, a truncated text is not read further
+constexpr std::size_t shortest_encoded_key = 3;               // the encoding of a shorter key occurs in almost any text
+constexpr std::size_t longest_read = std::size_t{64} << 10U;  // scrub() stops after searching this much of a text
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
 
 // Value of a base64 digit, standard or URL-safe; -1 for other characters.
@@ -44,14 +44,15 @@ class Search {
  public:
   Search(std::string_view text, std::string_view api_key) : text_(text) {
     if (api_key.empty()) return;
-    // If the key itself looks escaped, the text may contain the key as it is, or unescaped.
+    // If the key contains something that looks like an escape, the text may contain the key as given, or with that
+    // escape removed. Search for both.
     Unescaped key(api_key);
     keys_.push_back(lower(key.text()));
     for (int i = 0; i < levels && key.unescape();) ++i;
     if (auto other = lower(key.text()); other != keys_.front()) keys_.push_back(std::move(other));
   }
 
-  /// Returns the places of secrets in the text, sorted and without overlaps.
+  /// Returns the ranges of the text that contain secrets, sorted and without overlaps.
   std::vector<Span> run() {
     look_for_key();
     find_members();
@@ -145,7 +146,7 @@ class Search {
         const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
         if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
         const auto value = text_.place({open + 1, open + 1}).begin;
-        if (!values_.insert(value).second) continue;  // already found at an earlier level
+        if (!values_.insert(value).second) continue;  // already found at an earlier level of escapes
         auto end = text.find(text[open], open + 1);
         while (end != std::string::npos && (is_escaped(end) || text_.spelling(end) != text_.spelling(open))) {
           end = text.find(text[open], end + 1);
@@ -164,7 +165,7 @@ class Search {
     return backslashes % 2 != 0;
   }
 
-  // Finds absolute URLs, because a signed URL is a secret in any place.
+  // Finds absolute URLs anywhere in the text, because a signed URL is a secret.
   void find_urls() {
     const auto& text = text_.text();
     for (auto at = lowered_.find("http"); at != std::string::npos; at = lowered_.find("http", at)) {
@@ -192,7 +193,7 @@ class Search {
 
   Unescaped text_;
   std::string lowered_;
-  std::vector<std::string> keys_;  // in lower case; the first one is the key as given
+  std::vector<std::string> keys_;  // the API key in lower case: as given, and without escapes if that differs
   std::vector<Span> found_;
   std::set<std::size_t> values_;       // start of each member value found
   std::vector<unsigned char> digits_;  // digits of the current run
@@ -215,7 +216,7 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
 }
 
 // Whether a text certainly contains no secret, because it has no escapes, no quotes and no "://", and is shorter than
-// the key. This is so for most header fields.
+// the key. Most header fields are such texts.
 bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
   const auto plain = [](std::string_view each) {
     return each.find_first_of(escapes_and_quotes) == std::string_view::npos;

@@ -48,7 +48,7 @@ struct RetryEnvironment {
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
   std::function<double()> chance = nullptr;  // from 0 to 1; default: random
 };
-/// Gives each unset member its default, except `sleep`.
+/// Sets each unset member to its default; only `sleep` stays unset.
 [[nodiscard]] RetryEnvironment complete_environment(RetryEnvironment given);
 
 }  // namespace billcore::detail

@@ -24,7 +24,7 @@ constexpr std::array failures{
     FailureRule{Failure::certificate, ErrorCode::tls, Repeat::never,
                 "the client certificate is missing or was not accepted (",
                 "): pass client_certificate, a PEM file with a certificate that the service knows and its key"},
-    // No retry: the deadline is that of the whole call, so no time is left.
+    // No retry: the deadline applies to the whole call, so no time is left for another attempt.
     FailureRule{Failure::timeout, ErrorCode::timeout, Repeat::never, "no complete answer within the time-out (",
                 "): raise timeout if the service is known to be slow"},
     FailureRule{Failure::reset, ErrorCode::connection, Repeat::unless_received, "the connection broke (", ")"},

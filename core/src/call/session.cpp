@@ -18,8 +18,8 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
   return detail;
 }
 
-// Throws the error of a write that was sent and whose call was then ended by an exception in this process. That
-// exception is nested in the error.
+// Throws Error(outcome_unknown) for a write whose call was ended by an exception after the write was sent. Nests that
+// exception in the error.
 [[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;
@@ -64,7 +64,7 @@ Error end_by_interruption(Call& call) {
     if (detail.outcome_unknown) add_send_time(request, answer.sent_at, detail);
     const auto data = data_of(request, std::move(answer));
     return {ErrorCode::interrupted, interrupted_after_answer(subject(request), status, data), std::move(detail)};
-  } catch (const Error& error) {  // no complete answer
+  } catch (const Error& error) {  // the call has no complete answer
     return {ErrorCode::interrupted, interrupted_after_error(error), error.detail()};
   }
 }
@@ -141,8 +141,7 @@ void Session::send(const Operation& operation, const CallOptions& options,
   call.telling_whether_sent([&] {
     if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // nothing was sent yet
     const bool ended = !finish(call, engine, interrupt_of(options), options.cancel);
-    // If the answer had arrived when the stop was requested, return the answer: the caller of a charge must get its
-    // order.
+    // If the answer has arrived, return it although a stop was requested: the caller of a charge must get its order.
     if (ended && !(call.done() && options.cancel.stop_requested())) throw end_by_interruption(call);
     Completed completed(call);
     read(completed);

@@ -23,7 +23,7 @@ class Session {
 
   /// Sends an operation, retries it where that is safe (retry.hpp), and calls `read` with the completed operation.
   void send(const Operation& operation, const CallOptions& options, const std::function<void(Completed&)>& read);
-  // Like send(), one function for each kind of result.
+  // Like send(), but each function returns one kind of result.
   [[nodiscard]] Value resource(const Operation& operation, const CallOptions& options);
   [[nodiscard]] std::shared_ptr<const Document> list(const Operation& operation, const CallOptions& options);
   [[nodiscard]] Response response(const Operation& operation, bool raise_on_error, const CallOptions& options);
@@ -41,7 +41,7 @@ class Session {
 
  private:
   ClientSettings settings_;
-  bool owner_;  // owns the connections: close() of a session without this flag leaves them open
+  bool owner_;  // close() closes the connections only if this session owns them
   std::atomic<bool> closed_{false};
 };
 
@@ -49,7 +49,8 @@ using SessionPtr = std::shared_ptr<Session>;
 
 /// The error of a call that was interrupted before an answer arrived.
 [[nodiscard]] Error interruption_error(const RequestInfo& request, const Call::SendState& left);
-/// Interrupts a call, whether it is done or not. The returned error says what is known about the outcome of a write.
+/// Ends a call, done or not, because of an interruption. Returns an error that says what is known about the outcome
+/// of a write.
 [[nodiscard]] Error end_by_interruption(Call& call);
 
 }  // namespace billcore::detail

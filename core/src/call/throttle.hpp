@@ -8,7 +8,7 @@
 
 namespace billcore::detail {
 
-/// After a 429, delays the requests of all threads that share a client. Threads: any, lock-free.
+/// After an answer with status 429, delays the requests of all threads that share a client. Threads: any, lock-free.
 class Throttle {
  public:
   /// Delays further requests until `when`.

@@ -20,18 +20,18 @@ class Unescaped {
  public:
   explicit Unescaped(std::string_view source) : source_(source), text_(source) {}
 
-  /// Removes one level of JSON, URL and HTML escapes. All three are removed at once, because they may be nested in
-  /// each other. Returns false when there is nothing to remove.
+  /// Removes one level of JSON, URL and HTML escapes. Removes the three kinds in one pass, because they may be nested
+  /// in each other. Returns false when there is nothing to remove.
   bool unescape();
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// The range of the source from which the range `in_text` of text() was read.
+  /// Converts a range of text() to the range of the source that it comes from.
   [[nodiscard]] Span place(Span in_text) const noexcept { return {begin(in_text.begin), begin(in_text.end)}; }
   /// One character of text() as it is spelt in the source.
   [[nodiscard]] std::string_view spelling(std::size_t index) const noexcept {
     return source_.substr(begin(index), begin(index + 1) - begin(index));
   }
-  /// Whether the character was percent-encoded. Such a character is part of a URL, whatever it decodes to.
+  /// Whether the character was percent-encoded. A percent-encoded character is part of a URL, whatever it decodes to.
   [[nodiscard]] bool was_percent_encoded(std::size_t index) const noexcept {
     return !percent_.empty() && percent_[index];
   }
@@ -41,7 +41,7 @@ class Unescaped {
 
   std::string_view source_;
   std::string text_;
-  std::vector<std::size_t> begins_;  // start of each character in the source, and the end; empty: nothing was escaped
+  std::vector<std::size_t> begins_;  // start in the source of each character of text(), and the end; empty: no escapes
   std::vector<bool> percent_;
 };
 

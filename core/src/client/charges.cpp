@@ -218,7 +218,7 @@ void ChargeSearch::give_up(ErrorCode cause, std::string why) {
   done_ = true;
 }
 
-// Moves since_ back if the local clock is ahead of the service's. The difference of the clocks at the time of the
+// Moves since_ back if the local clock is ahead of the service's. How far the clocks differed at the time of the
 // charge is unknown, so the present difference is used.
 void ChargeSearch::adjust_clock(const detail::Document& page) {
   if (std::exchange(clock_, Clock::known) == Clock::known || page.info() == nullptr) return;

@@ -52,7 +52,7 @@ struct LoopPages::State final : detail::PageSource {
     fetcher.request(wanted.page, wanted.last, wanted.count);
   }
   void tend() noexcept override {}  // nothing to do: the event loop drives the transfers
-  void stop() noexcept override {}  // may run on any thread, so ~LoopPages cancels the pages instead
+  void stop() noexcept override {}  // stop() may run on any thread, so only ~LoopPages cancels the pages
 
   // Ends the pending wait, if any.
   void leave() noexcept {

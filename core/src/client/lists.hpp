@@ -13,7 +13,8 @@ namespace billcore::detail {
 
 /// Completes the options with the concurrency of the client, and with the fingerprint and the path of the list.
 [[nodiscard]] PagerOptions complete(const Session& session, const ListOperation& list, PagerOptions options);
-/// The options that every query has: page, strict and resume. Borrows the text of `resume`.
+/// Makes PagerOptions from the options that every query has: page, strict and resume. The text of `resume` must
+/// outlive the result.
 template <typename Query>
 [[nodiscard]] PagerOptions pager_options(const Query& query) {
   return {query.page, 1, query.strict, query.resume, 0, {}};

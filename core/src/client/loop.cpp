@@ -10,7 +10,8 @@
 namespace billcore::detail {
 namespace {
 
-// More connections would gain nothing, so further requests wait for a free connection.
+// Maximum number of connections of an event loop; more would not make it faster. Further requests wait for a free
+// connection.
 constexpr int max_connections = 100;
 
 TransportOptions options_of(const ClientOptions& options) {
@@ -99,7 +100,7 @@ AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
   AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // a short string needs no allocation
   try {
     out.text = interruption_error(request, state).message();
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): outcome_unknown is set in any case
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): keep the short text; outcome_unknown is set
   }
   return out;
 }

@@ -15,7 +15,7 @@ namespace billcore::detail {
 /// connections may be used only on the loop's thread.
 void refuse_token(const CallOptions& options);
 
-/// One operation in flight. `call` refers to the other members, so it is the last one.
+/// One operation in flight. `call` refers to the other members, so it is declared last.
 struct PendingCall {
   PendingCall(SessionPtr from, Engine& engine, Operation what, const CallOptions& options, AsyncClient::Done then)
       : session(std::move(from)),

@@ -14,21 +14,21 @@
 
 namespace billcore::detail {
 
-/// Lines of text. Each line says where a fault is, what is wrong, and what to do.
+/// Descriptions of faults, one line each: where the fault is, what is wrong, and what to do.
 using Faults = std::vector<std::string>;
 
-/// A MAC that a signature header may stand for.
+/// A MAC that a signature header may have been meant to contain, and the faults of the header in that case.
 struct SignatureReading {
   Digest digest;
   Faults faults;
 };
 /// The readings of a signature header. A well-formed header has one reading, without faults. For any other header,
-/// returns the readings that repairs of the header give, if any.
+/// returns the MACs that are found when common mistakes are undone; empty if there are none.
 [[nodiscard]] std::vector<SignatureReading> read_signature(std::string_view header);
 /// Describes a header that cannot be repaired.
 [[nodiscard]] std::string describe_signature(std::string_view header);
 
-/// A key that a secret may stand for.
+/// A key that a secret may have been meant to be, and the faults of the secret in that case.
 struct SecretReading {
   std::size_t index;  // index in the list of secrets
   SecretText key;

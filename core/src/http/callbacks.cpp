@@ -12,7 +12,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::size_t large_piece = std::size_t{8} << 10U;       // a first piece of this size suggests a large body
-constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // maximum, even if Content-Length is larger
+constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // reserve no more, even if Content-Length is larger
 
 Instant now_utc() noexcept { return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()); }
 
@@ -76,8 +76,8 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
     flight.forbid_reuse();
     return CURL_PREREQFUNC_ABORT;
   }
-  // Check the deadline once more. libcurl compared it with the time at which libcurl was called; since then the
-  // process may have been stopped, or the machine suspended (libcurl's clock does not count suspended time).
+  // Check the deadline once more: after libcurl checked it, the process or the whole machine may have been suspended.
+  // (libcurl's clock does not count the time in which the machine is suspended.)
   const auto now = SteadyClock::now();
   if (const auto& deadline = flight.transfer.request.deadline; deadline && now >= *deadline) {
     flight.late = true;
@@ -113,7 +113,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   if (head.is_http2()) {
     if (flight.connection != nullptr) flight.connection->http2 = true;
   } else if (head.is_bodyless() && (flight.connection == nullptr || flight.connection->has_unparsed())) {
-    flight.forbid_reuse();  // libcurl silently drops bytes that follow the head in the same read
+    flight.forbid_reuse();  // libcurl silently drops bytes that it reads together with the head
   }
   return line.size();
 } catch (...) {
@@ -121,8 +121,8 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
-// Reserves memory for a large body. Without this, append() could reserve twice the size of the body, far more than
-// `most`.
+// Reserves memory for a large body, but not more than `most` bytes. Without this, append() could double the capacity
+// to far more than `most`.
 void make_room(std::string& body, std::size_t more, std::size_t most) {
   const auto needed = std::min(body.size() + more, most);
   if (needed <= body.capacity()) return;
@@ -164,14 +164,15 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
   return 0;
 }
 
-// This callback never reports a failure: after one, libcurl would refuse all further work. If a socket cannot be
-// watched, process() polls it by timer.
+// This callback always reports success, because after a failure libcurl would refuse all further work. If a socket
+// cannot be watched, process() polls it by timer.
 int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
   auto& engine = *static_cast<Engine::Impl*>(context);
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
   const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
   auto* const connection = engine.connections.find_descriptor(socket);
-  // Pause only a connection that has carried an answer: only such a connection is certainly closed by close_socket().
+  // Pause only a connection that has carried an answer, because only for such a connection libcurl certainly calls
+  // close_socket().
   if (what == CURL_POLL_REMOVE && connection != nullptr && connection->read_only && connection->parsed > 0) {
     engine.readiness->pause(socket);
     return 0;

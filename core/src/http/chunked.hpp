@@ -1,7 +1,8 @@
 // Decodes the chunked transfer coding of a body (RFC 9112, 7.1). Internal.
 //
-// libcurl's own decoder drops any bytes that follow the last chunk in the same read, so an unsolicited answer would go
-// unnoticed. libcurl still validates the coding; ChunkedBody only extracts the data and detects the end.
+// libcurl's own decoder drops any bytes that it reads together with the last chunk but that follow it, so the client
+// would not notice an unsolicited answer. libcurl still validates the coding; ChunkedBody only extracts the data and
+// detects the end.
 #pragma once
 
 #include <cstdint>

@@ -84,8 +84,8 @@ void Connections::remove(int descriptor) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [descriptor](const auto& each) { return each->descriptor == descriptor; });
   if (found == open_.end()) return;
-  // libcurl closes the connection of a failed transfer before it reports the failure, so keep the value for the
-  // diagnosis.
+  // The diagnosis of a failed transfer needs this number, but libcurl closes the connection before it reports the
+  // failure.
   if ((*found)->in_flight > 0) (*found)->ahead = (*found)->read_ahead();
   (*found)->descriptor = Connection::closed;
   open_.erase(found);

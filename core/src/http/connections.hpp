@@ -19,7 +19,7 @@ struct Connection {
   bool http2 = false;        // HTTP/2 was negotiated, or seen in an answer
   bool opaque = false;       // bytes may be buffered in a TLS layer that cannot be inspected
   bool retired = false;      // not used for further requests
-  bool read_only = false;    // an event loop watches the connection for reading only
+  bool read_only = false;    // the event loop waits only for reading from the connection, not for writing
   std::uint64_t parsed = 0;  // bytes parsed as part of answers
   int in_flight = 0;         // unfinished requests that were sent over the connection
   std::uint64_t news = 0;    // number of pieces of answers that have arrived
@@ -34,7 +34,7 @@ struct Connection {
   /// because of the record overhead.
   [[nodiscard]] bool has_unparsed() const noexcept;
   /// Bytes read from the connection (over TLS with record overhead) but not parsed as part of an answer; 0 if unknown.
-  /// Also valid for a connection that was closed with a request in flight.
+  /// Also works for a connection that was closed while a request was in flight.
   [[nodiscard]] std::uint64_t read_ahead() const noexcept;
   /// Whether the connection uses HTTP/2, which numbers answers by stream. If the handshake was not seen, a second
   /// concurrent request implies HTTP/2, since HTTP/1 carries one at a time.

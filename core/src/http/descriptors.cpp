@@ -31,7 +31,7 @@ Descriptors::Node* Descriptors::claim() noexcept {
 void Descriptors::add(int descriptor) noexcept {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return;
-  remove(descriptor);  // may be stale: see Connections::add()
+  remove(descriptor);  // an existing entry is stale: see Connections::add()
   Node* node = claim();
   if (node == nullptr) return;
   node->device = status.st_dev;
@@ -50,7 +50,7 @@ void Descriptors::close_inherited() noexcept {
   for (Node* node = first_.load(std::memory_order_acquire); node != nullptr; node = node->next) {
     const int descriptor = node->descriptor.exchange(unused, std::memory_order_acq_rel);
     struct stat status {};
-    // After the fork the program may have closed all descriptors, and this number may now belong to another file.
+    // After the fork the program may have closed this descriptor, and the number may now belong to another file.
     if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_dev == node->device &&
         status.st_ino == node->inode) {
       close(descriptor);

@@ -7,9 +7,9 @@
 
 namespace billcore::detail {
 
-/// The list is lock-free, so that a forked child can read it whatever the parent's other threads were doing during
-/// the fork. The child closes its copies of the parent's descriptors, which does not affect the parent's connections.
-/// Threads: any.
+/// The list is lock-free, so that a forked child can always read it: a lock might have been held by another thread at
+/// the time of the fork. The child closes its copies of the parent's descriptors, which does not affect the parent's
+/// connections. Threads: any.
 class Descriptors {
  public:
   Descriptors() = default;

@@ -78,8 +78,8 @@ bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noe
   if (static_cast<int>(evidence.code) == curle_too_large) return true;
   if (evidence.code == CURLE_OUT_OF_MEMORY) return evidence.read_ahead > max_header_line;
   if (evidence.words.find("Too many CONTINUATION frames") != std::string_view::npos) return true;
-  // The callback also fails for an unknown stream. So require that libcurl has read half the size of the longest
-  // line: a compressed line takes at least 5 bits per byte.
+  // libcurl's callback also fails for an unknown stream, so check how much libcurl has read. HTTP/2 compresses a
+  // header line to no less than 5 bits per byte, so a line over the limit takes more than half the limit.
   return evidence.words.find("callback function failed") != std::string_view::npos &&
          evidence.read_ahead > max_header_line / 2;
 }
@@ -91,7 +91,7 @@ bool has_bad_length(const Evidence& evidence) noexcept {
          evidence.words.find("Content-Length") != std::string_view::npos;
 }
 
-// Diagnoses an HTTP/2 answer for which libcurl has reported success: checks whether its stream really ended.
+// For an HTTP/2 answer for which libcurl has reported success, checks whether its stream really ended.
 Diagnosis by_stream(const Evidence& evidence, const HeadReader& head) {
   if (!head.is_bodyless() && head.length() && *head.length() != evidence.body) {
     return {Failure::truncated, "the HTTP/2 stream ended after " + std::to_string(evidence.body) + " of " +
@@ -112,8 +112,8 @@ Diagnosis by_code(const Evidence& evidence) {
   if ((failure == Failure::handshake || failure == Failure::reset) && refuses_certificate(reason)) {
     return {Failure::certificate, std::move(reason)};
   }
-  // The proxy comes from the environment. libcurl's error text contains the proxy's URL with the password, so replace
-  // it.
+  // A proxy that is not supported comes from the environment. libcurl's error text contains its URL with the
+  // password, so use another text.
   if (reason.starts_with("Unsupported proxy")) {
     return {Failure::proxy, "the environment names a proxy that is not supported"};
   }
@@ -158,7 +158,7 @@ Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   if (head.is_contradictory() || has_bad_length(evidence)) {
     return {Failure::truncated, "Content-Length is not a single number, so the end of the answer is unknown"};
   }
-  // libcurl 7.88 returns this code for a header line that it cannot store.
+  // libcurl 7.88 returns CURLE_BAD_FUNCTION_ARGUMENT for a header line that it cannot store.
   if (evidence.code == CURLE_BAD_FUNCTION_ARGUMENT && evidence.sent) {
     return {Failure::protocol, "a header line is not valid HTTP"};
   }

@@ -15,7 +15,7 @@
 namespace billcore::detail {
 
 constexpr std::size_t max_header_bytes = std::size_t{256}
-                                         << 10U;  // below libcurl's own limit, whose error looks like a reset
+                                         << 10U;  // lower than libcurl's limit: libcurl's error would look like a reset
 
 /// What is known about a request when libcurl reports that it has ended.
 struct Evidence {
@@ -34,7 +34,7 @@ struct Evidence {
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
   std::uint64_t body = 0;        // bytes of the body
-  bool reports_cuts = false;     // true: `code` or `stream_ended` shows whether an HTTP/2 stream was cut
+  bool reports_cuts = false;     // `code` or `stream_ended` shows whether an HTTP/2 stream was cut
   bool stream_ended = true;      // false: the HTTP/2 stream was closed without END_STREAM
   bool lost = false;             // libcurl closed the HTTP/2 connection that carried the answer
   std::uint64_t read_ahead = 0;  // bytes that libcurl has read but not parsed as part of an answer

@@ -18,7 +18,7 @@ namespace {
 constexpr auto interrupt_interval = std::chrono::milliseconds(25);
 constexpr auto slice = std::chrono::milliseconds(2);  // time limit for the work of one process() call
 constexpr auto unwatched_interval = std::chrono::milliseconds(10);
-constexpr auto expiry_grace = std::chrono::milliseconds(5);  // let libcurl's more precise time-out fire first
+constexpr auto expiry_grace = std::chrono::milliseconds(5);  // so that libcurl's more precise time-out fires first
 constexpr long kept_connections = 100;
 constexpr long usual_streams = 100;  // streams per connection, libcurl's default
 
@@ -104,8 +104,8 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   const auto found = std::find_if(in_flight.begin(), in_flight.end(),
                                   [flight](const auto& candidate) { return candidate.get() == flight; });
   if (found == in_flight.end()) return nullptr;
-  // An HTTP/2 connection stays open after a request on it was abandoned. If nothing has arrived on the connection
-  // since the request was sent, the connection may be dead, so retire it.
+  // An HTTP/2 connection stays open after the client has abandoned a request on it. If nothing has arrived on the
+  // connection since the request was sent, the connection may be dead, so retire it.
   const auto& connection = (*found)->connection;
   if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
   auto taken = std::move(*found);
@@ -134,7 +134,7 @@ void Engine::Impl::leave(InFlight& flight) noexcept {
   limit_streams();
 }
 
-// libcurl chooses the connection for a request, and would keep choosing a retired one. So as long as a retired
+// libcurl chooses the connection for a request, and would add streams to a retired connection. So while a retired
 // connection has streams in flight, allow libcurl only one stream per connection.
 void Engine::Impl::limit_streams() noexcept {
   const bool limited = connections.has_retired_in_flight();
@@ -150,7 +150,7 @@ void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
   static_cast<RequestState&>(*flight) = RequestState{};
   spare.push_back(std::move(flight));
 } catch (...) {
-  // Memory ran out: the handle is freed instead of kept; its connection stays with the engine.
+  // Memory ran out: the handle is freed instead of kept for reuse. Its connection stays with the engine.
 }
 
 void Engine::Impl::end(InFlight* flight) {

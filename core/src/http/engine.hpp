@@ -1,8 +1,8 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
-// start() starts a request without waiting, drive() advances all requests of the engine, and cancel() ends one. A
-// request calls back when it has ended. In an event loop, process() replaces drive(). Threads: one thread at a time
-// may use an engine.
+// start() starts a request without waiting, drive() advances all requests of the engine, and cancel() ends one. The
+// engine calls a request's `done` when the request has ended. In an event loop, process() replaces drive(). Threads:
+// one thread at a time may use an engine.
 #pragma once
 
 #include <chrono>
@@ -39,8 +39,8 @@ struct TransportOptions {
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
   /// When a reused connection is closed without an answer, libcurl would send the request again on its own. The write
-  /// guard prevents that, because only retry.cpp decides about retries. Only the test that shows what the guard is
-  /// for disables it.
+  /// guard prevents that, because only retry.cpp decides about retries. Only a test disables the guard, to show what
+  /// libcurl does without it.
   bool send_guard = true;
 };
 
@@ -63,7 +63,7 @@ class Engine {
   InFlight* start(Request request, Completion done);
   /// Advances all requests until `until` returns true; then returns true. Calls `interrupt` at least every 50 ms. When
   /// `interrupt` returns true, drive() reads what has already arrived and returns false, even if `until` would now
-  /// return true. It does the same at once when a thread requests a stop through `cancel`.
+  /// return true. When a thread requests a stop through `cancel`, drive() does the same at once.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
                            const std::stop_token& cancel = {});
   /// Progress of a request in flight. `head`: the header lines that have arrived so far.

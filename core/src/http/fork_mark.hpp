@@ -1,5 +1,5 @@
-// Detects a fork without a system call, because every call of the client checks twice whether it is still in the same
-// process. Internal.
+// Detects a fork without a system call: every call of the client makes this check twice, so the check must be fast.
+// Internal.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class ForkMark {
 
  private:
   std::atomic<std::uint64_t>* page_ = nullptr;  // null if the kernel does not support MADV_WIPEONFORK
-  std::atomic<std::uint64_t> last_{1};          // a forked child gets a copy, as of all other memory
+  std::atomic<std::uint64_t> last_{1};          // in ordinary memory, so a forked child inherits the value
 };
 
 }  // namespace billcore::detail

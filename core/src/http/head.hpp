@@ -39,8 +39,8 @@ void for_each_header(std::string_view head, Each each) {
 /// body is; all other headers are parsed later, if needed.
 class HeadReader {
  public:
-  /// Takes one header line, including its line end. A status line after an interim answer (1xx) starts over; lines
-  /// after the final head are trailers and are ignored.
+  /// Takes one header line, including its line end. A status line after an interim answer (1xx) begins a
+  /// new head; lines after the final head are trailers, which are ignored.
   void take(std::string_view line);
 
   /// Whether the final head is complete.

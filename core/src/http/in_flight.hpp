@@ -29,7 +29,7 @@ struct RequestState {
   int sends = 0;
   bool opened = false;                               // libcurl opened a new connection for the request
   std::shared_ptr<Connection> connection = nullptr;  // the connection that the request was sent over
-  std::uint64_t news_before = 0;                     // Connection::news when the request was sent
+  std::uint64_t news_before = 0;                     // value of Connection::news when the request was sent
   HeadReader head = {};
   ChunkedBody chunks = {};
   bool reuse_forbidden = false;  // see forbid_reuse()
@@ -37,7 +37,7 @@ struct RequestState {
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
-  bool late = false;           // the deadline had passed when libcurl was about to send
+  bool late = false;           // the deadline had passed before libcurl sent the request
   bool unnamed = false;        // the service's certificate has no subject alternative name
   bool out_of_memory = false;  // memory ran out in a callback, which then aborted the transfer
   std::optional<Engine::Timer> expiry = {};
@@ -78,13 +78,13 @@ struct Engine::Impl {
   [[nodiscard]] std::unique_ptr<InFlight> make_request();
   void prepare(InFlight& flight);
   void set_address(CURL* easy, const std::string& url) const;
-  // Completes finished transfers; returns false if some are left when the time `until` has come.
+  // Completes finished transfers. Stops at the time `until`, and returns false if some are left then.
   bool collect(Deadline until = std::nullopt);
   // Records the outcome of a request in its transfer.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
-  // Like check(), for event loops: does not throw when memory runs out, because the other requests must go on. libcurl
-  // may then have lost track of a socket or a timer, so process() polls all of them.
+  // Like check(), for event loops: does not throw when memory runs out, because the other requests must continue.
+  // libcurl may then have lost track of a socket or a timer, so process() polls all of them.
   void note(CURLMcode code);
   // Sends a started request over a kept connection at once, instead of in the event loop's next iteration.
   void send_now() noexcept;

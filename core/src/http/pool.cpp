@@ -71,8 +71,7 @@ void EnginePool::close() noexcept try {
     idle.swap(pool.idle);
   }
 } catch (...) {
-  // Reached only in a forked child that has no memory for a state of its own. Such a child has no idle engines to
-  // close.
+  // Only a forked child without memory for its own state gets here, and such a child has no idle engines to close.
 }
 
 }  // namespace billcore::detail

@@ -1,7 +1,7 @@
 // The pool of engines behind a client. Internal.
 //
 // A call leases an idle engine (last in, first out), drives it and returns it, so no lock is held during I/O. The pool
-// records the process that created it. After a fork the child leaves the inherited engines untouched (cleaning one up
+// records the process that created it. After a fork the child leaves the inherited engines untouched (destroying one
 // would end the parent's TLS connection), closes its copies of their descriptors, and starts with an empty pool.
 
 #include <atomic>

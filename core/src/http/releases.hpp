@@ -18,8 +18,8 @@ namespace billcore::detail {
 }
 
 /// Whether this release returns success, and closes the connection, when a whole HTTP/2 connection breaks off because
-/// its peer violates the protocol. Tested: 7.88.1 and 8.0.1 do; 8.1.2, 8.2.1, 8.3.0, 8.4.0, 8.5.0 and 8.10.1 wait
-/// until the time-out; 8.14.1, 8.17.0 and 8.22.0 report the violation.
+/// its peer violates the protocol. Tested: 7.88.1 and 8.0.1 return success; 8.1.2, 8.2.1, 8.3.0, 8.4.0, 8.5.0 and
+/// 8.10.1 wait until the time-out; 8.14.1, 8.17.0 and 8.22.0 report the violation.
 [[nodiscard]] constexpr bool hides_broken_connections(unsigned release) noexcept { return release < 0x080100; }
 
 /// Whether this release keeps a dangling pointer to the last header line of a handle's previous request. If the first

@@ -1,5 +1,5 @@
-// Records whether HTTP/2 streams end with the flag END_STREAM. The linker puts this file between libcurl and nghttp2:
-// see core/cmake/dependencies.cmake.
+// Records whether HTTP/2 streams end with the flag END_STREAM. The linker redirects a call of libcurl to nghttp2 to
+// this file: see core/cmake/dependencies.cmake.
 #include "http/stream_end.hpp"
 
 #include <nghttp2/nghttp2.h>
@@ -9,8 +9,8 @@
 namespace billcore::detail {
 namespace {
 
-// Called for each frame when its header has arrived. If the rest of the frame does not arrive, libcurl reports an
-// error.
+// nghttp2 calls this function for each frame when the frame's header has arrived. If the rest of the frame does not
+// arrive, libcurl reports an error.
 int note_end(nghttp2_session* session, const nghttp2_frame_hd* frame, void* /*context*/) noexcept {
   const bool may_end = frame->type == NGHTTP2_DATA || frame->type == NGHTTP2_HEADERS;
   if (!may_end || (frame->flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;

@@ -57,7 +57,8 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   }
   // libcurl would remove the segments `.` and `..`, and so send requests to another path.
   if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not contain the segments `.` or `..`");
-  // How a non-ASCII name is resolved depends on libcurl's build and on the locale. parts->host is percent-decoded.
+  // Refuse a non-ASCII host name, because its resolution depends on libcurl's build and on the locale. parts->host is
+  // already percent-decoded.
   if (std::any_of(parts->host.begin(), parts->host.end(),
                   [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
     bad_base_url("has a host name with non-ASCII characters: write it in its DNS form (xn--...)");

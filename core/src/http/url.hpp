@@ -12,7 +12,7 @@
 namespace billcore::detail {
 
 /// Validates a base URL (https, or http where allowed; no query, fragment or credentials), removes trailing slashes,
-/// and converts the scheme to lower case, on which other code relies. Throws Error(config).
+/// and converts the scheme to lower case, as other code expects. Throws Error(config).
 [[nodiscard]] std::string checked_base_url(std::string_view url, bool allow_insecure_http);
 
 /// Whether a URL's host name means the local machine: "localhost", 127.0.0.0/8 or ::1.

@@ -13,7 +13,7 @@
 #if defined(BILLCORE_POISONS) && __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h>
 #else
-#undef BILLCORE_POISONS  // some tools use another compiler's compile commands, but lack its headers
+#undef BILLCORE_POISONS  // for tools that run with another compiler's flags but do not have its headers
 #endif
 
 namespace billcore::detail {
@@ -74,7 +74,7 @@ Allocator Block::allocator() noexcept {
 }
 
 void Block::release() noexcept {
-  const auto pool = std::move(pool_);  // `pool` may be the last reference
+  const auto pool = std::move(pool_);  // `pool` may be the last reference, so keep it until give() returns
   pool->give(this);
 }
 
@@ -109,7 +109,7 @@ void DocumentPool::give(Block* block) noexcept {
 }
 
 void DocumentPool::destroy(Block* block) noexcept {
-  unpoison(block->begin(), block->capacity_);  // the heap may reuse this memory
+  unpoison(block->begin(), block->capacity_);  // after free() the heap may reuse this memory
   block->~Block();
   std::free(block);
 }

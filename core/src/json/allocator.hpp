@@ -52,7 +52,7 @@ class DocumentPool {
   static constexpr std::size_t largest_kept = std::size_t{1} << 20U;
 
   /// At most `most_in_use` blocks are in use at the same time; further documents use the heap. This limits the memory
-  /// in unused parts of blocks, for a program that keeps many documents.
+  /// that unused parts of blocks waste when a program keeps many documents.
   explicit DocumentPool(std::size_t most_in_use = std::numeric_limits<std::size_t>::max()) noexcept
       : most_in_use_(most_in_use) {}
   DocumentPool(const DocumentPool&) = delete;

@@ -28,8 +28,8 @@ std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
 
-// Whether a document is nested too deeply. Skips each container that has too few values to be nested too deeply; nearly
-// all containers are that small.
+// Whether a document is nested too deeply. Does not look into a container with so few values that it cannot be nested
+// too deeply; nearly all containers are that small.
 bool too_deep(yyjson_doc* doc) noexcept {
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
@@ -76,7 +76,7 @@ Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator
   // yyjson copies the allocator into the document, so a local variable is enough.
   const yyjson_alc alc{from.allocate, from.reallocate, from.release, from.context};
   yyjson_read_err err{};
-  // Without YYJSON_READ_INSITU the text is not modified; the parameter is non-const only for that mode.
+  // yyjson modifies the text only with the flag YYJSON_READ_INSITU; the parameter is non-const only for that flag.
   yyjson_doc* doc = yyjson_read_opts(const_cast<char*>(text.data()), text.size(), flags, &alc, &err);
   if (doc == nullptr) {
     if (err.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) throw std::bad_alloc();

@@ -7,7 +7,7 @@
 
 namespace billcore::detail {
 
-/// Token number `index` begins at byte `offset`; the root is {0, 0}.
+/// The place of a token: token number `index` begins at byte `offset`. The root is {0, 0}.
 struct TokenPlace {
   std::size_t index = 0;
   std::size_t offset = 0;
@@ -24,7 +24,7 @@ struct Extent {
 };
 
 /// Estimates the extent of a JSON text from its brackets, commas and colons: faster than parsing, and without
-/// allocation. Stops early, with the result so far, when either limit is exceeded.
+/// allocation. When either limit is exceeded, stops and returns the result so far.
 [[nodiscard]] Extent extent(std::string_view text, Extent limit) noexcept;
 
 /// Returns why a body must not be parsed: it is nested too deeply, or its values would take many times its size in

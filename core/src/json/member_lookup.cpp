@@ -12,7 +12,7 @@
 namespace billcore::detail {
 namespace {
 
-// The low 32 bits of a name's length, which yyjson stores in 56 bits. One instruction can compare 32 bits.
+// The low 32 bits of a name's length, which yyjson stores in 56 bits. A comparison of 32 bits takes one instruction.
 std::uint32_t low_length(const yyjson_val* key) noexcept {
   static_assert(YYJSON_TAG_BIT == 8);
   if constexpr (std::endian::native == std::endian::little) {

@@ -11,8 +11,8 @@
 namespace billcore::detail {
 
 /// Each slot is one atomic pointer: an object is either in a slot or owned by a caller, never both. A caller that gets
-/// null from take() creates an object, and destroys it if keep() finds all slots taken. A terminated thread or a fork
-/// can lose only the object that the caller owns.
+/// null from take() creates an object, and destroys it if keep() finds all slots taken. If a thread is terminated or
+/// the process forks, at most the objects that callers own are lost.
 template <typename T, std::size_t count>
 class Slots {
  public:

@@ -14,7 +14,7 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
-  std::int64_t asked = tended - 1;  // any time before `tended` will do
+  std::int64_t asked = tended - 1;  // not the current time, so that the first tend() skips no calls
   unsigned to_skip = 0;
 };
 
@@ -74,16 +74,16 @@ void BlockingSource::move_on() {
 }
 
 void BlockingSource::tend() noexcept try {
-  // Called for each item. A fast consumer calls every 50 ns, so even reading the clock each time would cost more than
-  // processing the items: skip 8 calls if the clock has not advanced. A slow consumer may pause after any item, so
-  // skip no call otherwise.
+  // Called for each item. A fast consumer takes an item every 50 ns; reading the clock each time would cost more than
+  // processing the items. So if the clock has not advanced since the last look, skip the next 8 calls. Otherwise skip
+  // none, because a slow consumer may pause after any item.
   if (leased_ == nullptr || leased_->to_skip-- > 0) return;
   const auto now = coarse_milliseconds();
   leased_->to_skip = now == std::exchange(leased_->asked, now) ? 8 : 0;
   if (now == leased_->tended || !leased_->lease.is_ours()) return;
   move_on();
 } catch (...) {
-  // fetch() reports the error when the page is wanted.
+  // Ignored here: fetch() reports the error when the reader needs the page.
 }
 
 void BlockingSource::stop() noexcept {

@@ -39,8 +39,8 @@ void Drift::reserve(std::size_t count, std::size_t ahead) {
   known_.reserve(count, ahead);
 }
 
-// Whether the page contains another number of known ids than expected. Expected are 0 or `shifted` ids; on the first
-// page after a resume, as many as the state says.
+// Whether the page contains an unexpected number of known ids. On the first page after a resume, the number in the
+// state is expected; on any other page, 0 or `shifted` is expected.
 bool Drift::overlaps(const Ids& ids, std::int64_t shifted) noexcept {
   if (ids == previous_) return false;
   const auto known = std::count_if(ids.begin(), ids.end(), [this](std::uint64_t id) { return id != 0 && knows(id); });

@@ -2,8 +2,8 @@
 // `total`. Internal.
 //
 // Without a readable `total`, the deletion of a record can go unnoticed. A deletion moves later records to earlier
-// pages, so one reading of several pages does not prove that no record was missed. Two equal readings prove it; see
-// PageOrder.
+// pages, so a single reading of several pages may miss a record. Two equal readings prove that no record was missed;
+// see PageOrder.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ enum class Move : std::uint8_t { none, grown, other };
 using Ids = std::vector<std::uint64_t>;
 
 /// A digest of the records of one reading, in order. If two readings from page 1 on are equal and no record occurs
-/// twice, no record was missed, even without a `total`. A record is missed only if it moves to an earlier page because
-/// a record that was already read is deleted, and equal readings show that all records of the first reading still
-/// existed when the second one began. This assumes that new records appear at the head of the list, and that the second
-/// reading fetches one page at a time.
+/// twice, no record was missed, even without a `total`. A record is missed only if it moves to an earlier page, after
+/// the deletion of a record that was already read. Equal readings show that no record of the first reading was
+/// deleted before the second reading began. This assumes that new records appear at the head of the list, and that
+/// the second reading fetches one page at a time.
 struct PageOrder {
   std::uint64_t digest = 0;
   bool distinct = true;  // every record has an id, and no id occurs twice
@@ -38,8 +38,8 @@ struct PageOrder {
 /// Threads: one at a time.
 class Drift {
  public:
-  /// A repeated id is recognised within `window` pages before the current one; 0 means within all pages. `counts` says
-  /// whether to count the records and compare their number with `total`.
+  /// A repeated id is recognised if it was seen on the last `window` pages; 0 means on any earlier page. `counts`
+  /// says whether to count the records and compare their number with `total`.
   Drift(std::size_t window, bool counts);
 
   /// Resumes a list where another process stopped. `seen` is the number of ids of the next page that were already
@@ -52,8 +52,8 @@ class Drift {
   void notice(std::string_view reason) noexcept {
     if (noticed_.empty()) noticed_ = reason;
   }
-  /// Sets the reason "may_repeat" instead of any other, since the caller must know that records may have been yielded
-  /// twice.
+  /// Sets the reason "may_repeat", which replaces any other reason: the caller must know that records may have been
+  /// yielded twice.
   void notice_repeats() noexcept { noticed_ = "may_repeat"; }
   [[nodiscard]] std::string_view noticed() const noexcept { return noticed_; }
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return total_; }
@@ -63,8 +63,7 @@ class Drift {
   /// RecentIds::reserve().
   void reserve(std::size_t count, std::size_t ahead);
   /// How the list changed since the previous page was read. `again` says that this is the second reading, in which all
-  /// ids are known. `shifted` is the number of ids of the page that are expected to be known, because the list has
-  /// grown earlier.
+  /// ids are known. `shifted` is the number of known ids to expect on the page because the list grew earlier.
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,
                                  std::int64_t shifted = 0) noexcept;
   void set_total(std::optional<std::int64_t> total) noexcept;
@@ -84,8 +83,8 @@ class Drift {
     } else if (seen == RecentIds::Seen::in_this_reading) {
       notice("overlap");
     } else if (seen == RecentIds::Seen::remembered && news_ && forgetful_) {
-      // Unknown ids come before a remembered one, so their records were probably yielded before the resume and
-      // forgotten.
+      // The list has unknown ids before a remembered id. Their records were probably yielded before the resume, and
+      // the ids forgotten.
       notice_repeats();
     }
     return seen;

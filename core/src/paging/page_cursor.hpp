@@ -28,7 +28,7 @@ class PageCursor {
     page_->items.push_back(item);
     ids_.push_back(id);
   }
-  /// Counts an item of the page that was already yielded earlier.
+  /// Counts an item of this page that was already yielded before, so it is not yielded again.
   void note_known() noexcept { ++known_; }
   void close() noexcept { page_.reset(); }
 
@@ -41,7 +41,7 @@ class PageCursor {
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
   [[nodiscard]] std::span<const std::uint64_t> taken_ids() const noexcept { return {ids_.data(), position_}; }
   [[nodiscard]] std::span<const std::uint64_t> left_ids() const noexcept { return std::span(ids_).subspan(position_); }
-  /// Number of ids of the page that have been yielded, from this page or an earlier one.
+  /// Number of records on this page that were already yielded, now or when they were on an earlier page.
   [[nodiscard]] std::int64_t given_ids() const noexcept;
   [[nodiscard]] bool may_hold_other_than_objects() const noexcept { return odd_; }
 

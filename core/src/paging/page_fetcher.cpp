@@ -7,7 +7,7 @@
 namespace billcore::detail {
 namespace {
 
-// If the consumer pauses for longer than this, requests may fail only because nobody drives the engine.
+// If the consumer pauses for longer than this, requests may time out merely because the engine is not driven.
 constexpr auto noticeable_pause = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -19,10 +19,10 @@ struct PageFetcher::Page {
   std::int64_t number;
   Operation operation;
   Call call;
-  std::optional<Answer> answer;  // parsed on demand: the text takes a fourth of the memory of a document
+  std::optional<Answer> answer;  // parsed on demand, because the text takes a fourth of the memory of a document
   std::exception_ptr error;
   bool here = false;
-  bool neglected = false;  // in flight while nobody drove the engine
+  bool neglected = false;  // was in flight during a pause in which the engine was not driven
 };
 
 PageFetcher::PageFetcher(SessionPtr session, Engine& engine, ListOperation list, CallOptions options)
@@ -76,7 +76,7 @@ void PageFetcher::notice_pause() noexcept {
 void PageFetcher::request(std::int64_t first, std::int64_t last, std::int64_t count) {
   notice_pause();
   count = std::clamp<std::int64_t>(count, 1, allowed_);
-  // The first wanted page itself may be after the last known page.
+  // `first` may be after `last`; request it in any case.
   const auto end = std::max(
       first, std::min(last, first > std::numeric_limits<std::int64_t>::max() - count ? last : first + count - 1));
   if (expected_ != nullptr && (expected_->number < first || expected_->number > end)) expect_nothing();

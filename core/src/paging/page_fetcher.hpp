@@ -30,13 +30,13 @@ class PageFetcher {
   void expect_nothing() noexcept;
   /// Ends the wait and cancels the awaited page.
   void cancel() noexcept;
-  /// Whether the page has arrived or failed. If the page failed while nobody drove the engine, requests it again and
-  /// returns false.
+  /// Whether the page has arrived or failed. If the page failed because of a pause in which the engine was not
+  /// driven, requests it again and returns false.
   [[nodiscard]] bool has(std::int64_t page);
   /// Returns a page or throws the page's error; removes the page in both cases.
   [[nodiscard]] std::shared_ptr<const Document> take(std::int64_t page);
-  /// Call before driving the engine. After a long pause, marks the pages in flight: a time-out of such a page may
-  /// only mean that nobody drove the engine.
+  /// Call before driving the engine. After a long pause, marks the pages in flight: such a page may time out merely
+  /// because the engine was not driven.
   void notice_pause() noexcept;
   /// Cancels all pages.
   void clear() noexcept;

@@ -28,7 +28,8 @@ class PageFlow {
   /// take_item() and take_page() return buffered items; take_item() also prefetches.
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page() { return core_.take_page(); }
-  /// Makes the verdict "stopped" and tells the source that no more pages are wanted; reading may continue later.
+  /// Makes the verdict "stopped", and tells the source that no more pages are needed for now. Reading may continue
+  /// later.
   void stop() noexcept;
 
   // The following functions require a blocking source.

@@ -34,7 +34,7 @@ bool PagePlan::must_read_again(Move move, std::int64_t number) noexcept {
     if (number > announced_) return false;
     mended_ = number;
   } else {
-    // Records that moved to earlier pages are now on the previous page.
+    // Records may have moved from this page to the previous page, so read the previous page again.
     if (number == 1) return false;
     border_ = number;
   }
@@ -56,7 +56,7 @@ bool PagePlan::go_on() noexcept {
   anew_ = false;
   if (border_ > 0) {
     mended_ = std::exchange(border_, 0);
-    if (mended_ <= last_) return true;  // continue with page `mended_`
+    if (mended_ <= last_) return true;  // next, read page `mended_` again
     next_ = mended_;                    // the list now ends before that page, so the reading is over
   }
   if (next_ >= last_) return false;

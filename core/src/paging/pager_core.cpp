@@ -120,15 +120,15 @@ std::string PagerCore::state() const {
   return write_state(out);
 }
 
-// first() must send only one request, so prefetching starts only when a second item is taken. A second reading fetches
-// one page at a time, so that no record can move to a page that was already read without being noticed.
+// first() must send only one request, so prefetching starts only when a second item is taken. A second reading
+// fetches one page at a time; otherwise a record could move unnoticed to a page that was already read.
 bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
 
 std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
 
 std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
 
-// Appends the ids of the current page whose records were yielded, from this page or an earlier one.
+// Appends the ids of those records of the current page that were yielded, from this page or from an earlier page.
 void PagerCore::append_passed(Ids& out) const {
   const auto& kept = cursor_.ids();
   const auto left = cursor_.left_ids();
@@ -136,19 +136,19 @@ void PagerCore::append_passed(Ids& out) const {
   for (const auto id : page_ids_) {
     if (next != kept.end() && *next == id) {
       if (next++ - kept.begin() < static_cast<std::ptrdiff_t>(cursor_.position())) out.push_back(id);
-    } else if (std::find(left.begin(), left.end(), id) == left.end()) {  // an id may occur on the page twice
+    } else if (std::find(left.begin(), left.end(), id) == left.end()) {  // the page may have the same id twice
       out.push_back(id);
     }
   }
 }
 
-// Number of ids in the window.
+// Number of ids that the window holds if pages have this size.
 std::size_t PagerCore::in_window(std::size_t page_size) const noexcept {
   return std::min(most_remembered, std::min(most_remembered, window_) * page_size);
 }
 
-// If there are more than `times` as many ids as the window holds, keeps only as many of the newest ids as the window
-// holds. The first of these becomes 0, which stands for the removed ids.
+// If there are more ids than fill the window `times` times, keeps only the newest ids that fill it once. The first
+// kept id becomes 0, which stands for the removed ids.
 void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
   const auto most = std::max(in_window(page_size_), std::min(most_remembered, resumed_ids_));
   if (ids.size() <= times * most) return;
@@ -162,15 +162,15 @@ bool PagerCore::has_forgotten() const noexcept {
          std::find(passed_.begin(), passed_.end(), 0U) != passed_.end();
 }
 
-// Number of records that were already passed but are on the following pages again, because the list has grown. `total`
-// is the one of the latest page.
+// Number of records that were already read but appear again on the following pages, because the list has grown.
+// `total` is the total that the latest page gives.
 std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept {
   const auto grown = total && taken_total_ ? *total - *taken_total_ : 0;
   return std::clamp<std::int64_t>(shift_ + std::clamp(grown, -most_shift, most_shift), 0, most_shift);
 }
 
-// Detects records that may be yielded twice. After the list has grown, the next page begins with records that were
-// passed before; so does the first page after a resume. Those records that are not recognised are yielded again.
+// Detects whether records may be yielded twice. After the list has grown, or after a resume, the next page begins
+// with records that were already read. If such a record is not recognised, it is yielded again.
 void PagerCore::look_for_repeats(const Ids& ids) noexcept {
   const auto given = std::exchange(given_, std::nullopt);
   if (strict_) return;
@@ -261,7 +261,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
-    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids were recorded before
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the ids of the other items were recorded before
     if (cursor_.left() == 0) cursor_.close();
   }
   page_ids_ = std::move(ids);
@@ -296,7 +296,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
     passed_.insert(passed_.end(), page_ids_.begin(), page_ids_.end());
-    forget(passed_, 2);  // not after each page, since erasing moves all other ids
+    forget(passed_, 2);  // only at twice the window, because erasing moves all other ids
   }
   page_ids_.clear();
   cursor_.close();
@@ -321,8 +321,8 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
     detail.request_id = info->request_id();
   }
   auto message = subject_of_page(path_, number, detail.attempts) + error.message();
-  // A field that the library needs is absent, so the answer is malformed; missing_field is only for fields that the
-  // caller reads.
+  // If a field that the library needs is absent, the answer is malformed. The code missing_field is only for fields
+  // that the caller reads.
   const auto code = error.code() == ErrorCode::missing_field ? ErrorCode::decode : error.code();
   return {code, std::move(message), std::move(detail)};
 }

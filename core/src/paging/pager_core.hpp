@@ -1,10 +1,16 @@
 // The rules of lists, independent of how a page is fetched: which page is next, which of its items are new, and whether
 // records may have been missed. Internal.
 //
-// wanted() says which page to request, accept() takes the page that arrived, and the take functions return its items.
-// Responsibilities: which page to request, and which to prefetch    PagePlan whether an item is new, or the list
-// changed     Drift, RecentIds which items of a page have been taken            PageCursor where a later process
-// resumes                   PagerState
+// wanted() says which page to request, accept() takes the page that arrived, and take_item() and take_page() return
+// its items. These classes answer the questions:
+//
+// - PagePlan: which page is requested next, and which pages are prefetched?
+//
+// - Drift and RecentIds: is an item new, and has the list changed?
+//
+// - PageCursor: which items of a page have been taken?
+//
+// - PagerState: where does a later process resume?
 #pragma once
 
 #include <cstdint>
@@ -87,7 +93,7 @@ class PagerCore {
   [[nodiscard]] Value checked(Value item, std::int64_t number) const;
   [[nodiscard]] Error about_page(std::int64_t number, const Document& document, const Error& error) const;
 
-  /// For a strict list: how the first reading ended, which state() needs.
+  /// The results of a strict list's first reading, for state() and for the comparison with the second reading.
   struct FirstReading {
     std::int64_t pages = 0;
     std::int64_t fetched = 0;
@@ -116,9 +122,9 @@ class PagerCore {
   Ids page_ids_;                       // ids of the current page
   std::size_t page_size_ = 0;          // the largest page size so far
   std::size_t resumed_ids_ = 0;        // number of ids in the state that was resumed
-  std::optional<std::int64_t> given_;  // after a resume, until the first page: `seen` of the state
-  // Values from when the last page was taken: the number of records that were passed but are on later pages again,
-  // and the `total`.
+  std::optional<std::int64_t> given_;  // `seen` of the resumed state, until the first page is read
+  // Values as of the last page that was taken: the number of records that were read but appear again on later pages,
+  // and the list's `total`.
   std::int64_t shift_ = 0;
   std::optional<std::int64_t> taken_total_;
 };

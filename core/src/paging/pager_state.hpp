@@ -20,8 +20,8 @@ struct PagerState {
   std::optional<std::int64_t> total;
   std::optional<std::int64_t> counted;  // records yielded, if the list was read from page 1
   std::string_view noticed;
-  std::int64_t shift = 0;  // passed records that are on later pages again, because the list has grown
-  // Id hashes of the records that were passed last, the latest at the end. 0 for a record that cannot be recognised,
+  std::int64_t shift = 0;  // records already read that appear again on later pages, because the list has grown
+  // Id hashes of the records that were read last, the latest at the end. 0 for a record that cannot be recognised,
   // because it has no id or its id was forgotten.
   std::vector<std::uint64_t> ids;
 };

@@ -31,13 +31,13 @@ class RecentIds {
     ++reading_;
     if (of_new_page) ++page_;
   }
-  /// Reserves memory: the next `count` calls of add() do not allocate. `ahead` is the number of calls that will
-  /// probably follow after those.
+  /// Reserves memory: the next `count` calls of add() do not allocate. `ahead` is the number of further calls that
+  /// will probably follow.
   void reserve(std::size_t count, std::size_t ahead = 0) {
     if (window_ != 0 && page_ >= since_ + window_) take_turns();
     newer_.reserve(count, ahead);
   }
-  /// Records an id; returns when it was last added, within the window.
+  /// Records an id. Returns when it was last added; `never` if that was not within the window.
   Seen add(std::uint64_t hash);
   [[nodiscard]] Seen find(std::uint64_t hash) const noexcept;
   /// Adds the ids that were yielded before a resume, except 0. Each id stays in the window until add() records it

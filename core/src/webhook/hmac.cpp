@@ -102,7 +102,7 @@ std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) con
   std::size_t found = size();
   bool failed = false;
   for (std::size_t i = size(); i-- > 0;) {  // backwards, so that the first match wins
-    Secret<digest_size> computed;           // secret: the valid signature, even if `claimed` is wrong
+    Secret<digest_size> computed;           // a secret, because it is the valid signature
     if (hash(keys_[i], message, computed)) {
       found = if_equal(computed, claimed, i, found);
     } else {

@@ -31,9 +31,9 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return detail::lower(x) == detail::lower(y); });
 }
 
-// Adds a header's value to those found before. Servers may join the values of a repeated header with commas. So equal
-// parts count as one value, whether they are in one value or in several. Different parts are joined, which never gives
-// a valid signature.
+// Adds a header's value to those found before. Servers may join the values of a repeated header with commas, so the
+// value is split at its commas. Equal parts count as one value. Different parts are joined, and the result is never a
+// valid signature.
 void add_value(std::optional<std::string>& found, std::string_view value) {
   constexpr std::string_view blanks = " \t";
   const bool joined = value.find(',') != std::string_view::npos;

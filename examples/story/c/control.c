@@ -47,8 +47,8 @@ static billcore_value* get_array(const billcore_client* control, const char* pat
   return array;
 }
 
-/* Returns the member `name` of the array's item `index`, and sets *text to its text. Free the result after the use of
- * *text, which belongs to it. */
+/* Returns the member `name` of the array's item `index`, and sets *text to its text. Free the result only when
+ * *text is no longer needed: the text belongs to the result. */
 static billcore_value* text_at(const billcore_value* array, size_t index, const char* name, billcore_str* text) {
   billcore_error* err = NULL;
   billcore_value* item = NULL;

@@ -12,7 +12,7 @@ billcore_client* keyless_client(const char* url, billcore_str header, billcore_s
 
 void control_reset(const billcore_client* control);
 void control_renew(const billcore_client* control, billcore_str subscription);
-/* Makes the sandbox perform the next charge, and reset the connection instead of answering. */
+/* Makes the sandbox perform the next charge but reset the connection instead of answering. */
 void control_lose_the_next_charge_answer(const billcore_client* control);
 /* Copies the signing secret of a registered webhook URL into `secret`, as a C string. The string is empty if the URL
  * is not registered or its secret does not have 32 characters. */

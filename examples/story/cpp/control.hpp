@@ -16,7 +16,7 @@ class Control {
 
   void reset() const { post("/reset"); }
   void renew(const billcore::Id& subscription) const { post("/subscriptions/" + subscription.text() + "/renew"); }
-  /// Makes the sandbox perform the next charge, and reset the connection instead of answering.
+  /// Makes the sandbox perform the next charge but reset the connection instead of answering.
   void lose_the_next_charge_answer() const;
   /// The signing secret of a registered webhook URL; empty if the URL is not registered.
   [[nodiscard]] std::string endpoint_secret(std::string_view url) const;

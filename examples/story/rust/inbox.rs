@@ -66,7 +66,7 @@ impl Inbox {
         let address = listener.local_addr()?;
         Ok(Self { kept: Kept::default(), runtime, listener: Some(listener), address })
     }
-    /// A base URL for a client of this receiver. Its path is "receiver", where a client expects the account.
+    /// A base URL for a client that sends requests to this receiver; "receiver" stands for the account.
     pub fn address(&self) -> String {
         format!("http://{}/receiver", self.address)
     }

@@ -16,12 +16,12 @@ _PIECE = 64 << 10
 
 
 def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
-    """Return the Event of a WSGI request, whose body it reads up to verifier.max_body. Raises like Verifier.unwrap.
+    """Read the body of a WSGI request, up to verifier.max_body, and return its Event. Raises like Verifier.unwrap.
 
     `environ` is the argument of the WSGI application: request.environ in Flask, request.META in Django. If other code
     has already read the body (request.form, request.body, a middleware), from_wsgi raises InvalidArgumentError. It
-    detects that on production servers and on the development servers of Flask and Django; on the plain server of
-    wsgiref it cannot, and waits until the sender gives up. If the body ends early, from_wsgi raises ConnectionError.
+    can detect that on production servers and on the development servers of Flask and Django. On wsgiref's own server
+    it cannot, and waits until the sender disconnects. If the body ends early, from_wsgi raises ConnectionError.
     Service interface: Events.
     """
     check_verifier(verifier)

@@ -42,7 +42,7 @@ class RequestRecord(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One attempt of a delivery: the status of the receiver's answer, or in `error` why there is no answer."""
+    """One attempt of a delivery: `status` is that of the receiver's answer; without an answer, `error` says why."""
 
     at: str
     status: int | None
@@ -332,7 +332,7 @@ class Control:
             time.sleep(0.02)
 
     def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
-        # http.client, because urllib would use a proxy from the environment. Calls share no state and no connections.
+        # Uses http.client, because urllib would use a proxy from the environment. Each call opens its own connection.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:
             if self._account is not None and path not in ("accounts", "scenarios"):

@@ -41,20 +41,20 @@ def event(
         body, signature = billcore.testing.event("order.paid", total=19900, reference_id="customer-7")
         event = webhooks.unwrap(body, signature, billcore.testing.SECRET)
 
-    Omitted values are as the service sends them: all fields of the resource, integer ids, a new envelope id with each
-    call, the current time. test.hook has the id 0 and no data.
+    An omitted value has a default like what the service sends: all fields of the resource, integer ids, a new
+    envelope id in each call, the current time. A test.hook has the id 0 and no data.
 
     A value may be anything that JSON can hold, an aware datetime, a Decimal or a resource of billcore. A member with
     the value NOT_GIVEN is left out, as in a reduced payload. Thread-safe.
 
     Args:
-        name: Name of one of the eleven events; with data=, any name, such as one that the service may add.
+        name: Name of one of the eleven events. If data= is given, any name, such as that of a future event.
         secret: A secret of 32 bytes; by default billcore.testing.SECRET.
         event_id: `id` of the envelope.
         account: `account` of the envelope.
         event_created_at: `created_at` of the envelope.
-        data: The whole `data`, before the changes of `fields`; may be a resource, such as a billcore.Order.
-        fields: Members to change in `data` or add to it; id= and created_at= are those of the resource.
+        data: The complete `data`, to which `fields` are then applied; may be a resource, such as a billcore.Order.
+        fields: Members to change in `data` or add to it; id= and created_at= are members of `data`.
 
     Returns:
         The body and its signature.
@@ -120,7 +120,8 @@ def _without_not_given(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """A copy of the value for json.dumps. The containers are new, so the caller's and the catalog's do not change."""
+    """A copy of the value for json.dumps. Copies every container, so that changes do not affect the caller's or the
+    catalog's."""
     if isinstance(value, Mapping):
         return {key: _plain(member, f"{name}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):

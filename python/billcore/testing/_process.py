@@ -121,7 +121,7 @@ class Sandbox(SandboxAccount):
             "delivery-ids": delivery_ids,
             "signature-header": signature_header,
         }
-        # In the form "--name=value", a value that begins with a dash is not taken for an option.
+        # Use "--name=value": in "--name value", argparse would take a value that begins with a dash for an option.
         arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
         if deliver_anywhere:
             arguments.append("--deliver-anywhere")
@@ -136,7 +136,8 @@ class Sandbox(SandboxAccount):
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             env=environment,
-            # This process handles Ctrl-C in a terminal; the child exits when its stdin is closed.
+            # With its own session, the child does not get Ctrl-C from the terminal; it exits when its stdin is
+            # closed.
             start_new_session=True,
         )
         try:
@@ -171,7 +172,7 @@ class Sandbox(SandboxAccount):
         """The sandbox's stderr so far."""
         if self._stderr.closed:
             return ""
-        # pread() does not move the file offset, which the child shares and writes at.
+        # pread() does not move the file offset, which this process shares with the child: the child writes there.
         return os.pread(self._stderr.fileno(), 1 << 20, 0).decode("utf-8", "replace")
 
     def close(self) -> None:

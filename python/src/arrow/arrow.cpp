@@ -86,7 +86,7 @@ struct Reading {
   const ColumnsPtr columns;
   std::atomic<bool> begun{false};
   std::mutex mutex;
-  std::optional<Error> error;  // of the last ListBatches::next(); empty if it succeeded
+  std::optional<Error> error;  // error of the last ListBatches::next(); empty if it succeeded
 
   void keep(const std::optional<Error>& last) {
     const std::lock_guard lock(mutex);
@@ -95,7 +95,7 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
-/// What remains of a released stream. It owns Python objects, so a thread that holds the GIL must destroy it.
+/// What remains of a released stream. A Released owns Python objects, so a thread that holds the GIL must destroy it.
 struct Released {
   ReadingPtr reading;
   bool stops;  // whether finish() must still stop the list
@@ -160,8 +160,8 @@ class ListBatches final : public detail::BatchSource {
     const ExclusiveUse list(reading_->list);
     internal::require_open(list->bound.client);
     auto& flow = list->flow();
-    // Other threads than the main thread check for signals only if a hook has kept an exception: taking the GIL could
-    // deadlock, because the GIL's holder may be waiting for the reader.
+    // A thread other than the main thread checks for signals only if a hook has kept an exception: taking the GIL
+    // could deadlock, because the GIL's holder may be waiting for the reader.
     const bool checks = on_main_thread() || hook_interrupt::is_kept();
     std::optional<detail::PagerCore> before;
     if (checks) before.emplace(flow.core());
@@ -224,7 +224,8 @@ class NextBatch final : public ListJob {
 
 using BatchReaderPtr = std::shared_ptr<detail::BatchReader>;
 
-/// Joins pages until the batch is full. If reading fails, the batch ends before the failure, which the next job raises.
+/// Joins pages until the batch is full. If reading a page fails, the batch ends before that page, and the next job
+/// raises the error.
 class NextJoinedBatch final : public ListJob {
  public:
   NextJoinedBatch(ListPtr list, BatchReaderPtr batches, py::object reader = {})

@@ -176,8 +176,8 @@ std::string lost_with_its_loop(const PendingCall& call) {
   return call.write ? "abandoned with its event loop; it may or may not have happened" : "";
 }
 
-// Adds the note to `error` and, if another task passed its cancellation on to this one, to that task's CancelledError:
-// see _awaited.py.
+// Adds the note to `error` and, if another task passed its cancellation on to this task, also to the other task's
+// CancelledError: see _awaited.py.
 void add_note(const py::object& error, PendingCall& call, const std::string& note) {
   error.attr("add_note")(note);
   if (!call.write) return;

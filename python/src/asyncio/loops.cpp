@@ -74,8 +74,8 @@ py::object LoopEngine::loop() const { return loop_(); }
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
 // Whether this thread may modify the loop and cancel its calls: it may not while another thread runs the loop. The
-// loop may already be collected although a thread is still in process(), because an ending interpreter leaves threads
-// behind.
+// loop may already be collected although a thread is still in process(), because an exiting interpreter does not wait
+// for every thread.
 bool LoopEngine::may_touch(py::handle loop) const {
   if (loop.is_none()) return !processing_;
   return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>();
@@ -116,8 +116,8 @@ void LoopEngine::watch(py::handle loop) {
   watched_ = true;
 }
 
-// Adds the future of a waiting task to a set that the loop owns or, if `kept` is false, removes it. Without the set,
-// future and task might refer only to each other, and the garbage collector would free them.
+// Adds the future of a waiting task to a set that the loop owns or, if `kept` is false, removes the future. Without
+// the set, only the future and the task might refer to each other, and the garbage collector would free both.
 void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;
@@ -151,7 +151,7 @@ std::shared_ptr<PendingCall> LoopEngine::begin(const Client& client, py::handle 
                                                const std::shared_ptr<Job>& job) {
   if (operation.is_write()) need_given_up_log();
   auto call = new_call(loop, job, operation.is_write());
-  // process() calls `end`, without the GIL.
+  // process() calls `end` without the GIL when the operation has ended.
   const auto end = [self = this, call](Completed& completed) {
     try {
       call->job->take(completed);
@@ -178,8 +178,8 @@ std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPage
   return call;
 }
 
-// A hook may cancel any operation, including the one that it reports. A wait for a list's page that is cancelled
-// during process() ends when client_.process() has returned.
+// A hook may cancel any operation, including the one that it reports. If a wait for a list's page is cancelled during
+// process(), the wait ends when client_.process() has returned.
 AsyncClient::Cancelled LoopEngine::cancel_now(PendingCall& call) {
   auto out = client_.cancel(call.id);
   call.given_up = processing_;
@@ -227,7 +227,7 @@ void LoopEngine::process() {
   while (const auto call = ended_.take()) {
     try {
       finish(*call);
-    } catch (const py::error_already_set& error) {  // the other calls must still be finished
+    } catch (const py::error_already_set& error) {  // first finish the other calls
       failed = error;
     }
   }

@@ -18,14 +18,14 @@ class LoopEngine;
 /// An operation that an awaited job has started; shared by the job's awaitable and the loop's engine.
 struct PendingCall {
   std::shared_ptr<Job> job = {};
-  py::object future = {};  // an asyncio.Future; only resumes the task, has no result
+  py::object future = {};  // an asyncio.Future that only resumes the task; its result is None
   AsyncClient::CallId id = 0;
   std::shared_ptr<internal::LoopPages> pages = {};  // set for a list, which has no operation
   bool write = false;
   bool ended = false;
   bool given_up = false;  // no longer awaited, but the engine could not cancel it yet
   std::exception_ptr error = {};
-  std::shared_ptr<PendingCall> next = {};  // the call that ended after this one
+  std::shared_ptr<PendingCall> next = {};  // the next call in EndedCalls
 };
 
 /// Logs the result of a write that had already ended when its caller was cancelled.

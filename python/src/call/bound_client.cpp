@@ -81,8 +81,8 @@ py::object finish(Job& job, py::object result) {
 }
 
 // Like finish(), for a call that failed: if a signal handler raises, its exception gets the call's error as its
-// context. Checks for signals first: Python code creates the call's error, and a handler that runs inside that code
-// could raise.
+// context. Checks for signals before creating the call's error: Python code creates the error, and a signal handler
+// that runs inside that code could raise.
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
   job.take_back();
@@ -126,7 +126,7 @@ py::object block(const BoundClient& bound, Job& job) {
     return finish(job, job.result());
   } catch (const Error& error) {
     fail(job, error);
-  } catch (const py::error_already_set&) {  // StopIteration, or an interruption between two pages of a list
+  } catch (const py::error_already_set&) {  // the end of an iteration, or an interruption of it
     job.take_back();
     throw;
   }

@@ -64,7 +64,7 @@ const char* class_of_failure(ErrorCode failure) {
   return is_ctrl_c ? "KeyboardInterrupt" : "CancelledError";
 }
 
-// Handles an exception that a hook or logging raised. `in_call` says that the hook runs inside a blocking call.
+// Handles an exception that a hook or logging raised. `in_call` says whether the hook runs inside a blocking call.
 void report(py::error_already_set& error, bool in_call) {
   // An error that is not an Exception, or that a signal handler raised, must end the call, not only the hook.
   if (in_call && ends_call(error)) {

@@ -13,7 +13,8 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// The option `hooks` of a client. With None, billcore only logs, if logging is enabled.
+/// The option `hooks` of a client. If the option is None, billcore calls no hooks, but still logs if logging is
+/// enabled.
 class HooksOption {
  public:
   HooksOption() = default;

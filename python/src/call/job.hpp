@@ -34,9 +34,11 @@ class Job {
 
   /// Returns the operation to send now; nullopt if result() is available. Requires the GIL.
   [[nodiscard]] virtual std::optional<Operation> next() = 0;
-  /// Takes the result of the operation from next(). Called without the GIL: must not touch Python objects.
+  /// Receives the result of the operation that next() returned. Called without the GIL: must not touch Python
+  /// objects.
   virtual void take(Completed& completed) = 0;
-  /// Returns this job if it decides itself what to wait for in an event loop. Null: the loop uses next() and take().
+  /// Returns this job if it is a LoopJob, which decides itself what to wait for in an event loop; null if the engine
+  /// uses next() and take().
   [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
   /// Returns the result, or raises a Python error. Requires the GIL.
   [[nodiscard]] virtual py::object result() = 0;
@@ -46,7 +48,8 @@ class Job {
   virtual void take_back() noexcept {}
   /// Is the operation a write?
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
-  /// Returns one line about a finished write, for a caller that does not get its result. Empty for other jobs.
+  /// Returns one line about a finished write, for a caller that does not get its result. Returns an empty text if the
+  /// job has no finished write.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
   /// Like outcome(), for the log; nullopt if no write can have happened. `error` is the exception that ended the call,
   /// or null.

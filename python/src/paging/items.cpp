@@ -1,4 +1,5 @@
-// Iterators over the items of a list. No other functions run as often, so these iterators bypass pybind11's dispatch.
+// Iterators over the items of a list. The iterators run once for each item, so they bypass pybind11's dispatch, which
+// is slow.
 #include "paging/items.hpp"
 
 #include <Python.h>

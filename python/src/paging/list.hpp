@@ -40,7 +40,7 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
-  /// Stops the list, because the rest is not needed; does nothing while a reader is active.
+  /// Stops reading the list, because its remaining items are not needed; does nothing while a reader is active.
   void stop() noexcept {
     if (busy.exchange(true)) return;
     const hook_interrupt::Scope scope;
@@ -106,14 +106,14 @@ class List {
     pages_.reset();
   }
 
-  std::shared_ptr<Hooks> hooks_;  // set for a list of a blocking client with hooks; `pager` shares them
+  std::shared_ptr<Hooks> hooks_;  // set for a list of a blocking client with hooks; `pager` uses the same hooks
 
  public:
   AnyPager pager;
   std::atomic<bool> busy{false};
 
  private:
-  // Weak, because the loop owns its engine and the pages: closing the loop releases them, even while the list exists.
+  // Weak, because the loop owns its engine and the pages: closing the loop releases both, even while the list exists.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
   mutable std::atomic<bool> ended_{false};
@@ -138,8 +138,8 @@ class ListPtr {
   py::object object_;
 };
 
-/// A lock guard: while it exists, no other reader may read the list. The list must outlive it. May be used with or
-/// without the GIL.
+/// A lock guard: while it exists, no other reader may read the list. The list must outlive the guard. The guard may
+/// be used with or without the GIL.
 class ExclusiveUse {
  public:
   explicit ExclusiveUse(const ListPtr& list) : list_(list.get()) {
@@ -168,7 +168,7 @@ class ListJob : public Job, public LoopJob {
     begin_use();
     while (!has_enough() && without_gil([this] { return flow().advance(); }) == detail::Step::taken) {
       ++taken_;
-      // Check for signals: the engine checks only while it waits, and if pages arrive quickly it never waits.
+      // Check for signals: the engine checks only while it waits, and it never waits if pages arrive quickly.
       release();  // signal handlers may read the list
       if (interruption_raised()) throw py::error_already_set();
       begin_use();
@@ -284,7 +284,8 @@ py::class_<Each> iteration(py::module_& module, const char* name, const char* do
   return type;
 }
 
-/// Implement Pager.to_arrow() and to_batches(). `fields` is None for all fields, `rows` for a batch per page.
+/// Implement Pager.to_arrow() and to_batches(). If `fields` is None, the columns are all fields; if `rows` is None,
+/// each page is a batch.
 [[nodiscard]] py::object make_arrow_stream(const ListPtr& list, py::handle fields);
 [[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields, py::handle rows);
 void bind_arrow(py::module_& module);

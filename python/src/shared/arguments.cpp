@@ -79,7 +79,7 @@ void Signature::refuse_count(std::size_t given) const {
   const auto plural = [](std::size_t count) { return count == 1 ? " positional argument" : " positional arguments"; };
   auto text = shown_ + "() takes " + (positional_ == 0 ? "no" : std::to_string(positional_)) + plural(positional_) +
               ", but " + std::to_string(given) + (given == 1 ? " was given" : " were given");
-  // The error suggests all required parameters that are passed by name, or the first two if fewer are required.
+  // The error suggests parameters to pass by name: all required parameters, but at least two if there are two.
   std::string names;
   std::size_t named = 0;
   for (auto i = positional_; i < parameters_.size() && (parameters_[i].required || named < 2); ++i) {

@@ -1,8 +1,8 @@
 // Reads the arguments of calls.
 //
 // If a call does not match a signature, pybind11 raises a TypeError that prints all arguments, including signing
-// secrets and API keys. Bound functions therefore take (*args, **kwargs) and parse them with this file's functions,
-// whose errors name arguments and never show values.
+// secrets and API keys. To keep secrets out of errors, bound functions take (*args, **kwargs) and parse them with
+// this file's functions, whose errors name arguments and never show values.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -30,8 +30,8 @@ namespace py = pybind11;
 /// Returns the text of the TypeError for an object that cannot be pickled or copied. `why` is the reason, or what to
 /// do instead.
 [[nodiscard]] std::string no_copies(const std::string& type, const char* why);
-/// Makes pickling and copying raise TypeError. Otherwise, pickling a pybind11 object with an old pickle protocol ends
-/// the process.
+/// Makes pickling and copying raise TypeError. Without refuse_copies(), pickling a pybind11 object with an old pickle
+/// protocol ends the process.
 void refuse_copies(py::handle type, const char* why);
 
 /// The arguments of a METH_FASTCALL | METH_KEYWORDS function, not copied. In `arguments`, the values of the keyword
@@ -94,8 +94,8 @@ class Signature {
 /// Returns a class's docstring with the signature of its __init__, in the format that inspect.signature() reads.
 [[nodiscard]] std::string class_doc(std::string_view name, std::string_view init_signature, const char* text);
 
-/// Sets the object NOT_GIVEN. An argument that is NOT_GIVEN counts as left out, like a null handle. The object must
-/// exist until the process ends.
+/// Stores Python's NOT_GIVEN object. An argument that is NOT_GIVEN counts as left out, like a null handle. The object
+/// must exist until the process ends.
 void set_not_given(py::handle sentinel) noexcept;
 /// Returns true unless the value was left out or is None.
 [[nodiscard]] bool given(py::handle value);

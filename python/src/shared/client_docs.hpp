@@ -13,7 +13,7 @@ inline constexpr const char* about_client =
     "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
@@ -21,8 +21,7 @@ inline constexpr const char* about_client =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
-    "truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -45,7 +44,7 @@ inline constexpr const char* client_init =
     "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
@@ -53,8 +52,7 @@ inline constexpr const char* client_init =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
-    "truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -94,7 +92,7 @@ inline constexpr const char* client_with_options =
     "\n"
     "Args:\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
     "    headers: Headers that replace all those given to the original client.\n"
     "\n"
@@ -318,7 +316,7 @@ inline constexpr const char* about_async_client =
     "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
@@ -326,8 +324,7 @@ inline constexpr const char* about_async_client =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
-    "truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -354,7 +351,7 @@ inline constexpr const char* async_client_init =
     "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
     "    api_key: API key. Default: BILLCORE_API_KEY.\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
     "environment.\n"
@@ -362,8 +359,7 @@ inline constexpr const char* async_client_init =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
-    "truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -403,7 +399,7 @@ inline constexpr const char* async_client_with_options =
     "\n"
     "Args:\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
-    "    max_retries: Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt.\n"
+    "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
     "    headers: Headers that replace all those given to the original client.\n"
     "\n"
@@ -426,11 +422,11 @@ inline constexpr const char* about_pager =
     "the\n"
     "timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a\n"
     "record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
-    "failed; the next step after an error requests that page again. Threads: one at a time.\n"
+    "failed; if you read on after an error, that page is requested again. Threads: one at a time.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* pager_pages_signature = "pages(self)";
 inline constexpr const char* pager_pages =
-    "Iterate over pages. If a page was already read in part, the first page has only its other items.";
+    "Iterate over pages. If a page was already read in part, the first page has only its remaining items.";
 inline constexpr const char* pager_first_signature = "first(self)";
 inline constexpr const char* pager_first =
     "The list's first item, or None. Does not advance the pager; sends at most one request.";
@@ -447,7 +443,7 @@ inline constexpr const char* pager_to_arrow_signature = "to_arrow(self, fields=N
 inline constexpr const char* pager_to_arrow =
     "The rest of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.\n"
     "\n"
-    "The first batch is one page, a later one at most as many pages as were read before it, and at most 8,192 "
+    "The first batch is one page. A later batch has at most as many pages as were read before it, and at most 8,192\n"
     "records.\n"
     "\n"
     "Args:\n"
@@ -459,17 +455,17 @@ inline constexpr const char* pager_to_batches =
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
     "    rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most\n"
-    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before it, and the next\n"
-    "        step raises the error. Left out: each page is a batch.";
+    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and\n"
+    "        the next step raises the error. Left out: each page is a batch.";
 inline constexpr const char* pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* pager_state =
     "The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.\n"
     "\n"
     "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
-    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list grows\n"
-    "by more records than the text has ids before the list is resumed, some records may be yielded twice; the\n"
-    "verdict is then 'may_repeat'.";
+    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list\n"
+    "has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the\n"
+    "verdict's reason is then 'may_repeat'.";
 inline constexpr const char* pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* pager_verdict =
     "Whether a record may have been missed; None until the last item was read or the list was stopped.";
@@ -481,11 +477,11 @@ inline constexpr const char* about_async_pager =
     "the\n"
     "timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a\n"
     "record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
-    "failed; the next step after an error requests that page again. Tasks: one at a time.\n"
+    "failed; if you read on after an error, that page is requested again. Tasks: one at a time.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* async_pager_pages_signature = "pages(self)";
 inline constexpr const char* async_pager_pages =
-    "Iterate over pages. If a page was already read in part, the first page has only its other items.";
+    "Iterate over pages. If a page was already read in part, the first page has only its remaining items.";
 inline constexpr const char* async_pager_first_signature = "first(self)";
 inline constexpr const char* async_pager_first =
     "The list's first item, or None. Does not advance the pager; sends at most one request.";
@@ -502,17 +498,17 @@ inline constexpr const char* async_pager_to_batches =
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
     "    rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most\n"
-    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before it, and the next\n"
-    "        step raises the error. Left out: each page is a batch.";
+    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and\n"
+    "        the next step raises the error. Left out: each page is a batch.";
 inline constexpr const char* async_pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* async_pager_state =
     "The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.\n"
     "\n"
     "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
-    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list grows\n"
-    "by more records than the text has ids before the list is resumed, some records may be yielded twice; the\n"
-    "verdict is then 'may_repeat'.";
+    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list\n"
+    "has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the\n"
+    "verdict's reason is then 'may_repeat'.";
 inline constexpr const char* async_pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* async_pager_verdict =
     "Whether a record may have been missed; None until the last item was read or the list was stopped.";
@@ -535,7 +531,7 @@ inline constexpr const char* verdict_complete =
     "True if no record can have been missed. Otherwise `reason` says why one may have been missed.";
 inline constexpr const char* verdict_reason = "Why a record may have been missed; None if `complete` is True.";
 inline constexpr const char* about_response =
-    "An answer as received, to a request whose answer the service interface does not specify.";
+    "The answer, as received, to a request for which the service interface does not specify the answer.";
 inline constexpr const char* response_status = "HTTP status.";
 inline constexpr const char* response_headers =
     "Headers of the answer: names in lower case, values of a repeated header joined by commas.";
@@ -553,15 +549,15 @@ inline constexpr const char* about_arrow_stream =
     "Each page is one record batch, which is fetched when the reader asks for it. The stream can be read once. Column\n"
     "types: int64 for integers (money in cents), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, bool\n"
     "for booleans, and utf8 for text and for nested values, as JSON text. An absent field is null; a value of a wrong\n"
-    "type raises DecodeError. An Arrow reader raises its own exceptions: `error` has the original one. Threads: any,\n"
-    "one at a time.";
+    "type raises DecodeError. An Arrow reader raises exceptions of its own; the attribute `error` has the\n"
+    "original exception. Threads: any, one at a time.";
 inline constexpr const char* arrow_stream_arrow_c_stream_signature = "__arrow_c_stream__(self, requested_schema=None)";
 inline constexpr const char* arrow_stream_arrow_c_stream =
     "A capsule of an ArrowArrayStream. requested_schema is ignored.";
 inline constexpr const char* arrow_stream_arrow_c_schema_signature = "__arrow_c_schema__(self)";
 inline constexpr const char* arrow_stream_arrow_c_schema = "A capsule of an ArrowSchema. Sends no request.";
 inline constexpr const char* arrow_stream_error =
-    "The BillcoreError of the last read, or None. The exception of an Arrow reader has only its text.";
+    "The BillcoreError of the last read, or None. An Arrow reader's exception has only this error's text.";
 inline constexpr const char* about_arrow_batch =
     "The records of one page as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
     "\n"

@@ -1,9 +1,9 @@
 // What threads do when the interpreter ends; this file does not need pybind11.
 //
 // If a thread requests the GIL from a finalizing interpreter, Python 3.13 and older end the thread by pthread_exit().
-// The process would abort if the unwinding reached a destructor or another noexcept function. billcore therefore
-// parks the thread forever, as Python 3.14 does. interpreter_calls.cpp intercepts the calls into Python that can end
-// a thread, including calls that pybind11 makes.
+// pthread_exit() unwinds the stack, and the process would abort if the unwinding reached a destructor or another
+// noexcept function. billcore therefore parks the thread forever, as Python 3.14 does. interpreter_calls.cpp
+// intercepts the calls into Python that can end a thread, including calls that pybind11 makes.
 #pragma once
 
 namespace billcore::python {
@@ -16,8 +16,8 @@ namespace billcore::python {
 [[nodiscard]] bool has_gil() noexcept;
 /// Blocks the calling thread until the process ends.
 [[noreturn]] void park() noexcept;
-/// Parks the calling thread if the interpreter is finalizing, unless it is the main thread. A thread that runs long
-/// without the GIL must call park_if_finalizing() at least every 50 ms.
+/// Parks the calling thread if the interpreter is finalizing, unless it is the main thread. A thread that runs for
+/// long without the GIL must call park_if_finalizing() at least every 50 ms.
 void park_if_finalizing() noexcept;
 
 }  // namespace billcore::python

@@ -20,8 +20,8 @@ namespace py = pybind11;
 [[nodiscard]] bool enter_interpreter() noexcept;
 
 /// A thread has an Outside while it runs core code without the GIL. An exiting process waits up to 2 s for threads
-/// that have an Outside, because the exit handlers of libcurl and OpenSSL free memory that these threads use. During
-/// that wait each of these threads parks when it next requests the GIL or calls park_if_finalizing().
+/// that have an Outside, because the exit handlers of libcurl and OpenSSL free memory that these threads use. While
+/// the process waits, each of these threads parks when it next requests the GIL or calls park_if_finalizing().
 class Outside {
  public:
   Outside() noexcept;

@@ -2,17 +2,18 @@
 // wrapper in this file, including calls made by the headers of Python and pybind11.
 //
 // The list has the functions that can run Python code (garbage collection and destructors included) or take the GIL. In
-// such a function Python 3.13 and older may end the calling thread by pthread_exit() once another thread finalizes the
-// interpreter. The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
-// without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 parks such
-// threads itself.
+// a listed function, Python 3.13 and older may end the calling thread by pthread_exit() once another thread finalizes
+// the interpreter. The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
+// without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 itself
+// parks a thread that calls such a function.
 //
 // pthread_exit() unwinds with the libgcc_s.so.1 that libc loads, which cannot use the C++ run-time library linked into
-// a wheel. Therefore the gate is not a destructor: its frames have their own personality routine, which does not need
-// that library. This file is compiled without exceptions, so that the compiler adds no other personality routine.
+// a wheel. A destructor therefore cannot serve as the gate: the gate's frames have their own personality routine,
+// which does not need the C++ run-time library. This file is compiled without exceptions, so that the compiler adds
+// no other personality routine.
 //
-// tests/layering/test_interpreter_calls.py has a second list: the functions that need no gate. The test fails if the
-// modules call a function of Python that is in neither list.
+// tests/layering/test_interpreter_calls.py lists the functions that need no gate. The test fails if the modules call
+// a function of Python that neither that list nor this file has.
 #include <Python.h>
 
 #include <cstdarg>
@@ -21,8 +22,8 @@
 
 #include "shared/finalization.hpp"
 
-/// The unwinder calls this function for each frame of a gate. It parks a thread that leaves the frame without
-/// returning: Python's C functions do not throw, so the cause is pthread_exit().
+/// The unwinder calls this function for each frame of a gate. The function parks a thread that leaves the frame by
+/// unwinding: Python's C functions do not throw, so the cause is pthread_exit().
 extern "C" int billcore_gate_personality(int /*version*/, int actions, std::uint64_t /*exception_class*/,
                                          void* /*exception*/, void* /*context*/) noexcept {
   constexpr int force_unwind = 8;     // _UA_FORCE_UNWIND
@@ -50,8 +51,8 @@ auto gated(Call&& call) {
   }
 }
 
-/// Like gated(), for functions that take the GIL. Parks before the call if the interpreter is finalizing, because it
-/// may have freed the data that these functions read.
+/// Like gated(), for functions that take the GIL. Parks before the call if the interpreter is finalizing, because the
+/// interpreter may already have freed data that these functions read.
 template <typename Call>
 auto entered(Call&& call) {
   if (!has_gil()) park_if_finalizing();

@@ -11,8 +11,8 @@ inline constexpr const char* about_resource =
     "raises\n"
     "MissingFieldError; that is also an AttributeError, so getattr() with a default, hasattr() and class patterns "
     "work.\n"
-    "A field that has the wrong type, or is required and null, raises DecodeError. Both errors name the path of the\n"
-    "field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.\n"
+    "A field that has the wrong type, or is required and null, raises DecodeError. Each of these errors has the path\n"
+    "of the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.\n"
     "Service interface: Resources and their fields.";
 inline constexpr const char* resource_raw = "The JSON text exactly as received.";
 inline constexpr const char* resource_response_info =
@@ -28,17 +28,17 @@ inline constexpr const char* subscription_created_at = "Aware datetime.";
 inline constexpr const char* subscription_renews_at = "Aware datetime, or None.";
 inline constexpr const char* subscription_ends_at =
     "End of the paid period of a cancelled subscription; aware datetime, or None.";
-inline constexpr const char* subscription_trial_ends_at = "Aware datetime, or None.";
+inline constexpr const char* subscription_trial_ends_at = "End of the trial period; aware datetime, or None.";
 inline constexpr const char* subscription_reference_id = "Your own reference for this record, or None.";
 inline constexpr const char* subscription_reference_name = "Text, or None.";
 inline constexpr const char* subscription_status =
     "A SubscriptionStatus; at run time it may be a value that this version does not know yet.";
 inline constexpr const char* subscription_update_card_url =
-    "Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.";
+    "Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.";
 inline constexpr const char* subscription_invoices_url =
-    "Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.";
+    "Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.";
 inline constexpr const char* subscription_cancel_url =
-    "Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer.";
+    "Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer.";
 inline constexpr const char* subscription_custom_fields = "List of CustomFieldValue.";
 inline constexpr const char* subscription_metadata = "Free-form JSON object.";
 inline constexpr const char* subscription_usable_at_signature = "usable_at(self, now, /)";
@@ -46,7 +46,8 @@ inline constexpr const char* subscription_usable_at =
     "Whether the subscription is paid for at this instant, so that the customer may use what was bought.\n"
     "\n"
     "False for the statuses pending, future_start, unpaid and expired. With any other status the subscription is\n"
-    "usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other has no end.\n"
+    "usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other subscription\n"
+    "has no end.\n"
     "\n"
     "Args:\n"
     "    now: An aware datetime.\n"
@@ -66,7 +67,7 @@ inline constexpr const char* order_reference_id = "Your own reference for this r
 inline constexpr const char* order_reference_name = "Text, or None.";
 inline constexpr const char* order_state =
     "An OrderState; at run time it may be a value that this version does not know yet.";
-inline constexpr const char* order_remote_id = "Identifier that the billing method gave the payment, or None.";
+inline constexpr const char* order_remote_id = "Identifier that the billing method assigned to the payment, or None.";
 inline constexpr const char* order_delivery = "The order's delivery: an object with a link, or None.";
 inline constexpr const char* order_custom_fields = "List of CustomFieldValue.";
 inline constexpr const char* order_metadata = "Free-form JSON object.";
@@ -85,11 +86,11 @@ inline constexpr const char* product_interval = "Text, or None.";
 inline constexpr const char* product_image = "URL, or None.";
 inline constexpr const char* product_images = "List of ProductImage.";
 inline constexpr const char* product_use_cart = "True or False.";
-inline constexpr const char* product_stock_tracking = "True or False.";
-inline constexpr const char* product_out_of_stock = "True or False.";
+inline constexpr const char* product_stock_tracking = "Whether the service tracks the product's stock.";
+inline constexpr const char* product_out_of_stock = "Whether the product is out of stock.";
 inline constexpr const char* product_strings = "The product's display texts.";
 inline constexpr const char* about_product_group =
-    "A product group. The service sends it only in events. Service interface: Product group.";
+    "A product group, which the service sends only in events. Service interface: Product group.";
 inline constexpr const char* product_group_id = "Id.";
 inline constexpr const char* product_group_name = "Name.";
 inline constexpr const char* product_group_products = "Product ids.";
@@ -108,9 +109,9 @@ inline constexpr const char* image_source_src = "URL.";
 inline constexpr const char* about_product_strings = "Display texts of a product. Service interface: Product.";
 inline constexpr const char* product_strings_interval = "Text.";
 inline constexpr const char* product_strings_type = "Text.";
-inline constexpr const char* product_strings_price = "Text, or None.";
-inline constexpr const char* product_strings_price_with_vat = "Text, or None.";
-inline constexpr const char* product_strings_price_without_vat = "Text, or None.";
+inline constexpr const char* product_strings_price = "The price, as text for display, or None.";
+inline constexpr const char* product_strings_price_with_vat = "The price with VAT, as text for display, or None.";
+inline constexpr const char* product_strings_price_without_vat = "The price without VAT, as text for display, or None.";
 inline constexpr const char* about_page_links =
     "A page's links to its neighbour pages, as received. Service interface: Pagination.";
 inline constexpr const char* page_links_next =
@@ -172,7 +173,7 @@ inline constexpr const char* about_product_group_deleted =
     "product-group.deleted; its data is a ProductGroup. Service interface: Events.";
 inline constexpr const char* about_test_hook = "test.hook. Service interface: Events.";
 inline constexpr const char* about_unknown_event =
-    "An event whose name this version does not know, or whose data is not the object that its name promises.\n"
+    "An event whose name this version does not know, or whose data is not the object that the name requires.\n"
     "\n"
     "Service interface: Events.";
 inline constexpr const char* about_verified = "The result of a successful signature check. Always true.";
@@ -182,8 +183,8 @@ inline constexpr const char* about_verifier =
     "Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.\n"
     "\n"
     "The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and\n"
-    "invoices are paid weeks later. It does not prevent replays: for that, drop duplicates by account and id. A\n"
-    "test.hook is never stale. Threads: any number may share a verifier.\n"
+    "invoices are paid weeks later. The option does not prevent replays: drop duplicates by account and\n"
+    "id instead. A test.hook is never stale. Threads: any number may share a verifier.\n"
     "\n"
     "Args:\n"
     "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
@@ -202,8 +203,8 @@ inline constexpr const char* verifier_init =
     "Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.\n"
     "\n"
     "The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and\n"
-    "invoices are paid weeks later. It does not prevent replays: for that, drop duplicates by account and id. A\n"
-    "test.hook is never stale. Threads: any number may share a verifier.\n"
+    "invoices are paid weeks later. The option does not prevent replays: drop duplicates by account and\n"
+    "id instead. A test.hook is never stale. Threads: any number may share a verifier.\n"
     "\n"
     "Args:\n"
     "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
@@ -219,7 +220,7 @@ inline constexpr const char* verifier_init =
 inline constexpr const char* verifier_allowing_any_key_length_signature =
     "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
 inline constexpr const char* verifier_allowing_any_key_length =
-    "A Verifier for secrets of any length but 0, such as those of test vectors. The service's have 32 bytes.";
+    "A Verifier for secrets of any length but 0, as in test vectors. The service's secrets have 32 bytes.";
 inline constexpr const char* verifier_verify_signature = "verify(self, body, signature)";
 inline constexpr const char* verifier_verify =
     "Check the signature of a body.\n"
@@ -288,7 +289,9 @@ inline constexpr const char* verify_signature = "verify(body, signature, secret,
 inline constexpr const char* verify =
     "Check a webhook's signature.\n"
     "\n"
-    "The precomputed keys of the last four secrets stay in memory. A Verifier keeps its own keys and is faster.\n"
+    "Keeps the prepared keys of the last four secrets in memory. A program that verifies often should keep a "
+    "Verifier,\n"
+    "which is faster than this function.\n"
     "\n"
     "Args:\n"
     "    body: The raw body as received, as bytes or another buffer.\n"
@@ -334,7 +337,7 @@ inline constexpr const char* format_amount =
     "Format an amount for a person: '18.75 DKK' for 1875 and 'DKK'.\n"
     "\n"
     "The text has as many decimals as ISO 4217 gives the currency: none for 'JPY', three for 'KWD'. For an unknown\n"
-    "currency it has the integer unchanged.\n"
+    "currency the text is the integer as it is.\n"
     "\n"
     "Args:\n"
     "    amount: Amount in the currency's smallest unit (cents), as in the fields of resources.\n"
@@ -344,14 +347,14 @@ inline constexpr const char* sign =
     "The signature that the service would send (64 lowercase hex digits), for tests of your own receiver.";
 inline constexpr const char* explain_signature = "explain(body, signature, secret)";
 inline constexpr const char* explain =
-    "Explain to a person, in a few lines of text, why a signature is refused. It never accepts a body.\n"
+    "Explain to a person, in a few lines of text, why a signature is refused.\n"
     "\n"
-    "The function tries common mistakes offline (the body re-serialised, still in base64 or with other line ends; the\n"
-    "signature in upper case or with a prefix; the secret with white space, in another encoding, or another one of "
-    "the\n"
-    "list) and names the one that would match. The arguments are those of verify(); arguments of wrong types are\n"
-    "explained, not refused. The text contains neither a secret nor the right signature. Slow: do not call it for "
-    "every\n"
-    "request. Service interface: Events, Request headers.";
+    "The function looks for common mistakes, offline (the body re-serialised, still in base64 or with other line "
+    "ends;\n"
+    "the signature in upper case or with a prefix; the secret with white space, in another encoding, or another one "
+    "of\n"
+    "the list), and names the mistake that explains the signature. The arguments are those of verify(); arguments of\n"
+    "wrong types are explained, not refused. The text contains neither a secret nor the right signature. Slow: do not\n"
+    "call it for every request. Service interface: Events, Request headers.";
 
 }  // namespace billcore::python::docs

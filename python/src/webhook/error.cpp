@@ -26,7 +26,7 @@ py::object text_or_none(const std::string& bytes) {
 py::dict details(ErrorCode code, const ErrorDetail& detail) {
   py::dict out;
   out["status"] = detail.http_status;
-  if (code == ErrorCode::signature) {  // kept cheap, because an attacker may send many forged deliveries
+  if (code == ErrorCode::signature) {  // few details, which are fast to make: an attacker may send many forgeries
     out["reason"] = to_string(detail.reason);
     return out;
   }

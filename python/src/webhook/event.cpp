@@ -118,7 +118,7 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
 void dealloc(PyObject* self) noexcept {
   Object& object = self_of(self);
   Py_XDECREF(object.data);
-  object.event.~Event();  // before the body is released, because the event refers to the body
+  object.event.~Event();  // destroyed before the body, because the event refers to the body
   Py_DECREF(object.body);
   free_object(self);
 }
@@ -153,8 +153,8 @@ py::bytes own_bytes(py::handle body, const std::string& name) {
 }
 
 SharedText shared_text(const py::bytes& bytes) {
-  // The text keeps the bytes alive. Its deleter needs the GIL: the last references to the text belong to Python
-  // objects (the Event and its resources), which Python destroys with the GIL held.
+  // The text keeps the bytes alive. The text's deleter runs with the GIL held, because the last references to the text
+  // belong to Python objects (the Event and its resources).
   auto* owner = bytes.inc_ref().ptr();
   return {bytes_of(bytes),
           {owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); }}};

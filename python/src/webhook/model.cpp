@@ -53,7 +53,7 @@ py::object decimal(const Value& value) {
   try {
     return type(string(value.raw()));
   } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_ArithmeticError)) throw;  // decimal.InvalidOperation: an exponent beyond its limits
+    if (!error.matches(PyExc_ArithmeticError)) throw;  // decimal.InvalidOperation: an exponent beyond Decimal's limits
   }
   beyond_python(value, "a decimal");
 }
@@ -102,7 +102,7 @@ py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   }
 }
 
-// Makes the core's checked readers public. Their errors say what is wrong with a field, and give its path.
+// Makes the core's checked readers public. The readers' errors say what is wrong with a field, and give its path.
 class Reader : public Resource {
  public:
   using Resource::any;
@@ -340,8 +340,8 @@ std::array common_methods{
     PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the JSON text."},
     PyMethodDef{},
 };
-// Returns the docstring with `$self`, as Python expects it for a method written in C. Static, because the type refers
-// to it.
+// Returns the docstring with `$self`, as Python expects it for a method written in C. The docstring is static,
+// because the Python type refers to it.
 const std::string& usable_at_doc() {
   static const std::string doc =
       Signature(docs::subscription_usable_at_signature).method_doc(docs::subscription_usable_at);

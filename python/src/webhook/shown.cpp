@@ -21,7 +21,7 @@ bool is_word(std::string_view text) noexcept {
 }
 
 // Returns a member as repr() shows it; null if the member is neither a text nor an integer. Quotes free text
-// (FieldKind::text) and any text with other characters than letters, digits, _ and -.
+// (FieldKind::text) and any text with characters other than letters, digits, _ and -.
 py::object shown_member(const Type& type, const Value& owner, const char* name) {
   const auto found = name == nullptr ? std::nullopt : owner.find(name);
   if (!found || (found->kind() != Value::Kind::string && found->kind() != Value::Kind::integer)) return {};

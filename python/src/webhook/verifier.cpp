@@ -179,7 +179,7 @@ py::object verify(const Verifier& verifier, py::handle body, py::handle signatur
 
 py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
   // Copies a buffer before checking its signature: another thread could change the buffer between the check and the
-  // parsing. Refuses a body that is too large without a copy.
+  // parsing. A body that is too large is refused before it is copied.
   if (!PyBytes_CheckExact(body.ptr())) {
     const Buffer buffer(body);
     if (buffer.text().size() > verifier.options().max_body)

@@ -53,7 +53,7 @@ class Secrets {
 };
 
 /// A Python function that a Verifier calls to get the time. The core's VerifierOptions share the function, but the
-/// garbage collector cannot visit them. The Verifier's Python object therefore visits and clears the function.
+/// garbage collector cannot visit the options. The Verifier's Python object therefore visits and clears the function.
 using ClockFunction = std::shared_ptr<py::object>;
 /// Returns null if `clock` is None or left out.
 [[nodiscard]] ClockFunction clock_function(py::handle clock);

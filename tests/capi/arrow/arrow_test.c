@@ -84,7 +84,7 @@ static void test_pages(const billcore_client* client) {
   CHECK(array.release == NULL && schema.release == NULL);
 }
 
-/* If a value has another type than its column, the call fails and the list keeps its position. */
+/* If a value's type differs from its column's type, the call fails and the list keeps its position. */
 static void test_a_wrong_value(const billcore_client* client) {
   billcore_order_list* list = list_of(client, "bad");
   struct ArrowArray array;

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
-mv "$work/first" "$work/prefix"  # a file that refers to the old path no longer works
+mv "$work/first" "$work/prefix"  # so that a file that refers to the old path does not work
 prefix=$work/prefix
 if grep -rlF "$work/first" "$prefix"; then
   echo "these installed files hold the place they were installed to" >&2
@@ -22,8 +22,8 @@ cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" 
 for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
-# Builds the C programs as a project without C++. The first call uses all libraries. The second uses only the shared
-# libraries, and CMake cannot find the development files of OpenSSL and libcurl.
+# Builds the C programs as a project without C++. The first call of in_c uses all libraries. The second call uses only
+# the shared libraries, and CMake cannot find the development files of OpenSSL and libcurl.
 in_c() { # NAME LINES_TO_DROP OPTION…
   folder=$work/$1
   mkdir "$folder"

@@ -33,7 +33,7 @@ $cc -fPIC -shared "$work/foreign.c" -o "$work/libplain.so" # without versions
   $cc "$here/other_crypto.c" -o "$work/shared" $(pkg-config --cflags --libs billcore) -ldl
   $cc "$here/other_crypto.c" -o "$work/static" $(pkg-config --cflags --libs billcore-static) -ldl
   $cc -DLOADED "$here/other_crypto.c" -o "$work/loaded" $(pkg-config --cflags billcore) -ldl
-  # Links this program with the foreign libcrypto before all other libraries.
+  # The program "first" is linked with the foreign libcrypto before all other libraries.
   $cc "$here/other_crypto.c" -o "$work/first" -Wl,--no-as-needed "$work/libcrypto.so.999" -Wl,--as-needed \
     $(pkg-config --cflags --libs billcore) -ldl
 }
@@ -52,8 +52,8 @@ try "$work/loaded" before local "$work/libplain.so"
 try "$work/first" after local "$work/libcrypto.so.999"
 for program in shared static; do
   try env LD_PRELOAD="$work/libcrypto.so.999" "$work/$program" after local "$work/libcrypto.so.999"
-  # A preloaded library without symbol versions replaces OpenSSL, so the next run must fail. This failure shows that a
-  # foreign function really ends the process that calls it.
+  # A preloaded library without symbol versions replaces OpenSSL, so the next run must fail. The failure of this run
+  # shows that a foreign function really ends the process that calls it.
   if env LD_PRELOAD="$work/libplain.so" "$work/$program" after local "$work/libplain.so" 2>"$work/log"; then
     echo "the foreign functions are never called: this test cannot fail" >&2
     exit 1

@@ -68,7 +68,7 @@ class Writer:
         full = "if (full) " if nullable or types == ["billcore_value **"] else ""
         absent = "  CHECK(present == full);\n" if nullable else ""
         value = self.samples.value(name)
-        if types == ["billcore_str *"] and (value is None or name == "billcore_event_name"):  # no sample has it
+        if types == ["billcore_str *"] and (value is None or name == "billcore_event_name"):  # no sample value
             return f"  OK({name}(self, &text{present}, &err));\n  CHECK(text.len > 0);\n"
         if len(types) == 1 and types[0] in SIMPLE and value is not None:
             variable = SIMPLE[types[0]]

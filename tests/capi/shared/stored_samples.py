@@ -16,7 +16,7 @@ TABLES = {
     "event": "Event envelope",
     "pagination": "Pagination",
 }
-PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # consistent with each other
+PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # values agree with each other
 
 
 def compact(value: object) -> str:

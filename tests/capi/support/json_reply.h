@@ -35,8 +35,8 @@ yyjson_mut_val* put_error(yyjson_mut_doc* reply, const billcore_error* error);
 /* Returns the name of the Python exception class for a status. */
 const char* class_of(billcore_status status);
 
-/* Returns the getters' result for a path such as `data.images.0.square.src`. The error of a getter is also returned
- * as a value. */
+/* Returns the getters' result for a path such as `data.images.0.square.src`. If a getter fails, the result is the
+ * error as JSON. */
 yyjson_mut_val* read_path(yyjson_mut_doc* reply, const billcore_event* event, const char* path);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "json_reply.h"
 
-/* The rest of a dotted path, which is not yet followed. */
+/* The part of a dotted path that has not been followed yet. */
 typedef struct path {
   const char* rest;
 } path;

@@ -77,7 +77,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
 /* Makes the reply from a response, and frees the response. */
 yyjson_mut_val* put_response(job* self, billcore_response* response);
 
-/* Operations that are not generated. */
+/* The hand-written operations of the driver. */
 yyjson_mut_val* update_product(job* self);
 yyjson_mut_val* send_request(job* self);
 

@@ -120,7 +120,7 @@ static void test_stream(void) {
   CHECK_FAILS(billcore_verifier_matches(verifier, 2, &count, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "there are 2");
   CHECK(count == 0);
 
-  /* A stream has ended after finish(), even when the signature was wrong. */
+  /* After finish(), every call on the stream fails, even if the signature was wrong. */
   index = 9;
   CHECK_FAILS(billcore_verifier_stream_finish(stream, view_of(signature), &index, &err),
               BILLCORE_ERROR_INVALID_ARGUMENT, "ended");

@@ -219,7 +219,7 @@ TEST(Attempts, HooksMayWantOnlyWritesThatWereGivenUp) {
     Scene scene(each.script);
     const auto hooks = std::make_shared<OnlyGivenUp>();
     scene.options.hooks = hooks;
-    if (each.name == between) continue;  // it waits for two attempts, which these hooks do not see
+    if (each.name == between) continue;  // waits for two attempts, which OnlyGivenUp does not see
     each.run(scene);
     std::string expected;
     for (const auto& end : each.ends) {
@@ -257,8 +257,8 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
   EXPECT_EQ(scene.told->begun, static_cast<int>(scene.told->ends.size()));
 }
 
-// Cancels a call at a random moment. If the answer arrives first, the call returns it. In either case each attempt
-// ends once.
+// Cancels a call at a random moment. If the answer arrives first, the call returns the answer. Whether cancelled or
+// answered, each attempt ends once.
 TEST(Attempts, ATokenAtAnyMoment) {
   std::array<std::stop_source, 300> sources;
   std::atomic<std::size_t> turn{0};

@@ -159,9 +159,9 @@ TEST(FindCharges, RefusesOtherErrors) {
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
 }
 
-// A service whose list changes while it is read: each request is answered from the next text in `lists`. In a text,
-// each digit is an order, latest first, with two orders on a page. The digit is both the order's id and the seconds
-// of its time.
+// A service whose list changes while it is read: each request is answered from the next text in `lists`. In each text
+// of `lists`, a digit is an order, latest first, with two orders on a page. The digit is both the order's id and the
+// seconds of its time.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})
@@ -355,7 +355,7 @@ TEST(FindCharges, NeverLosesAnOrderSilently) {
             list.erase(at);
           }
           break;
-        case 2:  // restores a deleted order; without a total, the search might not notice it
+        case 2:  // restores a deleted order; the search may miss such an order if there is no total
           if (has_total && !gone.empty()) {
             list.insert(std::lower_bound(list.begin(), list.end(), gone.back()), gone.back());
             gone.pop_back();

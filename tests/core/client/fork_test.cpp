@@ -50,7 +50,7 @@ TEST(Client, WorksInAForkedChildAndInItsParent) {
   const pid_t child = fork();
   if (child == 0) {
     const bool good = client.subscriptions().get(id).id() == id;
-    const int others = before - 1;  // number of connections of the test's own control client
+    const int others = before - 1;  // the connections of the test's own control client
     _exit(!good ? 1 : connections_to(port) > others + 1 ? 2 : 0);
   }
   int status = 0;

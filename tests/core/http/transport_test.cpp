@@ -106,7 +106,7 @@ TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
 }
 
 // If the first header line of an answer begins with a space, libcurl 7.88 appends the line to the last header line of
-// the previous answer, whose memory it has freed. AddressSanitizer detects this.
+// the previous answer, whose memory it has freed. AddressSanitizer would report the access.
 TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   const test::ScriptedServer server([](const std::string& head) {
     const std::string first = head.starts_with("GET /acct/folded") ? " folded: 1\r\n" : "X: 1\r\n";
@@ -121,7 +121,8 @@ TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   }
 }
 
-// The server closes or resets an idle connection. The client must detect this before it sends the next request.
+// The server closes or resets an idle connection. The client must detect the close or reset before it sends the next
+// request.
 TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
   for (const bool reset : {false, true}) {
     std::optional<test::Listener> listener(std::in_place);
@@ -206,7 +207,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   auto* operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                                  [&called](Transfer&&) { called = true; });
   SendTime sent_at;
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing was sent
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // false: drive() has not run, so nothing was sent
   operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                            [&called](Transfer&&) { called = true; });
   const auto begun = SteadyClock::now();
@@ -218,8 +219,8 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // the operation has already ended
 }
 
-// If the deadline passes before libcurl sends a request (for example, because the process was stopped for a moment),
-// the request is not sent. This holds for reads and writes, on kept and on new connections.
+// If the deadline passes before libcurl sends a request (for example, because the process was suspended), libcurl
+// must not send the request. The test covers reads and writes, on reused and on new connections.
 TEST(Engine, SendsNothingAfterTheDeadline) {
   auto& sandbox = Sandbox::fresh();
   const auto url = sandbox.base_url() + "/products";

@@ -238,8 +238,8 @@ TEST(Json, Equality) {
   EXPECT_NE(parse(R"({"a":1})"), parse(R"({"a":1,"b":null})"));
   EXPECT_EQ(parse(R"({"a":0,"a":1})"), parse(R"({"a":1})"));
   EXPECT_NE(parse("[1,2]"), parse("[2,1]"));
-  // The objects on all 60 levels repeat a name. The comparison must visit each value only once: any more would take
-  // exponential time.
+  // The objects on all 60 levels repeat a name. The comparison must visit each value only once: visiting values
+  // repeatedly would take exponential time.
   std::string doubled = "1";
   for (int i = 0; i < 60; ++i) doubled = R"({"a":)" + doubled + R"(,"a":)" + (i < 10 ? doubled : "2") + "}";
   EXPECT_EQ(parse(doubled), parse(doubled));

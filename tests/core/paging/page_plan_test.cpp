@@ -8,7 +8,7 @@
 namespace billcore::detail {
 namespace {
 
-// Reads a list that does not change to its end; returns the page numbers in the order of reading.
+// Reads an unchanging list to its end; returns the page numbers in the order of reading.
 std::vector<std::int64_t> read_to_end(PagePlan& plan, std::int64_t last) {
   std::vector<std::int64_t> out;
   while (const auto wanted = plan.wanted(true)) {
@@ -57,8 +57,8 @@ TEST(PagePlan, AsksForMoreOnlyWhenThatIsAllowed) {
   EXPECT_FALSE(PagePlan(1, 1).ahead(true));
 }
 
-// Pages 2 to 9 are prefetched when page 1 has arrived. If the list then grows, pages 2 to 9 are out of date and are
-// requested again; page 10 is not.
+// Pages 2 to 9 are prefetched once page 1 has arrived. If the list then grows, the prefetched pages are out of date,
+// and the plan requests them again. Page 10 was not prefetched, so the plan does not request it again.
 TEST(PagePlan, AsksAnewForWhatCameTooEarly) {
   PagePlan plan(1, 8);
   plan.came(20);
@@ -109,7 +109,7 @@ TEST(PagePlan, EndsWhenTheListShrankToBeforeTheBorder) {
     static_cast<void>(plan.take(page));
     ASSERT_TRUE(plan.go_on());
   }
-  plan.came(3);  // the answer for page 4: the list has only 3 pages
+  plan.came(3);  // the answer to the request for page 4 states that the list has only 3 pages
   ASSERT_TRUE(plan.must_read_again(Move::other, 4));
   plan.came(3);
   static_cast<void>(plan.take(3));

@@ -1,5 +1,5 @@
-// Tests lists of faulty services over real sockets: the items yielded before the error, the text of the error, and
-// reading on after the error.
+// Tests how the pager reads lists from faulty services, over real sockets: which items it yields before the error,
+// the text of the error, and how reading continues after the error.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -130,7 +130,7 @@ TEST_P(PagerErrors, AServerThatRepeatsPage1ForEver) {
   EXPECT_EQ(error.detail().method, "GET");
   EXPECT_EQ(error.detail().http_status, 200);
   EXPECT_EQ(seen, up_to(3));
-  pager.stop();  // requests in flight would block the server, which serves one connection at a time
+  pager.stop();  // ends the prefetches: they would block the server, which serves one connection at a time
   // The server returns the requested page number, but the same records on every page.
   auto same = client.products().list();
   error = error_of([&] { read_on(same); });

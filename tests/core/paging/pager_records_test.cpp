@@ -63,7 +63,8 @@ TEST(PagerRecords, AnItemThatIsNoObjectIsAnErrorInItsPlace) {
   EXPECT_EQ(told(pager), all);
   EXPECT_EQ(pager.verdict()->reason, "undecodable_item");
   EXPECT_EQ(list.asked, (Numbers{1, 2}));
-  // next_page() throws each item's error once, then it returns the page without the bad items.
+  // next_page() first throws the error of each bad item, one per call; then it returns the page without the bad
+  // items.
   Script same = list;
   same.asked.clear();
   auto pages = same.pager();

@@ -64,7 +64,8 @@ struct Reading {
 
 constexpr int size = 60;
 constexpr int per_page = 2;
-// Number of ids that a state keeps. The state also has one 0 in place of an id, which shows that ids were forgotten.
+// Number of ids in a state that has dropped older ids. In place of one more id, the state has a 0, which shows that
+// ids were dropped.
 constexpr int remembered = 18 * per_page - 1;
 
 bool has_all(const Reading& reading) {
@@ -173,7 +174,7 @@ TEST(PagerResume, GrowingAllTheTime) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A resumed list may have more pages without a new record than a list that is read from its beginning.
+// After a resume, the pager accepts more consecutive pages without a new record than when it reads from page 1.
 TEST(PagerResume, ManyPagesOfKnownRecords) {
   Growing list(200, per_page);
   Reading reading;
@@ -187,7 +188,7 @@ TEST(PagerResume, ManyPagesOfKnownRecords) {
   EXPECT_EQ(rest.verdict(), std::nullopt);
   reading.take(rest);
   EXPECT_FALSE(reading.twice());
-  // A list whose further pages only repeat the same records is still an error.
+  // A list that repeats the same records without end is still an error.
   auto liar = made_pager(
       [](std::int64_t number) {
         return document(Made{{std::to_string(1 + number % 5)}, number, 1'000'000'000, 200});
@@ -323,8 +324,8 @@ TEST(PagerResume, AStateCarriesTheCount) {
   }
 }
 
-// From a state of version 1, the pager cannot know whether ids were forgotten. From version 2 it can, by the count of
-// records.
+// A state of version 1 does not show whether ids were dropped. A state of version 2 does, because it stores the count
+// of records.
 TEST(PagerResume, AnOldStateOfAListThatHasGrown) {
   for (const char version : {'1', '2', '3'}) {
     Growing list(size, per_page);

@@ -33,7 +33,7 @@ struct Plan {
   int concurrency = 1;
   bool strict = false;
   double stops = 0;          // probability that a new pager resumes after an item
-  TotalText unreadable{};    // returns a `total` that the pager cannot read
+  TotalText unreadable{};    // makes the text of a `total` that the pager cannot read
   double without_total = 0;  // probability that a page has an unreadable `total`
   int per_page = 5;
   int most_records = 60;  // largest number of records at the beginning
@@ -128,7 +128,7 @@ class WorldSource final : public detail::PageSource {
 
 struct Outcome {
   std::string_view reason = {};  // empty: complete
-  std::size_t missed = 0;        // records that were never yielded, though always present
+  std::size_t missed = 0;        // records that were in the list all the time but were never yielded
   std::size_t twice = 0;
 };
 
@@ -273,7 +273,7 @@ TEST(PagerSimulation, BothWithASecondReading) {
 TEST(PagerSimulation, BothWithOneReading) {
   for (const double chance : {0.02, 0.2, 0.4}) {
     const auto sum = many({0, chance, chance, 1, false}, runs);
-    EXPECT_LT(sum.falsely, runs / 20) << chance;  // the library does not promise this
+    EXPECT_LT(sum.falsely, runs / 20) << chance;  // an observed bound; the library does not promise it
     std::printf("both %.2f: %d complete, %d of them falsely, %d with something missed\n", chance, sum.complete,
                 sum.falsely, sum.missed);
   }

@@ -157,7 +157,7 @@ ErrorCode code_of(Pager<Item> pager) {
 }
 
 TEST(Pager, RefusesWhatWouldSkipOrLoop) {
-  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // not the requested page
+  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // page 2 instead of page 1
   // Page 2 is empty, but claims that more pages follow.
   EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);
   Script repeated{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}}};
@@ -211,7 +211,7 @@ TEST(Pager, ARefusedPageLeavesNothingBehind) {
   EXPECT_EQ(pager.next()->id(), Id(1));
   EXPECT_THROW((void)pager.next(), Error);
   EXPECT_FALSE(pager.buffered());
-  EXPECT_THROW((void)pager.next_page(), Error);  // must not return an empty page instead
+  EXPECT_THROW((void)pager.next_page(), Error);  // must throw again, not return an empty page
   const auto page = pager.next_page();
   EXPECT_EQ(page->current_page(), 3);
   EXPECT_EQ(page->items().size(), 1U);
@@ -253,7 +253,7 @@ TEST(Pager, AListThatMovedBetweenTwoLives) {
   };
   const Made same_second{{"3", "4"}, 2, 3, 6};
   const Made same_third{{"5", "6"}, 3, 3, 6};
-  // The total is always the same: where the list changes, one record was added at the head and one was deleted.
+  // The total never changes: when the list changes, one record is added at its head and another one is deleted.
   for (const auto& each : std::vector<Case>{
            {0, {{{"1", "2"}, 1, 3, 6}, same_second, same_third}, {"1", "2", "3", "4", "5", "6"}, ""},
            {0,

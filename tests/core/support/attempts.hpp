@@ -1,4 +1,4 @@
-// A server whose answers may never end, and hooks that record the attempts of each call.
+// A server that can leave answers unfinished, and hooks that record the attempts of each call.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ struct Made {
   std::int64_t current;
   std::int64_t pages;
   std::int64_t total = -1;               // negative: the page has no total
-  std::vector<std::string> others = {};  // items after those of `ids`, as JSON texts
+  std::vector<std::string> others = {};  // JSON texts of further items, which follow the items with `ids`
 };
 
 inline std::shared_ptr<const detail::Document> document(const Made& page) {

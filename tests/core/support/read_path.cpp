@@ -11,7 +11,7 @@
 namespace billcore::test {
 namespace {
 
-// The rest of a dotted path, which is not yet followed.
+// The part of a dotted path that has not been followed yet.
 struct Path {
   std::string_view rest;
 
@@ -52,7 +52,8 @@ std::string json(const std::optional<Time>& time) { return time ? json(*time) : 
 template <typename T>
 std::string resource(const T& view, Path path);
 
-// Reads a list of views: returns the whole list as JSON, or one element whose index begins the path.
+// Reads a list of views and returns JSON. An empty path selects the whole list; otherwise the path begins with the
+// index of an element.
 template <typename T>
 std::string listed(const Resource& owner, std::string_view field, const std::vector<T>& views, Path path) {
   if (path.empty()) return json(owner.find(field).value());

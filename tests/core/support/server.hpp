@@ -50,7 +50,8 @@ class Sandbox {
 /// Returns the sandbox's subscription with this reference.
 [[nodiscard]] Subscription demo(const Client& client, const std::string& reference);
 
-/// Answers every request with the result of `answer` for its head; closes the connection after each answer.
+/// Answers every request with the text that `answer` returns for the request's head; closes the connection after each
+/// answer.
 class ScriptedServer {
  public:
   explicit ScriptedServer(std::function<std::string(const std::string& head)> answer);

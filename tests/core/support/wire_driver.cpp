@@ -42,7 +42,7 @@ ClientOptions client_options(const Value& from) {
   return options;
 }
 
-// How far a list was read.
+// How far a list was read before an error.
 struct Progress {
   std::size_t items_before = 0;
   std::string state;  // empty when there was no list to read

@@ -1,7 +1,7 @@
 // Tests that no freed memory holds a secret. The test's allocators search every block of libcrypto and of operator
-// new when the block is freed, and at the end all blocks in use. They search for the secrets, the states that HMAC
-// derives from the secrets, and the right MAC of a message that was refused. This is a separate program, because it
-// replaces the allocators. The stack is not checked.
+// new when the block is freed, and at the end of the program all blocks in use. The allocators search for the
+// secrets, the states that HMAC derives from the secrets, and the right MAC of a message that was refused. This is a
+// separate program, because it replaces the allocators. The stack is not checked.
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>

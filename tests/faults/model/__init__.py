@@ -1,4 +1,5 @@
-"""A model of HTTP connections: a peer that acts at random, random concurrent callers, and the rules for both.
+"""A model of HTTP connections: a peer that acts at random, concurrent callers that make random calls, and the rules
+that the peer and the client must obey.
 
     PYTHONPATH=PACKAGE:tests python -m faults.model [--seconds N] [SEED…]
 

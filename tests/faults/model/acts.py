@@ -13,7 +13,7 @@ from .peer import Act
 from .service import refusal
 
 Make = Callable[[random.Random], Step]
-# Maps a status to whether a write with this answer may have had an effect.
+# Maps each status to whether a write that gets this status may have had an effect.
 EFFECTS = {
     301: False,
     401: False,

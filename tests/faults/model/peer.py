@@ -25,7 +25,7 @@ MOST_CONNECTIONS = 1000
 
 @dataclass(frozen=True)
 class Act:
-    """What the peer does with one request. spoils: afterwards the connection has bytes that belong to no answer."""
+    """What the peer does with one request. spoils: after the act, stray bytes remain on the connection."""
 
     name: str
     step: Step
@@ -38,8 +38,8 @@ Draw = Callable[[random.Random], Act]
 
 
 class Peer(Proxy):
-    """A server that acts at random. draw: chooses the act for a request. plain: the honest act. kind: the class of a
-    connection."""
+    """A server that acts at random. draw: chooses the act for a request at random. plain: the act that answers
+    honestly. kind: the class for the connections."""
 
     def __init__(
         self, seed: str, service: Service, draw: Draw, plain: Act, kind: type[Drawn], tls: ssl.SSLContext | None
@@ -88,7 +88,7 @@ class Peer(Proxy):
                 connection.between(random.Random(f"{self.seed} pause {number} {connection.last}"))
 
     def quieten(self) -> None:
-        """Makes all further acts honest. Closes the connections that cannot answer."""
+        """Makes all further acts honest. Closes the connections on which the peer no longer answers."""
         self.calm = True
         self.forget()
         for sock in self._held:

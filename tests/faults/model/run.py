@@ -31,7 +31,7 @@ MOST_SHOWN = 60
 
 
 class BrokenPromiseError(AssertionError):
-    """The client broke a rule in the run of a seed."""
+    """The client broke a rule during the run of a seed."""
 
 
 @dataclass

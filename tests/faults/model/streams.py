@@ -66,7 +66,7 @@ class Http2Peer(Drawn, Http2Connection):
         self._taken: dict[int, tuple[Asked, Act]] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
-        self._stalled = False  # the peer does not send on this connection any more
+        self._stalled = False  # the peer has stopped sending on this connection
         self._processed = False  # the client has processed everything sent before the stall
         self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
         self._suspect = False  # one of the ignored streams was cancelled
@@ -127,7 +127,8 @@ class Http2Peer(Drawn, Http2Connection):
         self.hopeless = self.hopeless or count == 0
 
     def send_half_a_frame(self) -> None:
-        """Sends only the header of a ping frame. The client reads the bytes that follow as the ping's payload."""
+        """Sends only the header of a ping frame. The client then takes the next bytes on the connection for the
+        ping's payload."""
         self.send_raw(frame(6, 0, 0, bytes(8))[:9])
         self.hopeless = True
 
@@ -235,7 +236,8 @@ def twice(stream: DrawnStream) -> None:
 
 
 def unasked(number: int) -> Step:
-    """Sends the honest answer, and a second one on a stream that the client has not opened and does not open next."""
+    """Sends the honest answer, and another answer on a stream that the client has not opened and will not open
+    next."""
 
     def step(stream: DrawnStream) -> None:
         http2.passing(stream)
@@ -257,7 +259,7 @@ def go_away(chance: random.Random, *, first: bool) -> Step:
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
-        if (code, last) != (Codes.NO_ERROR, MOST):  # only a GOAWAY with these values still allows new streams
+        if (code, last) != (Codes.NO_ERROR, MOST):  # only GOAWAY with NO_ERROR and MOST still allows new streams
             stream.peer.hopeless = True
 
     return step
@@ -291,7 +293,8 @@ def stalling(stream: DrawnStream) -> None:
 
 
 def early_end(stream: DrawnStream) -> None:
-    """Answers completely before the request has ended, then resets the stream with NO_ERROR. RFC 9113 allows this."""
+    """Sends the whole answer before the request has ended, then resets the stream with NO_ERROR. RFC 9113 allows
+    this."""
     http2.passing(stream)
     stream.reset_stream(Codes.NO_ERROR)
 

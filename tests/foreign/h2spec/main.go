@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	preface     = 24 // length of the text that a client sends before its frames
+	preface     = 24 // length of the HTTP/2 connection preface
 	frameHead   = 9
 	headersType = 1
 )

@@ -31,7 +31,7 @@ std::map<int, std::int64_t>& timers() {
   return due_at;
 }
 
-// Makes the kernel fire each timer that has expired by this clock, because the kernel does not use this clock.
+// Makes the kernel fire each timer that has expired by the simulated clock, which the kernel does not use.
 void fire_timers() {
   for (auto each = timers().begin(); each != timers().end();) {
     const auto [descriptor, due] = *each;

@@ -16,8 +16,8 @@
 namespace billcore::fuzz {
 namespace {
 
-// The longest waits, in milliseconds of real time, until the kernel delivers a packet on loopback. Sent bytes must
-// arrive before the client reads, so that runs are repeatable; the end of a stream may arrive later.
+// How long to wait at most, in milliseconds of real time, until the kernel delivers a packet on loopback. Sent bytes
+// must arrive before the client reads, so that runs are repeatable; the end of a stream may arrive later.
 constexpr int data_patience = 100;
 constexpr int end_patience = 10;
 constexpr int much_unread = 16 << 10;  // with more unread bytes, the client is not reading; its buffer may be full

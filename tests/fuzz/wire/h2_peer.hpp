@@ -89,7 +89,7 @@ class H2Peer final : public Peer {
   void begin_answer(std::size_t index, const Step& step, std::size_t at);
   void begin_frame(std::size_t index, const Step& step, std::size_t at);
   void put_frame(std::size_t index, const Frame& frame, std::size_t size);
-  /// Records that from now on the expected results of the calls in flight on the connection are unknown.
+  /// Marks the calls in flight on the connection: from now on their expected results are unknown.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);

@@ -23,8 +23,8 @@ struct Received {
   std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
 };
 
-/// The bytes that the peer sent over one connection, and when. Each HTTP/2 stream counts as one connection, and its
-/// answer is recorded as the equivalent HTTP/1 bytes.
+/// The bytes that the peer sent over one connection, and when. Each HTTP/2 stream counts as one connection, and the
+/// answer on it is recorded as the equivalent HTTP/1 bytes.
 struct Sent {
   std::string bytes;
   std::vector<std::pair<std::size_t, std::int64_t>> times;  // number of bytes sent so far, and the time

@@ -19,8 +19,9 @@ namespace {
 constexpr long two_days = 2L * 24 * 60 * 60;
 constexpr std::string_view alpn_h2("\x02h2", 3);
 
-// Clears OpenSSL's error queue and restores SIGPIPE, so that the peer does not affect the client's TLS on the same
-// thread. Only the peer's calls ignore SIGPIPE, because OpenSSL writes to sockets without MSG_NOSIGNAL.
+// Ignores SIGPIPE during a call of the peer, because OpenSSL writes to sockets without MSG_NOSIGNAL. Afterwards
+// restores SIGPIPE and clears OpenSSL's error queue, so that the peer does not affect the client's TLS on the same
+// thread.
 class Tidy {
  public:
   Tidy() : before_(std::signal(SIGPIPE, SIG_IGN)) {}

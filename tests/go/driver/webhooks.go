@@ -121,7 +121,7 @@ func matches(r *request, verifier *webhook.Verifier) (any, error) {
 	deliveries, _ := decode[[]map[string]json.RawMessage](r.Args["deliveries"])
 	for _, delivery := range deliveries {
 		one := &request{Args: delivery}
-		_, _ = verifier.Verify(body(one), string(octets(delivery["signature"]))) // only the match counts are used
+		_, _ = verifier.Verify(body(one), string(octets(delivery["signature"]))) // only the verifier's match counts are used
 	}
 	counts := []uint64{}
 	for i := range verifier.Secrets() {

@@ -1,4 +1,4 @@
-"""Mistakes of users. Every type checker refuses the lines marked as wrong, and no other lines.
+"""Mistakes that users make. Every type checker refuses the lines marked as wrong, and no other lines.
 
 If a mark names checkers, only those checkers refuse the line: ty does not check the keywords of a TypedDict, and some
 checkers do not report a comparison of two literals that are never equal.

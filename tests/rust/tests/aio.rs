@@ -90,7 +90,7 @@ async fn a_future_that_is_dropped_early_sends_nothing() {
     assert_eq!(service.sent().len(), 2);
 }
 
-/// The limit counts pending and dropped calls together, until the transfer of a dropped call has ended.
+/// A dropped call counts toward the limit, like a pending one, until its transfer has ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_futures_do_not_pile_up() {
     let service = serve(wrapped(&order(1)));
@@ -220,7 +220,7 @@ fn a_runtime_that_is_gone() {
         }
     });
     runtime.shutdown_background();
-    drop(call); // dropping it still cancels the transfer, through the call's token
+    drop(call); // dropping the call still cancels its transfer, through the call's cancel token
     wait("the transfer ends", || service.broken() == 1);
 }
 

@@ -71,7 +71,7 @@ fn cancelling_ends_the_transfer() {
         let (before, sent) = (service.broken(), service.sent().len());
         let token = CancelToken::new().unwrap();
         let client = client.with_call(CallOptions::new().cancel(&token));
-        let client = client.with_call(CallOptions::new().timeout(Duration::from_secs(60))); // the token stays set
+        let client = client.with_call(CallOptions::new().timeout(Duration::from_secs(60))); // keeps the token
         let failed = thread::scope(|scope| {
             let call = scope.spawn(|| match write {
                 true => client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()),
@@ -122,7 +122,7 @@ fn deadlines_and_timeouts() {
     drop(failed);
     assert!(kept.outcome_unknown() && kept.path() == Some("/subscription/hang/order"));
     let sent = service.sent().len();
-    wait("the deadline", || Instant::now() >= deadline); // the call above may end a fraction of a millisecond early
+    wait("the deadline", || Instant::now() >= deadline); // the call above may end just before the deadline
     error(client.with_call(call).orders().get("o"), ErrorCode::Timeout);
     assert_eq!(service.sent().len(), sent, "nothing is sent after the deadline");
     let short = client.with_options(ClientChanges::new().timeout(soon)).unwrap();

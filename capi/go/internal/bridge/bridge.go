@@ -1,11 +1,11 @@
-// Package bridge contains functions of package model that only this module may call, so that model need not export
-// them. Package model sets these functions when it is initialised.
+// Package bridge gives the other packages of this module access to functions that package model does not export.
+// Package model sets the variables of this package when it is initialised.
 package bridge
 
 import "billcore/internal/handle"
 
 var (
-	// LoadError returns an error when the C library found at run time has another major or minor version than the one
+	// LoadError returns an error when the C library found at run time does not have the major and minor version that
 	// this program was compiled with. NewClient, NewVerifier and ParseUnverified return that error.
 	LoadError func() error
 	// NewError makes a *model.Error; code is a model.Code.
@@ -13,14 +13,16 @@ var (
 	// TakeError reads an error of the C library and frees it. ended is the error of the context that ended the call,
 	// or nil.
 	TakeError func(status int32, from handle.Pointer, ended error) error
-	// Ended makes the context's error (cause) the wrapped error of err, a new *model.Error, so that errors.Is finds it.
+	// Ended stores the context's error (cause) as the wrapped error of err, which must be a new *model.Error, so that
+	// errors.Is finds cause in err.
 	Ended func(err, cause error) error
 	// NativeError returns the C error object of a *model.Error that reports a write of unknown outcome, or a search that
 	// may have missed orders; nil for other errors.
 	NativeError func(err error) *handle.Handle
 	// NewEvent takes ownership of an event of the C library; it returns a *model.Event.
 	NewEvent func(from handle.Event) any
-	// Record takes ownership of a resource of the C library. like is an empty record of the type to return.
+	// Record takes ownership of a resource of the C library. Record returns a record of the same type as like, which is
+	// an empty record.
 	Record func(like any, from handle.Pointer) any
 	// Items returns a func(int) that returns the record at an index of a page. The records have the type of the value
 	// like; count is the number of items of the page.

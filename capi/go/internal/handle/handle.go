@@ -7,13 +7,14 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	_ "billcore/internal/cgo" // fails to compile, with an explanation, when cgo is off
+	_ "billcore/internal/cgo" // stops the build, with an explanation, when cgo is off
 )
 
 // Pointer points to an object of the C library; the packages of this module pass it to each other.
 type Pointer struct{ C unsafe.Pointer }
 
-// String copies a text of the C library. String is used instead of C.GoStringN, which accepts no length over 2 GiB.
+// String copies a text of the C library. C.GoStringN cannot replace String, because it accepts only lengths up to 2
+// GiB.
 func String[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) string {
 	return string(unsafe.Slice((*byte)(data), length))
 }
@@ -46,7 +47,7 @@ type Handle struct {
 	pointer unsafe.Pointer
 	free    func(unsafe.Pointer)
 	users   atomic.Int64 // number of calls that use the object, plus the constant `closed` (negative) after Close
-	ballast []byte       // unused memory: see Set
+	ballast []byte       // memory that only the garbage collector's accounting needs: see Set
 }
 
 // ballastShare is the estimated size of an object's C memory divided by the size of the handle's ballast: see Set.
@@ -55,8 +56,8 @@ const ballastShare = 4
 const closed = -1 << 62
 
 // Set stores the object that an empty handle then owns. bytes is an estimate of the object's C memory. Go's garbage
-// collector does not count C memory, so in a program that reads long lists it would run too late. Therefore the
-// handle also keeps unused Go memory (the ballast), which the collector counts.
+// collector does not count C memory, so the collector would run too late in a program that reads long lists.
+// Therefore the handle also keeps unused Go memory (the ballast), which the collector counts.
 func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes int64) {
 	h.pointer, h.free = pointer, free
 	if bytes > 0 {
@@ -106,8 +107,8 @@ func (h *Handle) Close() {
 // Closed reports whether Close was called.
 func (h *Handle) Closed() bool { return h.users.Load() < 0 }
 
-// release frees the object once. A call of Use after Close increments `users` and decrements it again, so release may
-// be called several times.
+// release frees the object in its first call; later calls do nothing. There may be later calls, because a call of Use
+// after Close increments `users` and decrements it again.
 func (h *Handle) release() {
 	if h.users.CompareAndSwap(closed, closed+1<<61) {
 		h.free(h.pointer)

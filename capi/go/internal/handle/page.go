@@ -1,6 +1,6 @@
 package handle
 
-// Page is a page of a list. Package billcore implements this interface, so that package model need not link
+// Page is a page of a list. Package billcore implements Page, so that package model can read pages without linking
 // libbillcore.
 type Page interface {
 	// Column reads one field of all items; it returns nil when the C library returns an error. key is the name of the
@@ -17,7 +17,7 @@ type Cell struct {
 	Kind   CellKind
 }
 
-// CellKind is the kind of value in a field of an item. The numbers are those of billcore_cell_kind.
+// CellKind is the kind of value in a field of an item. The numbers are the same as those of billcore_cell_kind in C.
 type CellKind uint8
 
 // The kinds of cells.

@@ -92,7 +92,7 @@ impl fmt::Debug for Event {
     }
 }
 
-/// Serialises the event as the body received.
+/// Serialises the event as the JSON body that was received.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Event {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

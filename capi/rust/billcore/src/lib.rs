@@ -13,11 +13,11 @@
 //! # }
 //! ```
 //!
-//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true when the service may have done a write,
-//!   but the library cannot know. Before you send such a write again, check whether it was done (for a charge, with
+//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true when the library cannot know whether the
+//!   service has done a write. Before you send such a write again, check whether it was done (for a charge, with
 //!   [`Subscriptions::find_charges`]). A write that fails with [`ErrorCode::Decode`] was done, but the service's
-//!   answer does not match the interface. After [`ErrorCode::OutOfMemory`] it is not known whether the write was
-//!   done. After any other error the write was not done.
+//!   answer does not match the interface. After [`ErrorCode::OutOfMemory`] the caller cannot know whether the write
+//!   was done. After any other error for which `outcome_unknown` is false, the write was not done.
 //! - **Resources** are views of the JSON that the service sent. A getter borrows from its resource. A getter returns an
 //!   error when the service sent a value that the interface does not allow, and `None` for a field that is null or
 //!   absent.
@@ -35,8 +35,8 @@
 //! - **Webhooks**: see [`webhook`]. Webhooks do not need the feature `client`.
 //! - **Async**: the type `AsyncClient`, with the feature `tokio`.
 //!
-//! The crate and the C library must have the same major and minor version. The constructors of clients and verifiers
-//! check this.
+//! The constructors of clients and verifiers check that the crate and the C library have the same major and minor
+//! version.
 
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

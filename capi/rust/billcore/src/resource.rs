@@ -116,8 +116,8 @@ macro_rules! owned_resource {
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value().map(crate::Value::own)
             }
-            /// The field with this name, even when this version has no method for the field or the field's value is
-            /// null.
+            /// Any field by its name, even one for which this version has no method. A field that is null is returned
+            /// as a null value.
             pub fn field(&self, name: &str) -> crate::Result<Option<crate::Value>> {
                 Ok(self.0.field(name)?.map(crate::Value::own))
             }
@@ -193,17 +193,18 @@ macro_rules! borrowed_part {
 pub(crate) use borrowed_part;
 
 owned_resource!(
-    /// An object whose kind this version does not know: the data of an event type that is newer than this version.
+    /// An object that has no type of its own: the data of a test.hook event, or of an event that this version does
+    /// not know.
     Resource, []
 );
 
 impl crate::Subscription {
     /// Whether the subscription is still paid for at the instant `at`. The result is false for the statuses pending,
     /// future_start, unpaid and expired. In any other status the subscription is usable until
-    /// [`ends_at`](Self::ends_at). If `ends_at` is null, a cancelled subscription is not usable, and any other is
-    /// usable without end. Fails with [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a
-    /// reduced webhook payload; then get the subscription by its id. Fails with [`ErrorCode::Decode`] for a status
-    /// that this version does not know. Service interface: States and transitions.
+    /// [`ends_at`](Self::ends_at). If `ends_at` is null, a cancelled subscription is not usable; in the remaining
+    /// statuses the subscription is usable indefinitely. Fails with [`ErrorCode::MissingField`] when `ends_at` is
+    /// needed but absent, as in a reduced webhook payload; then get the subscription by its id. Fails with
+    /// [`ErrorCode::Decode`] for a status that this version does not know. Service interface: States and transitions.
     pub fn usable_at(&self, at: Timestamp) -> Result<bool> {
         self.native().usable_at(at.unix_micros())
     }

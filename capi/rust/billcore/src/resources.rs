@@ -37,7 +37,7 @@ impl Subscription {
     pub fn ends_at(&self) -> Result<Option<Timestamp>> {
         self.fields().maybe_time("ends_at?")
     }
-    /// An instant. `None` when the field is null or absent. Service interface: Subscription.
+    /// End of the trial period. `None` when the field is null or absent. Service interface: Subscription.
     pub fn trial_ends_at(&self) -> Result<Option<Timestamp>> {
         self.fields().maybe_time("trial_ends_at?")
     }
@@ -53,17 +53,17 @@ impl Subscription {
     pub fn status(&self) -> Result<SubscriptionStatus<'_>> {
         self.fields().text("status").map(Into::into)
     }
-    /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+    /// Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer. Service
     /// interface: Subscription.
     pub fn update_card_url(&self) -> Result<&str> {
         self.fields().text("update_card_url")
     }
-    /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+    /// Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer. Service
     /// interface: Subscription.
     pub fn invoices_url(&self) -> Result<&str> {
         self.fields().text("invoices_url")
     }
-    /// Signed URL of the billing portal. Do not log it: anyone who has this URL can act for the customer. Service
+    /// Signed URL of the billing portal. Do not log this URL: anyone who has it can act for the customer. Service
     /// interface: Subscription.
     pub fn cancel_url(&self) -> Result<&str> {
         self.fields().text("cancel_url")
@@ -116,7 +116,7 @@ impl Order {
     pub fn state(&self) -> Result<OrderState<'_>> {
         self.fields().text("state").map(Into::into)
     }
-    /// Identifier that the billing method gave the payment. `None` when the field is null or absent. Service
+    /// Identifier that the billing method assigned to the payment. `None` when the field is null or absent. Service
     /// interface: Order.
     pub fn remote_id(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("remote_id?")
@@ -190,15 +190,15 @@ impl Product {
     pub fn images(&self) -> Result<Vec<ProductImage>> {
         Ok(self.fields().list("images")?.into_iter().map(ProductImage).collect())
     }
-    /// True or false. Service interface: Product.
+    /// A boolean. Service interface: Product.
     pub fn use_cart(&self) -> Result<bool> {
         self.fields().boolean("use_cart")
     }
-    /// True or false. Service interface: Product.
+    /// Whether the service tracks the product's stock. Service interface: Product.
     pub fn stock_tracking(&self) -> Result<bool> {
         self.fields().boolean("stock_tracking")
     }
-    /// True or false. Service interface: Product.
+    /// Whether the product is out of stock. Service interface: Product.
     pub fn out_of_stock(&self) -> Result<bool> {
         self.fields().boolean("out_of_stock")
     }
@@ -209,7 +209,7 @@ impl Product {
 }
 
 owned_resource!(
-    /// A product group. The service sends it only in events. Service interface: Product group.
+    /// A product group, which the service sends only in events. Service interface: Product group.
     ProductGroup, ["id", "name"]
 );
 
@@ -307,15 +307,16 @@ impl<'a> ProductStrings<'a> {
     pub fn type_(&self) -> Result<&'a str> {
         self.fields().text("type")
     }
-    /// A text. `None` when the field is null or absent. Service interface: Product.
+    /// The price, as text for display. `None` when the field is null or absent. Service interface: Product.
     pub fn price(&self) -> Result<Option<&'a str>> {
         self.fields().maybe_text("price?")
     }
-    /// A text. `None` when the field is null or absent. Service interface: Product.
+    /// The price with VAT, as text for display. `None` when the field is null or absent. Service interface: Product.
     pub fn price_with_vat(&self) -> Result<Option<&'a str>> {
         self.fields().maybe_text("price_with_vat?")
     }
-    /// A text. `None` when the field is null or absent. Service interface: Product.
+    /// The price without VAT, as text for display. `None` when the field is null or absent. Service interface:
+    /// Product.
     pub fn price_without_vat(&self) -> Result<Option<&'a str>> {
         self.fields().maybe_text("price_without_vat?")
     }

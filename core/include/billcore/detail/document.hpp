@@ -66,8 +66,8 @@ class Document {
   std::shared_ptr<const ResponseInfo> info_;
   void* doc_ = nullptr;
   const Node* root_ = nullptr;
-  // Position of the last raw() lookup: token number and byte offset, 32 bits each. Lookups in the order of the text
-  // scan it only once.
+  // Position of the last raw() lookup: token number and byte offset, 32 bits each. A series of lookups in text order
+  // scans the text only once.
   mutable std::atomic<std::uint64_t> last_found_{0};
 };
 

@@ -1,4 +1,4 @@
-// Go's row of the rest tables: net/http and encoding/json. Usage: rest-go CA_FILE
+// The bench program for Go in the area `rest`: net/http and encoding/json. Usage: rest-go CA_FILE
 package main
 
 import (

@@ -62,8 +62,8 @@ func cpuTime() int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-// Serve executes the command on each line of stdin until stdin ends. It makes each Row on first use and then keeps
-// it.
+// Serve executes the command on each line of stdin until stdin ends. Serve makes each Row on first use and then keeps
+// the Row.
 func Serve(newRow func(baseURL string, atOnce int) Row) {
 	rows := map[string]Row{}
 	fmt.Println("ready")

@@ -64,7 +64,7 @@ impl<T: Item> AsyncList<T> {
                 let item = page.at(self.given);
                 self.given += 1;
                 if self.given == page.len() {
-                    let _ = self.tell(); // if this fails, fetch() calls tell() again and returns its error
+                    let _ = self.tell(); // if tell() fails, fetch() calls it again and returns the error
                 }
                 return Poll::Ready(Some(item));
             }
@@ -128,7 +128,7 @@ impl<T: Item> AsyncList<T> {
         self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
     }
     /// Like [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return [`ErrorCode::InvalidArgument`]
-    /// while a page is being fetched, after the caller dropped a pending future of `next`. They return
+    /// while a page is being fetched, after the caller dropped a pending future of `next`. These four methods return
     /// [`ErrorCode::Interrupted`] when the list's tokio runtime was shut down.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
@@ -149,8 +149,8 @@ impl<T: Item> AsyncList<T> {
 }
 
 fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
-    // `peek_page` does not mark items as read. Only `tell` does, for items that `next` has returned, so `state` is
-    // exact in the middle of a page.
+    // `peek_page` does not mark items as read. Only `tell` marks items as read, after `next` has returned them, so
+    // `state` is exact in the middle of a page.
     loop {
         let Step::Item(native) = list.native().peek_page()? else { return Ok(None) };
         let page = Page::own(native)?;

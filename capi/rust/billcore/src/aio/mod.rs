@@ -17,23 +17,23 @@ pub use self::operations::*;
 use crate::client::{CancelToken, Client, RequestOptions, Response};
 use crate::error::{Error, ErrorCode, Result};
 
-/// How many calls of an [`AsyncClient`] run at once by default; see [`AsyncClient::with_limit`].
+/// How many calls of an [`AsyncClient`] may run at once by default; see [`AsyncClient::with_limit`].
 const CALLS: usize = 64;
 
 /// An asynchronous [`Client`] for tokio. Each call runs on one of tokio's threads for blocking work, so an
 /// `AsyncClient` needs a tokio runtime. Clones share the connections and the limit.
 ///
-/// Dropping the future of a call cancels the call and frees the thread at once. If the dropped call is a write, only
+/// Dropping the future of a call cancels the call, which then frees its thread. If the dropped call is a write, only
 /// the hooks learn whether the write was sent and what the answer was (see [`Attempt::path`](crate::Attempt::path)).
 /// So do not wrap the future of a charge in a time-out: use [`CallOptions::timeout`](crate::CallOptions::timeout),
 /// whose error says whether the charge may have happened.
 ///
-/// The limit (see [`AsyncClient::with_limit`]) is how many calls run at once. A call whose future was dropped counts
-/// towards the limit until its thread is free. A call beyond the limit waits; its time-out begins when the wait is
-/// over.
+/// The limit (see [`AsyncClient::with_limit`]) is the maximum number of calls that run at once. A call whose future
+/// was dropped counts towards the limit until its thread is free. A call beyond the limit waits; its time-out begins
+/// when the wait is over.
 ///
-/// The cost is one thread for each call in progress. To wait for file descriptors instead (with tokio's `AsyncFd`),
-/// the C ABI would need functions that begin a call, return the descriptors and the timer that the call waits for,
+/// Each call in progress blocks one thread. A client that waits for file descriptors instead (with tokio's `AsyncFd`)
+/// would need functions in the C ABI that begin a call, return the descriptors and the timer that the call waits for,
 /// continue the call when one of them is ready, and return the result. Today the C ABI has only blocking calls.
 #[derive(Clone)]
 pub struct AsyncClient {

@@ -10,10 +10,10 @@ impl Subscriptions<'_> {
     /// was sent, latest first. The argument `charge` is the error that the failed charge returned; any other error
     /// gives [`ErrorCode::InvalidArgument`].
     ///
-    /// The order that the charge made has a [`total`](Order::total) of amount times quantity (cents without VAT). If
-    /// no such order is found, the charge was not made, or the service is still processing it. Search again after the
-    /// time that the service may need, and charge again only when the later search finds no such order either. Fails
-    /// with [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
+    /// The [`total`](Order::total) of the charge's order is amount times quantity (cents without VAT). If no such
+    /// order is found, the charge was not made, or the service is still processing it. Wait as long as the service
+    /// may need to process a charge, then search again. Charge again only if that search finds no such order either.
+    /// Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
             Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")
@@ -22,8 +22,8 @@ impl Subscriptions<'_> {
         items(&self.client.run(|client, call| client.find_charges(charge, search.as_ref(), call))?)
     }
     /// Like [`Self::find_charges`], but takes an instant instead of the error, for example because a crash lost the
-    /// error. Returns the subscription's orders created at or after `since`, a time of the service's clock that is
-    /// rounded down to a second. The method refuses the option [`ChargeSearch::skew`]: pass an earlier instant
+    /// error. Returns the subscription's orders created at or after `since`, which is a time on the service's clock
+    /// and is rounded down to a second. The method refuses the option [`ChargeSearch::skew`]: pass an earlier instant
     /// instead.
     pub fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp, search: ChargeSearch) -> Result<Vec<Order>> {
         let (micros, search) = (since.unix_micros(), search.given.into_optional()?);

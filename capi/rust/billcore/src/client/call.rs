@@ -39,9 +39,9 @@ impl CallOptions {
         self.timeout = Timeout::Never;
         self
     }
-    /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out; with
-    /// [`CallOptions::timeout`] as well, the earlier of the two ends the call. For a list, the time left until the
-    /// deadline when the list is made becomes the time-out of each page.
+    /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out; if
+    /// [`CallOptions::timeout`] is also set, the call ends at the earlier of the two times. For a list, the time-out
+    /// of each page is the time that is left until the deadline when the list is made.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self

@@ -6,8 +6,8 @@ use crate::ffi::Cancel;
 
 /// Ends calls from another thread: pass the token with [`CallOptions::cancel`](crate::CallOptions::cancel). Once the
 /// token is triggered, a running call returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted),
-/// and a later call sends nothing. A list returns that error instead of the page that it is waiting for, or that it
-/// would fetch next. A call whose answer arrives before the trigger, or at the same moment, returns as usual.
+/// and a later call sends nothing. A list that waits for a page, or needs to fetch the next one, also returns
+/// `Interrupted`. A call whose answer arrives before the trigger, or at the same moment, returns as usual.
 ///
 /// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have happened.
 /// When `outcome_unknown` is false, nothing was sent.
@@ -56,7 +56,7 @@ impl CancelToken {
 impl Inner {
     fn trigger(&self) {
         self.native.trigger();
-        // If child() adds a child after this line, it also triggers that child: after adding, it checks whether the
+        // child() itself triggers a child that it adds after this line: after adding, child() checks whether the
         // parent is triggered.
         let children = std::mem::take(&mut *self.children.lock().unwrap_or_else(PoisonError::into_inner));
         for child in children.iter().filter_map(Weak::upgrade) {

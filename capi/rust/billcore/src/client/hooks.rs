@@ -28,7 +28,7 @@ pub struct Attempt<'a> {
     /// Whether this is a write that may or may not have happened; set after the attempt.
     pub outcome_unknown: bool,
     /// Path, with the id, of a write that was cancelled (by a token or a dropped future) after it was sent; otherwise
-    /// `None`. Such a write may have happened, and the caller of a dropped future gets no error that says so.
+    /// `None`. The cancelled write may have happened, and the caller of a dropped future gets no error that says so.
     pub path: Option<&'a str>,
 }
 

@@ -19,7 +19,7 @@ pub trait Item: Sealed + Send + Sync + 'static {}
 /// A lazy list: an iterator over items that prefetches the next pages while the caller reads the current page. A list
 /// may outlive its client, and an item may outlive its list. Dropping a list cancels the list's requests in flight.
 ///
-/// After an error the iterator returns `None` once. The `next` after that, for example in a second loop over
+/// After an error the iterator returns `None` once. The following call of `next`, for example in a second loop over
 /// [`Iterator::by_ref`], requests the failed page again. [`List::pages`] reads whole pages instead of items.
 ///
 /// Only one thread at a time may use a list: `List` is `Send`, but not `Sync`.
@@ -51,8 +51,8 @@ impl<T: Item> List<T> {
         Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
     }
 
-    /// Wraps the item or page that `step` read. After an error, it makes the iterator return `None` once, so that a
-    /// loop ends.
+    /// Converts the item or page in `step` with `own`. After an error, `take` makes the iterator return `None` once,
+    /// so that a loop ends.
     fn take<N, M>(&mut self, step: Result<Step<N>>, own: impl FnOnce(N) -> Result<M>) -> Option<Result<M>> {
         let made = match step {
             Ok(Step::Item(native)) => own(native),
@@ -82,10 +82,11 @@ impl<T: Item> List<T> {
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
-    /// The position of the list, as text. Pass this state as `resume` to a later query without `page`, in any
-    /// language. The later list continues after the last item that this list returned, even if an error ended the
-    /// reading. The state contains no secrets, but it contains the ids of the last 18 pages (or of 2 * concurrency +
-    /// 2 pages if that is more): about 4 KB with 20 records per page, 39 KB with 200. `state` sends no request.
+    /// The position of the list, as text. To resume the list later, in any language, pass the state as `resume` to a
+    /// query without `page`. The resumed list continues after the last item that this list returned, even if an error
+    /// ended the reading. The state contains no secrets, but it contains the ids of the last 18 pages (or of 2 *
+    /// concurrency + 2 pages if that is more): about 4 KB with 20 records per page, 39 KB with 200. `state` sends no
+    /// request.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
@@ -151,7 +152,7 @@ pub struct Verdict {
     /// Whether the list returned every record that existed during the whole reading.
     pub complete: bool,
     /// Why a record may have been missed, such as "`total_changed`" or "stopped". The reason "`may_repeat`" means
-    /// that the list grew by more records than [`List::state`] has ids. The list may then have missed records and
+    /// that the list grew by more records than [`List::state`] has ids, so the list may have missed records and
     /// returned others twice; drop duplicates by id.
     pub reason: Option<&'static str>,
 }

@@ -25,13 +25,13 @@ impl ClientOptions {
     pub fn timeout(self, timeout: Duration) -> Self {
         self.set(|to| to.set_milliseconds("timeout_ms", timeout))
     }
-    /// Calls have no deadline.
+    /// Lets calls run without a deadline.
     pub fn no_timeout(self) -> Self {
         self.set(|to| to.set_flag("no_timeout", true))
     }
-    /// Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries
-    /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write
-    /// only if no part of the write was sent. Default: 2.
+    /// Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries
+    /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries
+    /// a write only if no part of the write was sent. Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }
@@ -43,7 +43,7 @@ impl ClientOptions {
     /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An example is
     /// `http://user:password@proxy.example:3128`. The environment variables are `HTTPS_PROXY`, `ALL_PROXY` and
     /// `NO_PROXY`; they never apply to a `base_url` on loopback. If the service uses https, the proxy only tunnels
-    /// the connection and cannot read the API key and the requests.
+    /// the connection and cannot read the API key or the requests.
     pub fn proxy(self, url: &str) -> Self {
         self.set(|to| to.set_text("proxy", url.as_bytes()))
     }
@@ -65,8 +65,8 @@ impl ClientOptions {
     pub fn header(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("headers", name, value))
     }
-    /// On: Offer HTTP/2 with any version of libcurl. Default: only in builds that withstand frame floods and detect
-    /// truncated answers. Off: Use HTTP/1.1 only.
+    /// On: Offer HTTP/2 with any version of libcurl. Default: offer HTTP/2 only in builds that withstand frame floods
+    /// and detect truncated answers. Off: Use HTTP/1.1 only.
     pub fn http2(self, on: bool) -> Self {
         self.set(|to| to.set_flag("http2", on))
     }
@@ -96,13 +96,13 @@ impl ClientChanges {
     pub fn timeout(self, timeout: Duration) -> Self {
         self.set(|to| to.set_milliseconds("timeout_ms", timeout))
     }
-    /// Calls have no deadline.
+    /// Lets calls run without a deadline.
     pub fn no_timeout(self) -> Self {
         self.set(|to| to.set_flag("no_timeout", true))
     }
-    /// Further attempts of a failed request, made only if a retry is safe. 0: exactly one attempt. The client retries
-    /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. It retries a write
-    /// only if no part of the write was sent. Default: 2.
+    /// Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries
+    /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries
+    /// a write only if no part of the write was sent. Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }
@@ -215,7 +215,7 @@ impl ChargeOptions {
 }
 
 options!(
-    /// The product fields to change. They are sent in the order in which they were first set.
+    /// The product fields to change, sent in the order in which they were first set.
     /// Service interface: ProductWrite.
     ProductChanges, OptionsKind::Product
 );

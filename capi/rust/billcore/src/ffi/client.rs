@@ -100,7 +100,7 @@ impl Options {
         // SAFETY: as in `set_text`; the C header allows freeing the token before the options.
         check(|error| unsafe { sys::billcore_options_set_cancel(self.get(), cancel.get(), error) })
     }
-    /// The caller must keep `hooks` alive as long as any client, list or call that was made with these options.
+    /// The caller must keep `hooks` alive as long as any client, list or call made with these options exists.
     pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
         let context = Arc::as_ptr(hooks).cast_mut().cast();
         // SAFETY: as in `set_text`; clients, lists and calls of this crate keep the context alive.

@@ -135,7 +135,7 @@ unsafe fn bytes_out<'a>(from: sys::billcore_str) -> &'a [u8] {
 }
 
 /// Like [`bytes_out`], for text. The library's texts are UTF-8; for invalid UTF-8, `text_out` returns the part before
-/// the first fault.
+/// the first invalid byte.
 ///
 /// # Safety
 /// Like [`bytes_out`].

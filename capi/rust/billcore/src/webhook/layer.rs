@@ -55,7 +55,7 @@ impl<S> Layer<S> for WebhookLayer {
     }
 }
 
-/// The service that [`WebhookLayer`] makes.
+/// The tower service that [`WebhookLayer`] makes.
 #[derive(Clone, Debug)]
 pub struct WebhookService<S> {
     inner: S,

@@ -215,8 +215,8 @@ pub fn sign(body: &[u8], secret: impl Secret) -> Result<String> {
     secret.expose(|secret| ffi::sign(body, secret))
 }
 
-/// Returns a text for people that says why a signature is refused. `explain` tries the usual mistakes (the body
-/// serialised again, still in base64, with another line end; the signature in upper case or with a prefix; a secret
+/// Explains in human-readable text why a signature is refused. `explain` tries the usual mistakes (the body
+/// serialised again, still in base64, or with other line ends; the signature in upper case or with a prefix; a secret
 /// with white space or in another encoding; another one of several secrets) and names the mistake that would produce
 /// this signature. The function never accepts a signature, and shows neither a secret nor the right signature.
 /// `explain` is slow: do not call it in a request path.

@@ -6,8 +6,8 @@ use crate::error::{ErrorCode, Result};
 use crate::ffi::NativeStream;
 
 /// Checks one body that arrives in pieces and is too large to hold in memory. A `VerifierStream` stores none of the
-/// pieces. It implements [`io::Write`]. Do not use the pieces before [`VerifierStream::finish`] confirms the
-/// signature.
+/// pieces. `VerifierStream` implements [`io::Write`]. Do not use the pieces before [`VerifierStream::finish`]
+/// confirms the signature.
 ///
 /// One thread at a time may use a `VerifierStream`: it is `Send` but not `Sync`.
 ///
