@@ -879,13 +879,14 @@ class Pager(Generic[Item]):
         """
 
     def to_batches(self, fields: Iterable[str] | None = None, *, rows: int | None = None) -> Iterator[ArrowBatch]:
-        """Iterate over the records as batches of Arrow columns, a batch for each page.
+        """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
+
+        Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that
+        page, and the next step raises the error.
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
-            rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most
-                readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and
-                the next step raises the error. Left out: each page is a batch.
+            rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.
         """
 
     @property
@@ -938,13 +939,14 @@ class AsyncPager(Generic[Item]):
         """
 
     def to_batches(self, fields: Iterable[str] | None = None, *, rows: int | None = None) -> AsyncIterator[ArrowBatch]:
-        """Iterate over the records as batches of Arrow columns, a batch for each page.
+        """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
+
+        Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that
+        page, and the next step raises the error.
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
-            rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most
-                readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and
-                the next step raises the error. Left out: each page is a batch.
+            rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.
         """
 
     @property

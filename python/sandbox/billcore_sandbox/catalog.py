@@ -87,7 +87,9 @@ def main() -> int:
     """Print the samples as JSON."""
     logging.getLogger("billcore_sandbox").setLevel(logging.ERROR)  # deliveries are held back on purpose
     account, data = make()
-    json.dump({"account": account, "data": data}, sys.stdout, ensure_ascii=False, indent=1)
+    json.dump(
+        {"account": account, "made_at": START.isoformat(), "data": data}, sys.stdout, ensure_ascii=False, indent=1
+    )
     sys.stdout.write("\n")
     return 0
 

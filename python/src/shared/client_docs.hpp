@@ -450,13 +450,14 @@ inline constexpr const char* pager_to_arrow =
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.";
 inline constexpr const char* pager_to_batches_signature = "to_batches(self, fields=None, *, rows=None)";
 inline constexpr const char* pager_to_batches =
-    "Iterate over the records as batches of Arrow columns, a batch for each page.\n"
+    "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
+    "\n"
+    "Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that\n"
+    "page, and the next step raises the error.\n"
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
-    "    rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most\n"
-    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and\n"
-    "        the next step raises the error. Left out: each page is a batch.";
+    "    rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.";
 inline constexpr const char* pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* pager_state =
@@ -493,13 +494,14 @@ inline constexpr const char* async_pager_collect =
     "    limit: Maximum number of items. None: all.";
 inline constexpr const char* async_pager_to_batches_signature = "to_batches(self, fields=None, *, rows=None)";
 inline constexpr const char* async_pager_to_batches =
-    "Iterate over the records as batches of Arrow columns, a batch for each page.\n"
+    "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
+    "\n"
+    "Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that\n"
+    "page, and the next step raises the error.\n"
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
-    "    rows: Join pages: a batch has as many whole pages as fit into this number of rows, and at least one. Most\n"
-    "        readers of Arrow are faster with larger batches. If a page fails, the batch ends before that page, and\n"
-    "        the next step raises the error. Left out: each page is a batch.";
+    "    rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.";
 inline constexpr const char* async_pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* async_pager_state =

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with th
 
 # Maps a call with the cursor (|) to a text in the shown signature and a text in the shown documentation.
 SIGNATURES = {
-    "billcore.Client(|)": ("timeout: float | None = 30", "max_retries: Further"),
+    "billcore.Client(|)": ("timeout: float | None = 30", "max_retries: Maximum number"),
     "client.subscriptions.charge(|)": ("amount: int", "amount: The amount in cents, without VAT."),
     "client.subscriptions.orders(|)": ("state: OrderState | Sequence[OrderState] | None", "per_page: "),
     "client.subscriptions.find_charges(|)": ("charge: BillcoreError", "skew: "),
@@ -35,7 +35,7 @@ SIGNATURES = {
     "client.products.list().collect(|)": ("limit: int | None = None", "Args:"),
     "awaited.orders.get(|)": ("id: str | int", "No order has this id."),
     "webhooks.unwrap(|)": ("signature: str | bytes | None", "secret: "),
-    "webhooks.Verifier(|)": ("freshness: float | timedelta | None = None", "secrets: 32 bytes"),
+    "webhooks.Verifier(|)": ("freshness: float | timedelta | None = None", "secrets: A secret of 32 bytes"),
     "verifier.unwrap_request(|)": ("headers: ", "Args:"),
     "billcore.testing.event(|)": ("secret: str | bytes", "data: "),
     "subscription.usable_at(|)": ("now: datetime", "MissingFieldError"),
