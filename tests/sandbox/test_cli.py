@@ -205,6 +205,10 @@ def test_deliver_registers_receivers_and_tells_their_secrets(receiver: Receiver)
         for item in receiver.wait(4):
             expected = hmac.new(secrets[urlsplit(item.path).path], item.body, hashlib.sha256).hexdigest()
             assert item.headers["Service-Signature"] == expected
+        control = Control(ready["control_url"])
+        control.reset()
+        kept = [{"url": each["url"], "secret": each["secret"]} for each in control.endpoints()]
+        assert kept == ready["endpoints"], "a reset keeps them"
 
 
 def test_deliver_finds_its_receiver_again_in_a_database_file(tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ ANSWERS = {
     "100 Continue first": [b"HTTP/1.1 100 Continue\r\n\r\n", OK],
     "byte by byte": [bytes([byte]) for byte in OK],
     "more bytes than it announced": [OK + b"more"],
-    "another answer that nobody asked for": [OK, b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"],
+    "another answer that nobody asked for": [OK + b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"],
     "100 MB": [b"HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n", *[b"x" * (1 << 20)] * 100],
     "endless chunks": [
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",

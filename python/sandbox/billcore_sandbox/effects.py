@@ -112,7 +112,11 @@ def fail_renewal(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     again = failures < len(retries)
     work.record("renew_failed", subscription_id=str(row["id"]), failures=failures + 1)
     retry_at = clock.iso(work.now + timedelta(days=retries[failures])) if again else None
-    return {"failures": failures + 1, "retry_at": retry_at}
+    changes = {"failures": failures + 1, "retry_at": retry_at}
+    if row["renews_at"] is None or clock.parse(row["renews_at"]) > work.now:
+        # A control route let the renewal date come early: it is now, and later periods are counted from it.
+        changes["renews_at"] = changes["anchor"] = clock.iso(work.now)
+    return changes
 
 
 def expire(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:

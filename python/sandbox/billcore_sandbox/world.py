@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -159,6 +159,7 @@ class World:
         self.faults = Faults()
         self.dispatcher = Dispatcher(self)
         self.jobs = Jobs(self)
+        self.after_reset: list[Callable[[], object]] = []  # such as what registers the receivers of --deliver
         self._held: list[int] | None = None  # deliveries that start at the end of together()
 
     def start(self) -> None:
@@ -208,4 +209,6 @@ class World:
         self.dispatcher.drop()
         self.faults.clear()
         self.store.reset()
+        for register in self.after_reset:
+            register()
         self.jobs.wake()

@@ -20,7 +20,7 @@ from billcore_sandbox.errors import Refusal
 from billcore_sandbox.faults import Fault
 from billcore_sandbox.http.protocol import EXTENSION, Connection
 from billcore_sandbox.service.calls import Reply, reply
-from billcore_sandbox.service.routes import internal_error, split_path
+from billcore_sandbox.service.routes import internal_error, not_stored, split_path
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -40,9 +40,7 @@ class Recorder:
         try:
             await self._meet(scope, receive, send)
         except sqlite3.Error as error:
-            _log.error("the database cannot be written: %s", error)
-            message = f"The sandbox cannot write its database: {error}."
-            answer = reply(Refusal(500, "storage", message).body(), 500)
+            answer = reply(not_stored(error).body(), 500)
             await send(_start(answer, 0, clock.real()))
             await send({"type": "http.response.body", "body": answer.body})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import unquote
@@ -18,6 +20,8 @@ from billcore_sandbox.service import endpoints, orders, products, subscriptions
 from billcore_sandbox.service.calls import Call, Reply, parse_query, reply
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
+
+_log = logging.getLogger("billcore_sandbox")
 
 Operation = Callable[[Call], Reply]
 
@@ -70,7 +74,13 @@ def refusal_response(error: Refusal) -> Response:
 def starlette_app(routes: list[Route]) -> Starlette:
     """An application whose every error answer is an error object."""
     app = Starlette(
-        routes=routes, exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _failed}
+        routes=routes,
+        exception_handlers={
+            HTTPException: _http_error,
+            Refusal: _refused,
+            sqlite3.Error: _not_stored,
+            Exception: _failed,
+        },
     )
     # "/products/" is another path than "/products". A redirect would make clients send the key again.
     app.router.redirect_slashes = False
@@ -135,9 +145,19 @@ async def _http_error(request: Request, error: Any) -> Response:
     return answer
 
 
+async def _not_stored(request: Request, error: Any) -> Response:
+    return refusal_response(not_stored(error))
+
+
 async def _failed(request: Request, error: Any) -> Response:
     # Starlette raises the error again after this answer, and the caller of the application logs it.
     return refusal_response(internal_error())
+
+
+def not_stored(error: sqlite3.Error) -> Refusal:
+    """The answer when the database cannot be written, such as on a full disk; it is logged in one line."""
+    _log.error("the database cannot be written: %s", error)
+    return Refusal(500, "storage", f"The sandbox cannot write its database: {error}.")
 
 
 def internal_error() -> Refusal:
