@@ -15,12 +15,12 @@ import pyarrow
 import pytest
 
 import billcore
-from conformance.server import ScriptedServer
+from conformance.server import Reply, ScriptedServer
 
 from .arrow_support import INTEGERS, READERS, Row, read_duckdb, read_pyarrow
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, page
-from .test_prefetch import PER_PAGE, Book
+from .test_prefetch import PER_PAGE, Book, reading
 
 LISTS: dict[str, tuple[dict[str, Any], Callable[[billcore.Client], billcore.Pager[Any]]]] = {
     "subscriptions": (SUBSCRIPTION, lambda client: client.subscriptions.list()),
@@ -195,6 +195,42 @@ def test_awaited_batches_of_joined_pages() -> None:
             pager = client.subscriptions.orders("s")
             batches = [batch async for batch in pager.to_batches(["id"], rows=7 * PER_PAGE)]
             assert [batch.num_rows for batch in batches] == [7 * PER_PAGE, 7 * PER_PAGE, 6 * PER_PAGE]
+            assert str(pager.verdict) == "complete"
+
+    with ScriptedServer(book) as server:
+        asyncio.run(read(server.url + ACCOUNT))
+
+
+def test_an_error_ends_a_joined_batch_and_is_raised_by_the_next_step() -> None:
+    book = Book(10)
+    book.instead[7] = [Reply(status=500)]
+    with reading(book, concurrency=3) as (_, client):
+        pager = client.subscriptions.orders("s")
+        batches = pager.to_batches(["id"], rows=4 * PER_PAGE)
+        assert [next(batches).num_rows, next(batches).num_rows] == [4 * PER_PAGE, 2 * PER_PAGE]
+        with pytest.raises(billcore.ServerError, match="page=7"):
+            next(batches)
+        rest = client.subscriptions.orders("s", resume=pager.state)
+        assert [batch.num_rows for batch in batches] == [4 * PER_PAGE]
+        assert next(iter(rest)).id == 6 * PER_PAGE
+
+
+def test_a_cancelled_step_takes_no_page() -> None:
+    book = Book(10)
+    book.instead[6] = [Reply(ending="hang", send_only=0)]
+
+    async def read(url: str) -> None:
+        async with billcore.AsyncClient(base_url=url, api_key=API_KEY, concurrency=2) as client:
+            pager = client.subscriptions.orders("s")
+            batches = pager.to_batches(["id"], rows=4 * PER_PAGE)
+            assert (await anext(batches)).num_rows == 4 * PER_PAGE
+            step = asyncio.ensure_future(anext(batches))
+            while 6 not in book.asked:
+                await asyncio.sleep(0.01)
+            step.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await step
+            assert [batch.num_rows async for batch in batches] == [4 * PER_PAGE, 2 * PER_PAGE]
             assert str(pager.verdict) == "complete"
 
     with ScriptedServer(book) as server:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import gc
 import pickle
@@ -87,42 +86,6 @@ def test_batches_raise_the_error_itself_and_go_on() -> None:
         resumed = client.subscriptions.orders("s", resume=pager.state)
         assert sum(batch.num_rows for batch in batches) == 4 * PER_PAGE
         assert read_pyarrow(resumed.to_arrow(["id"]))[0]["id"] == str(56 * PER_PAGE)
-
-
-def test_an_error_ends_a_joined_batch_and_is_raised_by_the_next_step() -> None:
-    book = Book(10)
-    book.instead[7] = [Reply(status=500)]
-    with reading(book, concurrency=3) as (_, client):
-        pager = client.subscriptions.orders("s")
-        batches = pager.to_batches(["id"], rows=4 * PER_PAGE)
-        assert [next(batches).num_rows, next(batches).num_rows] == [4 * PER_PAGE, 2 * PER_PAGE]
-        with pytest.raises(billcore.ServerError, match="page=7"):
-            next(batches)
-        rest = client.subscriptions.orders("s", resume=pager.state)
-        assert [batch.num_rows for batch in batches] == [4 * PER_PAGE]
-        assert next(iter(rest)).id == 6 * PER_PAGE
-
-
-def test_a_cancelled_step_takes_no_page() -> None:
-    book = Book(10)
-    book.instead[6] = [Reply(ending="hang", send_only=0)]
-
-    async def read(url: str) -> None:
-        async with billcore.AsyncClient(base_url=url, api_key=API_KEY, concurrency=2) as client:
-            pager = client.subscriptions.orders("s")
-            batches = pager.to_batches(["id"], rows=4 * PER_PAGE)
-            assert (await anext(batches)).num_rows == 4 * PER_PAGE
-            step = asyncio.ensure_future(anext(batches))
-            while 6 not in book.asked:
-                await asyncio.sleep(0.01)
-            step.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await step
-            assert [batch.num_rows async for batch in batches] == [4 * PER_PAGE, 2 * PER_PAGE]
-            assert str(pager.verdict) == "complete"
-
-    with ScriptedServer(book) as server:
-        asyncio.run(read(server.url + ACCOUNT))
 
 
 def test_a_value_of_another_type_is_an_error_with_its_path(serve: Serve) -> None:

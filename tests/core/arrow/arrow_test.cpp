@@ -2,13 +2,11 @@
 #include "billcore/arrow.hpp"
 
 #include <gtest/gtest.h>
-#include <nanoarrow/nanoarrow.h>
 
 #include <cerrno>
-#include <cstring>
-#include <functional>
 
 #include "arrow/arrow_columns.hpp"
+#include "arrow/arrow_reader.hpp"
 #include "billcore/error.hpp"
 #include "billcore/internal.hpp"
 #include "paging/page_flow.hpp"
@@ -17,144 +15,7 @@
 namespace billcore {
 namespace {
 
-using Texts = std::vector<std::string>;
-
-std::shared_ptr<const detail::Document> page(const std::vector<Texts>& pages, std::int64_t number) {
-  std::size_t total = 0;
-  for (const auto& items : pages) total += items.size();
-  return test::parse("{\"data\":" + test::array_of(pages.at(static_cast<std::size_t>(number) - 1)) +
-                     ",\"pagination\":{\"total\":" + std::to_string(total) + ",\"current_page\":" +
-                     std::to_string(number) + ",\"total_pages\":" + std::to_string(pages.size()) + "}}")
-      .document();
-}
-
-/// A page source that returns the given pages and fails at the given page numbers.
-class Source final : public detail::PageSource {
- public:
-  Source(std::vector<Texts> pages, std::vector<int> failing) : pages_(std::move(pages)), failing_(std::move(failing)) {}
-  std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
-    const auto number = static_cast<int>(wanted.page);
-    if (!failing_.empty() && failing_.front() == number) {
-      failing_.erase(failing_.begin());
-      throw Error(ErrorCode::server, "the service answered 500");
-    }
-    return page(pages_, number);
-  }
-  void ahead(const detail::Wanted& /*wanted*/) override {}
-  void tend() noexcept override {}
-  void stop() noexcept override {}
-
- private:
-  std::vector<Texts> pages_;
-  std::vector<int> failing_;
-};
-
-template <typename T>
-Pager<T> pager_of(std::vector<Texts> pages, std::vector<int> failing = {}) {
-  return Pager<T>(std::make_shared<detail::PageFlow>(detail::PagerOptions{},
-                                                     std::make_unique<Source>(std::move(pages), std::move(failing))));
-}
-
-struct Schema : ArrowSchema {
-  Schema() : ArrowSchema{} {}
-  ~Schema() {
-    if (release != nullptr) release(this);
-  }
-  Schema(const Schema&) = delete;
-  Schema& operator=(const Schema&) = delete;
-};
-struct Array : ArrowArray {
-  Array() : ArrowArray{} {}
-  ~Array() {
-    if (release != nullptr) release(this);
-  }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-};
-
-/// Returns one value of a column as text; "null" for a null.
-std::string shown(const ArrowArrayView* column, std::int64_t row) {
-  if (ArrowArrayViewIsNull(column, row) != 0) return "null";
-  switch (column->storage_type) {
-    case NANOARROW_TYPE_STRING: {
-      const auto text = ArrowArrayViewGetStringUnsafe(column, row);
-      return {text.data, static_cast<std::size_t>(text.size_bytes)};
-    }
-    case NANOARROW_TYPE_DECIMAL128: {
-      ArrowDecimal decimal{};
-      ArrowDecimalInit(&decimal, 128, detail::decimal_digits, detail::decimal_scale);
-      ArrowArrayViewGetDecimalUnsafe(column, row, &decimal);
-      ArrowBuffer digits{};
-      ArrowBufferInit(&digits);
-      EXPECT_EQ(ArrowDecimalAppendDigitsToBuffer(&decimal, &digits), NANOARROW_OK);
-      std::string out(reinterpret_cast<const char*>(digits.data), static_cast<std::size_t>(digits.size_bytes));
-      ArrowBufferReset(&digits);
-      return out;
-    }
-    default:
-      return std::to_string(ArrowArrayViewGetIntUnsafe(column, row));
-  }
-}
-
-/// An Arrow stream and the data read from it.
-class Reader {
- public:
-  ~Reader() {
-    if (stream_.release != nullptr) stream_.release(&stream_);
-  }
-  Reader() = default;
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-
-  ArrowArrayStream* stream() { return &stream_; }
-  void release() { stream_.release(&stream_); }
-  /// Returns the rows of the next batch, their values joined by '|'; empty at the end. Sets `status` to get_next's
-  /// result.
-  Texts next() {
-    Schema schema;
-    EXPECT_EQ(stream_.get_schema(&stream_, &schema), 0);
-    Array array;
-    status = stream_.get_next(&stream_, &array);
-    if (status != 0) {
-      EXPECT_EQ(array.release, nullptr);
-      problem = stream_.get_last_error(&stream_);
-      return {};
-    }
-    return array.release == nullptr ? Texts() : rows(schema, array);
-  }
-
-  static Texts rows(const ArrowSchema& schema, const ArrowArray& array) {
-    ArrowArrayView view{};
-    EXPECT_EQ(ArrowArrayViewInitFromSchema(&view, &schema, nullptr), NANOARROW_OK);
-    EXPECT_EQ(ArrowArrayViewSetArray(&view, &array, nullptr), NANOARROW_OK);
-    ArrowError error{};
-    EXPECT_EQ(ArrowArrayViewValidate(&view, NANOARROW_VALIDATION_LEVEL_FULL, &error), NANOARROW_OK) << error.message;
-    Texts out;
-    for (std::int64_t row = 0; row < array.length; ++row) {
-      std::string line;
-      for (std::int64_t i = 0; i < array.n_children; ++i)
-        line.append(i > 0 ? "|" : "").append(shown(view.children[i], row));
-      out.push_back(line);
-    }
-    ArrowArrayViewReset(&view);
-    return out;
-  }
-
-  int status = 0;
-  std::string problem;
-
- private:
-  ArrowArrayStream stream_{};
-};
-
-template <typename T>
-Texts rows_of(const Texts& items, const ArrowFields& fields) {
-  Reader reader;
-  export_arrow(pager_of<T>({items}), reader.stream(), fields);
-  auto out = reader.next();
-  EXPECT_EQ(reader.status, 0) << reader.problem;
-  return out;
-}
+using namespace test::arrow;
 
 template <typename T>
 std::string problem_of(const std::string& item, const std::string& field) {
@@ -306,69 +167,6 @@ TEST(Arrow, WhatCannotBeAColumnLeavesThePagerBeforeItsPage) {
   export_arrow(pager, ids.stream(), Texts{"id"});
   EXPECT_EQ(ids.next(), (Texts{"2", "3"}));
   EXPECT_TRUE(ids.next().empty());
-  EXPECT_TRUE(pager.verdict()->complete);
-}
-
-/// The rows of each batch that `reader` makes of a list.
-std::vector<Texts> batches_of(detail::BatchReader& reader, detail::PageFlow& list) {
-  std::vector<Texts> out;
-  while (const auto batch = reader.read(list)) {
-    Schema schema;
-    ArrowSchemaMove(detail::export_schema(batch->columns()).get(), &schema);
-    out.push_back(Reader::rows(schema, *batch->export_array()));
-  }
-  return out;
-}
-
-TEST(Arrow, JoinedPagesHaveTheRowsOfTheirPages) {
-  const auto whole = R"({"id":7,"name":"\u00e6","vat_rate":12.5,"use_cart":true,"images":[1],"price":3})";
-  const std::vector<Texts> pages{{R"({"id":1,"name":"a","use_cart":false,"price":1})", R"({"id":2})"},
-                                 {R"({"id":3,"name":"","vat_rate":0,"images":[]})"},
-                                 {whole, R"({"id":5,"name":null,"use_cart":null})", R"({"id":6,"use_cart":true})"}};
-  const auto columns = detail::choose_columns(detail::Table::products,
-                                              Texts{"id", "name", "vat_rate", "use_cart", "images", "price", "raw"});
-  Texts each;
-  for (const auto& page : pages) {
-    for (const auto& row : rows_of<Product>(page, detail::column_names(*columns))) each.push_back(row);
-  }
-  const std::vector<std::pair<std::size_t, std::vector<std::size_t>>> sizes{
-      {1, {2, 1, 3}}, {2, {2, 1, 3}}, {3, {3, 3}}, {4, {3, 3}}, {5, {3, 3}}, {6, {6}}, {100, {6}}};
-  for (const auto& [rows, wanted] : sizes) {
-    auto pager = pager_of<Product>(pages);
-    detail::BatchReader reader(columns, rows);
-    Texts all;
-    std::vector<std::size_t> found;
-    for (const auto& batch : batches_of(reader, *internal::Access::flow(pager))) {
-      found.push_back(batch.size());
-      all.insert(all.end(), batch.begin(), batch.end());
-    }
-    EXPECT_EQ(found, wanted) << rows;
-    EXPECT_EQ(all, each) << rows;
-    EXPECT_TRUE(pager.verdict()->complete);
-  }
-}
-
-TEST(Arrow, BatchesOfAStreamGrow) {
-  std::vector<Texts> pages;
-  for (int page = 0; page < 20; ++page) pages.push_back({"{\"id\":" + std::to_string(page) + "}"});
-  const auto pager = pager_of<Order>(pages);
-  Reader reader;
-  export_arrow(pager, reader.stream(), Texts{"id"});
-  std::vector<std::size_t> sizes;
-  for (auto rows = reader.next(); !rows.empty(); rows = reader.next()) sizes.push_back(rows.size());
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 1, 2, 4, 8, 4}));
-}
-
-TEST(Arrow, AFailureEndsAJoinedBatchAndIsReportedByTheNext) {
-  const auto columns = detail::choose_columns(detail::Table::orders, Texts{"total"});
-  const std::vector<Texts> pages{{R"({"id":1,"total":1})"}, {R"({"id":2,"total":2})"}, {R"({"id":3,"total":3})"}};
-  auto pager = pager_of<Order>(pages, {3});
-  auto& list = *internal::Access::flow(pager);
-  detail::BatchReader reader(columns, 100);
-  EXPECT_EQ(reader.read(list)->rows(), 2);
-  EXPECT_THROW(static_cast<void>(reader.read(list)), Error);
-  EXPECT_EQ(reader.read(list)->rows(), 1);
-  EXPECT_FALSE(reader.read(list).has_value());
   EXPECT_TRUE(pager.verdict()->complete);
 }
 
