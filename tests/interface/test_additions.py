@@ -121,7 +121,7 @@ name = "Invoice"
 ADDED = {
     "resources.toml": [(FIELD, '  { name = "remote_id"'), (RESOURCE, '[[resource]]\nname = "CustomFieldValue"')],
     "options.toml": [(OPTION, '[[option]]\nname = "proxy"')],
-    "errors.toml": [(ERROR, "# Statuses without a class")],
+    "errors.toml": [(ERROR, "# Statuses without an error of their own")],
     "operations.toml": [
         (PARAMETER, '  { name = "description", type = "text"'),
         (OPERATION, '[[operation]]\ngroup = "Subscriptions"\nname = "cancel"'),
