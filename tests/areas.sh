@@ -181,7 +181,7 @@ area_fuzz() {
 area_tsan() {
   configure_and_build tsan
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
-  GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
+  GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python:$root/python/sandbox" run tsan ctest_in build/tsan/tests 600
 }
 # Tests a binding that uses the C ABI, against libraries installed under a prefix. `venv` is first in PATH, because
 # FOLDER may be /usr/bin, whose Python has no pytest.
