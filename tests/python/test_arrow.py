@@ -217,7 +217,7 @@ def test_an_error_ends_a_joined_batch_and_is_raised_by_the_next_step() -> None:
 
 def test_a_cancelled_step_takes_no_page() -> None:
     book = Book(10)
-    book.instead[6] = [Reply(ending="hang", send_only=0)]
+    book.instead[8] = [Reply(ending="hang", send_only=0)]
 
     async def read(url: str) -> None:
         async with billcore.AsyncClient(base_url=url, api_key=API_KEY, concurrency=2) as client:
@@ -225,7 +225,7 @@ def test_a_cancelled_step_takes_no_page() -> None:
             batches = pager.to_batches(["id"], rows=4 * PER_PAGE)
             assert (await anext(batches)).num_rows == 4 * PER_PAGE
             step = asyncio.ensure_future(anext(batches))
-            while 6 not in book.asked:
+            while 8 not in book.asked:
                 await asyncio.sleep(0.01)
             step.cancel()
             with pytest.raises(asyncio.CancelledError):

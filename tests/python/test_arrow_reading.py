@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import FrameType
 
 import polars
@@ -307,6 +309,39 @@ def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - began < 20
+
+
+def test_an_interrupted_batch_takes_no_page() -> None:
+    """The third batch is pages 3 and 4. The signal arrives while page 4 does, and page 3 is not lost."""
+
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        raise AlarmError
+
+    def ring_when_asked() -> None:
+        until(lambda: 4 in book.asked)
+        os.kill(os.getpid(), signal.SIGALRM)
+
+    book = Book(6)
+    book.instead[4] = [Reply(ending="hang", send_only=0)]
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        with reading(book, concurrency=1) as (_, client):
+            pager = client.subscriptions.orders("s")
+            reader = pyarrow.RecordBatchReader.from_stream(pager.to_arrow(["id"]))
+            assert [reader.read_next_batch().num_rows for _ in range(2)] == [PER_PAGE, PER_PAGE]
+            threading.Thread(target=ring_when_asked).start()
+            with suppress(AlarmError):
+                with suppress(OSError):  # pyarrow's own error may be raised before the handler's exception
+                    reader.read_next_batch()
+                for _ in range(1000):
+                    time.sleep(0)
+                pytest.fail("the handler's exception was lost")
+            rest = client.subscriptions.orders("s", resume=pager.state)
+            assert next(iter(rest)).id == 2 * PER_PAGE
+            assert [batch.num_rows for batch in reader] == [2 * PER_PAGE, 2 * PER_PAGE]
+            assert str(pager.verdict) == "complete"
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_neither_a_stream_nor_a_batch_is_pickled_or_shows_anything(serve: Serve) -> None:

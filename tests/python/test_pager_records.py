@@ -79,9 +79,10 @@ def test_a_page_comes_without_it(kind: str) -> None:
 
 
 @both
-def test_columns_come_without_it(kind: str) -> None:
+@pytest.mark.parametrize("rows", [None, 1, 10])
+def test_columns_come_without_it(kind: str, rows: int | None) -> None:
     def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
-        return [steps(pager.to_batches(), done, lambda batch: batch.num_rows), pager.verdict.reason]
+        return [steps(pager.to_batches(rows=rows), done, lambda batch: batch.num_rows), pager.verdict.reason]
 
     assert read(kind, ODD, look) == [[SEVEN, 1, NULL, 1], "undecodable_item"]
 

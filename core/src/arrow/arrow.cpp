@@ -172,6 +172,8 @@ void BatchReader::clear() noexcept {
 std::optional<Batch> BatchReader::read(PageFlow& list) {
   try {
     while (!fill(list) && list.advance() == Step::taken) continue;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::interrupted || !keep()) throw;  // after an interruption, the joined pages wait
   } catch (...) {
     if (!keep()) throw;
   }

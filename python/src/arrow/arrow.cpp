@@ -165,13 +165,24 @@ class ListBatches final : public detail::BatchSource {
     const bool checks = on_main_thread() || hook_interrupt::is_kept();
     std::optional<detail::PagerCore> before;
     if (checks) before.emplace(flow.core());
-    auto batch = batches_.read(flow);
+    static_assert(std::is_nothrow_move_assignable_v<detail::PagerCore>);
+    const auto take_back = [&]() noexcept {
+      if (before) flow.core() = *std::move(before);
+      batches_.clear();
+    };
+    std::optional<detail::Batch> batch;
+    try {
+      batch = batches_.read(flow);
+    } catch (const Error& error) {
+      if (before && error.code() == ErrorCode::interrupted) take_back();
+      throw;
+    }
     if (!batch) list->end();
     // Check for signals now: if Python ran a signal handler only after next() has returned, this batch would be lost.
     if (!checks || !batch) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
-    flow.core() = *std::move(before);
+    take_back();
     throw Error(ErrorCode::interrupted, "GET " + list->operation.path + ": interrupted");
   }
 
@@ -253,8 +264,10 @@ class NextJoinedBatch final : public ListJob {
     try {
       return read();
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::interrupted || !batches_->keep()) throw;
-      return {};
+      if (error.code() == ErrorCode::interrupted) throw;
+      if (batches_->keep()) return {};
+      forget_position();  // no page was taken, and an item that is not an object is reported only once
+      throw;
     }
   }
   bool restore() noexcept override {

@@ -218,6 +218,7 @@ class ListJob : public Job, public LoopJob {
   void remember_position() {
     if (whole_ == nullptr) whole_ = std::make_unique<const detail::PagerCore>(flow().core());
   }
+  void forget_position() noexcept { whole_ = nullptr; }
   /// Puts back what the job took. Returns false if memory ran out.
   virtual bool restore() noexcept {
     if (whole_ == nullptr) {
