@@ -279,12 +279,13 @@ class AlarmError(Exception):
     pass
 
 
+def ring(_number: int, _frame: FrameType | None) -> None:
+    raise AlarmError
+
+
 # duckdb is left out: it reads in its own threads, and Python does not run signal handlers there.
 @pytest.mark.parametrize("reader", ["polars", "pyarrow", "pandas"])
 def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
-    def ring(_number: int, _frame: FrameType | None) -> None:
-        raise AlarmError
-
     before = signal.signal(signal.SIGALRM, ring)
     began = time.monotonic()
     try:
@@ -313,9 +314,6 @@ def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
 
 def test_an_interrupted_batch_takes_no_page() -> None:
     """The third batch is pages 3 and 4. The signal arrives while page 4 does, and page 3 is not lost."""
-
-    def ring(_number: int, _frame: FrameType | None) -> None:
-        raise AlarmError
 
     def ring_when_asked() -> None:
         until(lambda: 4 in book.asked)
