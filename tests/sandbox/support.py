@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -42,14 +44,23 @@ def refused(*arguments: str, status: int = 1, env: Mapping[str, str] | None = No
 
 
 @contextmanager
-def started(*arguments: str, module: str = MODULE) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A sandbox as a child process, and its ready line."""
+def started(
+    *arguments: str, module: str = MODULE, most_bytes: int | None = None
+) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """A sandbox as a child process, and its ready line. most_bytes: no file of the process grows beyond it."""
+
+    def limit() -> None:
+        if most_bytes is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=limit,
     )
     try:
         assert process.stdout is not None
