@@ -11,16 +11,18 @@ import secrets
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from billcore_sandbox import clock, resources
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.options import Options
-from billcore_sandbox.world import Work
+
+if TYPE_CHECKING:
+    from billcore_sandbox.world import Work
 
 Given = dict[str, Any]
-Guard = Callable[[Work, sqlite3.Row, Given], bool]
-Effect = Callable[[Work, sqlite3.Row, Given], dict[str, Any]]
+Guard: TypeAlias = "Callable[[Work, sqlite3.Row, Given], bool]"
+Effect: TypeAlias = "Callable[[Work, sqlite3.Row, Given], dict[str, Any]]"
 
 # ---- Guards ----------------------------------------------------------------------------------------------------------
 

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import resources as package_files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from billcore_sandbox import clock, resources
 from billcore_sandbox.effects import EFFECTS, GUARDS, Given
 from billcore_sandbox.errors import Refusal
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES
-from billcore_sandbox.world import Work
+
+if TYPE_CHECKING:
+    from billcore_sandbox.world import Work
 
 NEW, SAME = "new", "same"
 # An active subscription that was cancelled and works until ends_at. The service shows it as `active`.

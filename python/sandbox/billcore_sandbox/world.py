@@ -12,18 +12,16 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from billcore_sandbox import clock, events
 from billcore_sandbox.delivery import Dispatcher
 from billcore_sandbox.errors import encode
 from billcore_sandbox.faults import Faults
 from billcore_sandbox.jobs import Jobs
+from billcore_sandbox.lifecycle import Machine
 from billcore_sandbox.options import SECRET_LENGTH, Options
 from billcore_sandbox.store import Account, Store
-
-if TYPE_CHECKING:
-    from billcore_sandbox.lifecycle import Machine
 
 
 class Work:
@@ -151,10 +149,8 @@ class World:
     """The running service behind its routes."""
 
     def __init__(self, options: Options) -> None:
-        from billcore_sandbox.lifecycle import Machine
-
         self.options = options
-        self.machine: Machine = Machine()
+        self.machine = Machine()
         self.store = Store(options)
         self.faults = Faults()
         self.dispatcher = Dispatcher(self)

@@ -19,7 +19,7 @@ from billcore_sandbox.world import Work, World
 
 
 def checkout(world: World, body: bodies.Checkout) -> dict[str, Any]:
-    """A visitor starts to buy: an order in state created, and a pending subscription when the product recurs."""
+    """Start a purchase as a visitor: create an order in state `created`, and for a recurring product a subscription."""
     named = None if body.account is None else account_or_first(world, body)
     product = world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", body.product_id)
     if product is None or (named is not None and product["account"] != named.number):
