@@ -49,7 +49,7 @@ using SessionPtr = std::shared_ptr<Session>;
 
 /// The error of a call that was interrupted before an answer arrived.
 [[nodiscard]] Error interruption_error(const RequestInfo& request, const Call::SendState& left);
-/// Ends a call, done or not, because of an interruption. Returns an error that says what is known about the outcome
+/// Ends a call because of an interruption, whether or not the call is done. Returns an error that says what is known about the outcome
 /// of a write.
 [[nodiscard]] Error end_by_interruption(Call& call);
 
