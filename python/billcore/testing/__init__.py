@@ -15,13 +15,14 @@ Sandbox needs the package billcore-sandbox (the extra `sandbox`); this module it
 
 from __future__ import annotations
 
-from ._control import Attempt as Attempt
-from ._control import Control, ControlError
-from ._control import Delivery as Delivery
-from ._control import Endpoint as Endpoint
-from ._control import FaultKind as FaultKind
-from ._control import RequestRecord as RequestRecord
+from ._calls import ControlError
+from ._control import Control
+from ._deliveries import Attempt as Attempt
+from ._deliveries import Delivery as Delivery
+from ._deliveries import Endpoint as Endpoint
 from ._event import SECRET, SignedEvent, event
+from ._faults import FaultKind as FaultKind
+from ._history import RequestRecord as RequestRecord
 from ._process import Account, Sandbox, SandboxAccount, SandboxError
 
 __all__ = [
