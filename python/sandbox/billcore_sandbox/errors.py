@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import logging
+import sqlite3
+from collections.abc import Iterable
 from typing import Any
+
+_log = logging.getLogger("billcore_sandbox")
 
 
 class Refusal(Exception):
     """The service refuses a request: the answer has `status`, and an error object with `code` and `message`."""
 
-    def __init__(self, status: int, code: str, message: str) -> None:
+    def __init__(self, status: int, code: str, message: str, headers: Iterable[tuple[str, str]] = ()) -> None:
         super().__init__(f"{status} {code}: {message}")
         self.status = status
         self.code = code
         self.message = message
+        self.headers = list(headers)
 
     def body(self) -> dict[str, Any]:
         return {"error": {"code": self.code, "message": self.message}}
@@ -26,6 +32,17 @@ def not_found() -> Refusal:
 
 def invalid(message: str, code: str = "validation_error") -> Refusal:
     return Refusal(422, code, message)
+
+
+def not_stored(error: sqlite3.Error) -> Refusal:
+    """The answer when the database cannot be written, such as on a full disk; it is logged in one line."""
+    _log.error("the database cannot be written: %s", error)
+    return Refusal(500, "storage", f"The sandbox cannot write its database: {error}.")
+
+
+def internal_error() -> Refusal:
+    """The answer to an error in the sandbox itself."""
+    return Refusal(500, "internal", "The sandbox itself failed: see its stderr.")
 
 
 def encode(value: Any) -> bytes:

@@ -19,11 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from billcore_sandbox import scenarios
 from billcore_sandbox.control import accounts, bodies, history, objects, webhooks
+from billcore_sandbox.control.app import application, refusal_response, to_response
 from billcore_sandbox.control.common import named_account
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.options import is_loopback
 from billcore_sandbox.service.calls import json_object, reply, text
-from billcore_sandbox.service.routes import refusal_response, starlette_app, to_response
 from billcore_sandbox.world import World
 
 PREFIX = "/_sandbox"
@@ -39,7 +39,7 @@ def build(world: World) -> ASGIApp:
         *(Route(f"{PREFIX}/{name}", _poster(world, action, body), methods=["POST"]) for name, action, body in POSTS),
         *(Route(f"{PREFIX}/{name}", _deleter(world, action), methods=["DELETE"]) for name, action in DELETES),
     ]
-    inner = starlette_app(_merged(routes))
+    inner = application(_merged(routes))
     allowed = {name.lower() for name in world.options.allow_host}
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -11,16 +11,15 @@ import logging
 import sqlite3
 from datetime import datetime
 from email.utils import formatdate
-from typing import Any
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from billcore_sandbox import clock
-from billcore_sandbox.errors import Refusal
+from billcore_sandbox.errors import Refusal, internal_error, not_stored
 from billcore_sandbox.faults import Fault
 from billcore_sandbox.http.protocol import EXTENSION, Connection
-from billcore_sandbox.service.calls import Reply, reply
-from billcore_sandbox.service.routes import internal_error, not_stored, split_path
+from billcore_sandbox.service.calls import Reply, Request, reply
+from billcore_sandbox.service.routes import perform, split_path
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -29,11 +28,10 @@ _log = logging.getLogger("billcore_sandbox")
 
 
 class Recorder:
-    """ASGI middleware around the service paths. closing: set when the server ends, which also ends delays."""
+    """The ASGI application of the service paths. closing: set when the server ends, which also ends delays."""
 
-    def __init__(self, world: World, service: ASGIApp, closing: asyncio.Event) -> None:
+    def __init__(self, world: World, closing: asyncio.Event) -> None:
         self._world = world
-        self._service = service
         self._closing = closing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,7 +59,7 @@ class Recorder:
         elif len(body) > MAX_BODY:
             answer = reply(Refusal(413, "too_large", "The body is too large.").body(), 413)
         else:
-            answer = await self._serve(scope, body)
+            answer = self._serve(scope, body)
         if fault is not None and fault.kind == "status" and fault.effect:
             answer = _canned(fault)
         if fault is not None and fault.kind == "delay":
@@ -99,32 +97,16 @@ class Recorder:
         )
         return cursor.lastrowid or 0
 
-    async def _serve(self, scope: Scope, body: bytes) -> Reply:
-        """Run the service on a request that is already read; returns its answer."""
-        sent: dict[str, Any] = {"body": b""}
-        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive() -> Message:
-            return messages.pop() if messages else {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                sent.update(status=message["status"], headers=message["headers"])
-            else:
-                sent["body"] += message.get("body", b"")
-
+    def _serve(self, scope: Scope, body: bytes) -> Reply:
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        path = scope["raw_path"].decode("ascii")
         try:
-            await self._service(scope, receive, send)
+            return perform(self._world, Request(scope["method"], path, scope["query_string"], headers, body))
         except sqlite3.Error:
             raise
         except Exception as error:
             _log.error("failed on %s %s", scope["method"], scope["path"], exc_info=error)
-            if "status" not in sent:
-                return reply(internal_error().body(), 500)
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in sent["headers"]]
-        kept = [(name, value) for name, value in headers if name not in ("content-length", "content-type")]
-        content_type = next((value for name, value in headers if name == "content-type"), "")
-        return Reply(sent["status"], sent["body"], kept, content_type)
+            return reply(internal_error().body(), 500)
 
     async def _wait(self, seconds: float) -> None:
         try:

@@ -28,7 +28,6 @@ from billcore_sandbox.http.recorder import Recorder
 from billcore_sandbox.lifecycle import StatesError
 from billcore_sandbox.options import Options
 from billcore_sandbox.seed_file import SeedFileError
-from billcore_sandbox.service import routes as service
 from billcore_sandbox.service.endpoints import register, valid_url
 from billcore_sandbox.store import StoreError
 from billcore_sandbox.world import World
@@ -129,7 +128,7 @@ def _bind(options: Options) -> socket.socket:
 
 async def _serve(world: World, listener: socket.socket, options: Options, secrets: dict[str, str]) -> None:
     closing = asyncio.Event()
-    recorder = Recorder(world, service.build(world), closing)
+    recorder = Recorder(world, closing)
     controls = control.build(world)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

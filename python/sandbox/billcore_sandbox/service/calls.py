@@ -15,6 +15,21 @@ from billcore_sandbox.world import World
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """A request to the service. path: raw, with the account; headers: names in lower case."""
+
+    method: str
+    path: str
+    query: bytes = b""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+
+    def header(self, name: str) -> str:
+        """The first value of a header, or ""."""
+        return next((value for each, value in self.headers if each == name), "")
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One authenticated request. id: the path's id, decoded; address: the URL asked for, without its query."""
 
