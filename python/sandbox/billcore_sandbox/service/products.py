@@ -73,5 +73,5 @@ def delete(call: Call) -> Reply:
     with call.world.effect(call.account) as work:
         work.machine.fire(work, "product", row, "delete")
     if call.world.options.delete_body == "empty":
-        return Reply(200, b"")
+        return Reply(200, b"", content_type="")
     return reply(None) if call.world.options.delete_body == "null" else data(resource)
