@@ -34,6 +34,12 @@ area_python() {
 area_sandbox() {
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
 }
+# journal: charges that survive the process, on SQLite and PostgreSQL
+# The area uses the release build, because the journal is Python alone.
+area_journal() {
+  build_release
+  PYTHONPATH="$root/build/release/python:$root" run journal "$python" -m pytest -q "${at_once[@]}" tests/journal
+}
 # conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {
   build_tested
@@ -141,7 +147,6 @@ area_wheel() {
 }
 make_wheel() { # FOLDER
   mkdir -p "$1"
-  bc_packages postgresql
   bc_say "building the wheel"
   quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
   local beside wheels=("$1"/*.whl)

@@ -90,6 +90,10 @@ class Client:
     def webhook_endpoints(self) -> WebhookEndpoints:
         """Operations on webhook endpoints."""
 
+    @property
+    def base_url(self) -> str:
+        """URL of the service; its path ends with the account's segment."""
+
     def request(
         self,
         method: str,
@@ -493,6 +497,10 @@ class AsyncClient:
     @property
     def webhook_endpoints(self) -> AsyncWebhookEndpoints:
         """Operations on webhook endpoints."""
+
+    @property
+    def base_url(self) -> str:
+        """URL of the service; its path ends with the account's segment."""
 
     def request(
         self,

@@ -14,8 +14,7 @@ import pytest
 from conformance.server import ScriptedServer
 from faults.certificates import Certificates
 from python.support import ACCOUNT, API_KEY, SUBSCRIPTION, data
-
-from .postgres import Postgres
+from support.postgres import Postgres
 
 # Each library makes a TLS request in each of two rounds. All libraries except ssl keep their connection for round two.
 PROGRAM = """
@@ -72,7 +71,7 @@ print("ended")
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory, certificates: Certificates) -> Iterator[str]:
-    server = Postgres(tmp_path_factory.mktemp("postgres"), *certificates.files("good"))
+    server = Postgres(tmp_path_factory.mktemp("postgres"), certificates.files("good"))
     try:
         yield (
             f"host=localhost port={server.port} user=postgres dbname=postgres sslmode=verify-full "

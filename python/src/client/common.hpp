@@ -44,6 +44,9 @@ void bind_common(py::class_<Type>& type) {
     type.def_property_readonly(
         group.name, [make = group.make](const Type& self) { return make(self); }, group.doc);
   }
+  type.def_property_readonly(
+      "base_url", [](const Type& self) { return internal::base_url(self.client); },
+      "URL of the service; its path ends with the account's segment.");
 
   static const Signature own_request(docs::client_request_signature);
   type.def(

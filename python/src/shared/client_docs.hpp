@@ -66,6 +66,7 @@ inline constexpr const char* client_subscriptions = "Operations on subscriptions
 inline constexpr const char* client_products = "Operations on products.";
 inline constexpr const char* client_orders = "Operations on orders.";
 inline constexpr const char* client_webhook_endpoints = "Operations on webhook endpoints.";
+inline constexpr const char* client_base_url = "URL of the service; its path ends with the account's segment.";
 inline constexpr const char* client_request_signature =
     "request(self, method, path, *, query=None, json=NOT_GIVEN, raise_on_error=True, timeout=NOT_GIVEN)";
 inline constexpr const char* client_request =
@@ -373,6 +374,7 @@ inline constexpr const char* async_client_subscriptions = "Operations on subscri
 inline constexpr const char* async_client_products = "Operations on products.";
 inline constexpr const char* async_client_orders = "Operations on orders.";
 inline constexpr const char* async_client_webhook_endpoints = "Operations on webhook endpoints.";
+inline constexpr const char* async_client_base_url = "URL of the service; its path ends with the account's segment.";
 inline constexpr const char* async_client_request_signature =
     "request(self, method, path, *, query=None, json=NOT_GIVEN, raise_on_error=True, timeout=NOT_GIVEN)";
 inline constexpr const char* async_client_request =

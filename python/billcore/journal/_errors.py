@@ -1,0 +1,84 @@
+"""The errors of the journal; public as billcore.journal.X. Each text says what a person should do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._error_base import BillcoreError
+from .._webhook import Order
+
+
+class JournalError(BillcoreError):
+    """The journal could not do its work, such as when its database cannot be reached.
+
+    Attributes:
+        key: Key of the charge; "" if the error is not about one charge.
+        order: The charge's order, if the charge was made but could not be recorded; otherwise None.
+    """
+
+    def __init__(self, text: str = "", *, key: str = "", order: Order | None = None) -> None:
+        super().__init__(text)
+        self.key = key
+        self.order = order
+
+
+class ChargeInProgressError(JournalError):
+    """The charge may be being sent at this moment; or another open key has the same subscription and product.
+
+    Attributes:
+        other: The other key, or None.
+        retry_after: Seconds until the charge cannot be in flight any more; None if nobody knows.
+    """
+
+    outcome_unknown = True
+
+    def __init__(self, text: str = "", *, key: str, other: str | None = None, retry_after: float | None = None) -> None:
+        super().__init__(text, key=key)
+        self.other = other
+        self.retry_after = retry_after
+
+
+class ChargePendingError(JournalError):
+    """Nobody knows yet whether the charge was made: call again with the same key.
+
+    Its __cause__ is the error of the look-up, if the look-up failed.
+
+    Attributes:
+        retry_after: Seconds until a call can find out; None if the look-up failed.
+    """
+
+    outcome_unknown = True
+
+    def __init__(self, text: str = "", *, key: str, retry_after: float | None = None) -> None:
+        super().__init__(text, key=key)
+        self.retry_after = retry_after
+
+
+class UnresolvedChargeError(JournalError):
+    """Only a person can say whether the charge was made: see resolve()."""
+
+    outcome_unknown = True
+
+
+class AmbiguousChargeError(JournalError):
+    """Several orders may be the one of this charge: choose one with resolve().
+
+    Attributes:
+        candidates: These orders.
+    """
+
+    outcome_unknown = True
+
+    def __init__(self, text: str = "", *, key: str, candidates: Sequence[Order] = ()) -> None:
+        super().__init__(text, key=key)
+        self.candidates = list(candidates)
+
+
+class KeyReusedError(JournalError):
+    """The key belongs to a charge with other arguments."""
+
+
+for _value in list(globals().values()):
+    if isinstance(_value, type) and issubclass(_value, JournalError):
+        _value.__module__ = "billcore.journal"
+del _value

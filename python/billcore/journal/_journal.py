@@ -1,0 +1,319 @@
+"""Journal and AsyncJournal; public as billcore.journal.X."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import operator
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from .._durations import seconds
+from .._errors import InvalidArgumentError
+from .._webhook import Order
+from . import _table as table
+from ._machine import Call, Charge, Machine, Row, Sql, Steps
+from ._store import Store
+
+if TYPE_CHECKING:
+    from .._client import AsyncClient, Client
+
+_MAX_KEY = 1000
+
+
+class _Base:
+    def __init__(
+        self, engine_or_connect: Any, client: Any, *, settle: float | None, timeout: float, skew: float
+    ) -> None:
+        self._client = client
+        self._account = urlsplit(client.base_url).path.rstrip("/").rpartition("/")[2]
+        self._settle = None if settle is None else seconds(settle, "settle", zero=True)
+        self._timeout = seconds(timeout, "timeout")
+        self._skew = seconds(skew, "skew", zero=True)
+        self._store = Store(engine_or_connect)
+
+    def close(self) -> None:
+        """Close the journal's connections; the client and an engine stay open."""
+        self._store.close()
+
+    def _machine(self, key: str, wanted: dict[str, Any]) -> Machine:
+        if not isinstance(key, str) or not 0 < len(key) <= _MAX_KEY or not key.isprintable():
+            raise InvalidArgumentError(f"key must be text of 1 to {_MAX_KEY} printable characters")
+        return Machine(self._account, self._settle, self._timeout, self._skew, key, wanted)
+
+    def _charge(self, key: str, subscription: str | int, **wanted: Any) -> Steps:
+        for name in ("product_id", "amount", "quantity", "vat"):
+            wanted[name] = _integer(wanted[name], name)
+        for name in ("product_id", "amount"):
+            if wanted[name] is None:
+                raise InvalidArgumentError(f"{name} is missing")
+        if not isinstance(subscription, str | int) or isinstance(subscription, bool):
+            raise InvalidArgumentError("subscription must be the subscription's id, as text or as an int")
+        if wanted["description"] is not None and not isinstance(wanted["description"], str):
+            raise InvalidArgumentError("description must be text")
+        return self._machine(key, {"subscription": str(subscription), **wanted}).charge()
+
+    def _resolve(self, key: str, order_id: str | int | None) -> Steps:
+        order = None
+        if order_id is not None:
+            order = yield Call(lambda client: client.orders.get(order_id))
+        return (yield from self._machine(key, {}).resolve(order))
+
+    def _open(self) -> Steps:
+        rows = yield Sql(table.READ_OPEN, {"account": self._account})
+        return [Row(each).public() for each in rows]
+
+    def _purge(self, before: datetime) -> Steps:
+        if before.utcoffset() is None:
+            raise InvalidArgumentError("before must be aware, such as datetime.now(UTC) - timedelta(days=90)")
+        return (yield Sql(table.PURGE, {"account": self._account, "before": before.timestamp()}))
+
+
+def _integer(value: Any, name: str) -> int | None:
+    if value is None:
+        return None
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidArgumentError(f"{name} must be an int, not {type(value).__name__}") from None
+    if not -(2**63) <= number < 2**63:
+        raise InvalidArgumentError(f"{name} is too large")
+    return number
+
+
+class Journal(_Base):
+    """Records each charge before it is sent, so that its outcome survives the process.
+
+    At most one charge a key, if a charge that the service received is visible within deadline + settle. An equal charge
+    of the same product that somebody else made in the window may be adopted. An open key blocks others of its
+    subscription and product. After any error, call again with the same key. See python/journal.md.
+
+    Threads: any number may share a journal. After a fork, the child process can also use it.
+
+    Args:
+        engine_or_connect: An SQLAlchemy Engine, or a function that returns a new connection of sqlite3 or psycopg. The
+            journal makes its tables in this database, and uses connections of its own.
+        client: A billcore.Client. Keys belong to the account of its base URL.
+        settle: Seconds after the deadline of a charge after which the service shows its order, if it received the
+            charge. None: unknown, so a charge that may have been made is never sent again without resolve().
+        timeout: Seconds that an attempt may take.
+        skew: Seconds by which the clocks of this host and the service may differ.
+
+    Service interface: Endpoints, Subscriptions.
+    """
+
+    def __init__(
+        self,
+        engine_or_connect: Any,
+        client: Client,
+        *,
+        settle: float | None = None,
+        timeout: float = 30.0,
+        skew: float = 300.0,
+    ) -> None:
+        super().__init__(engine_or_connect, client, settle=settle, timeout=timeout, skew=skew)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def charge(
+        self,
+        key: str,
+        subscription: str | int,
+        *,
+        product_id: int,
+        amount: int,
+        quantity: int | None = None,
+        vat: int | None = None,
+        description: str | None = None,
+    ) -> Order:
+        """Charge once for this key: send the charge, or find out what became of it, or return its order.
+
+        Args:
+            key: Text of your own for this charge, such as the id of an invoice: 1 to 1000 printable characters.
+            subscription: The subscription's id.
+            product_id: Id of a one-time product of the account.
+            amount: The amount in cents, without VAT.
+            quantity: Number of pieces; the total is amount times quantity.
+            vat: VAT in basis points (2500 = 25 %). If not given, the service uses 2500.
+            description: Description of the order.
+
+        Returns:
+            The charge's order, in any state: read its `state`.
+
+        Raises:
+            PaymentError: The service refused the charge (402). This is final: a new try takes a new key.
+            ChargeInProgressError: The charge may be in flight, or another key blocks it.
+            ChargePendingError: Nobody knows yet: call again after retry_after.
+            UnresolvedChargeError: A person must find out: see resolve().
+            AmbiguousChargeError: Several orders may be the one of this charge: see resolve().
+            KeyReusedError: The key belongs to a charge with other arguments.
+            JournalError: The database failed. If `order` is set, the charge was made.
+            BillcoreError: Anything else that Client.subscriptions.charge() raises.
+
+        Service interface: Endpoints, Subscriptions.
+        """
+        order: Order = self._run(
+            self._charge(
+                key,
+                subscription,
+                product_id=product_id,
+                amount=amount,
+                quantity=quantity,
+                vat=vat,
+                description=description,
+            )
+        )
+        return order
+
+    def resolve(self, key: str, *, order_id: str | int | None) -> Order | None:
+        """Record what a person found out about a charge; refused before its deadline.
+
+        Args:
+            key: The charge's key.
+            order_id: The order of the charge. None: nothing was charged, and the next charge() sends it again.
+        """
+        order: Order | None = self._run(self._resolve(key, order_id))
+        return order
+
+    def open(self) -> list[Charge]:
+        """The charges that may have been made, but whose order the journal does not know."""
+        found: list[Charge] = self._run(self._open())
+        return found
+
+    def purge(self, before: datetime) -> int:
+        """Delete the keys that were settled before this time (aware); returns their number.
+
+        A deleted key can charge again. Open keys stay, and so do keys that were settled after an open one began.
+        """
+        return int(self._run(self._purge(before)))
+
+    def _run(self, steps: Steps) -> Any:
+        result: Any = None
+        error: BaseException | None = None
+        while True:
+            try:
+                step = steps.send(result) if error is None else steps.throw(error)
+            except StopIteration as end:
+                return end.value
+            result = error = None
+            try:
+                result = self._store.run(step) if isinstance(step, Sql) else step.function(self._client)
+            except BaseException as raised:
+                error = raised
+
+
+class AsyncJournal(_Base):
+    """Journal for asyncio: the same methods, awaited. See Journal.
+
+    Args:
+        engine_or_connect: As for Journal; its statements then run in threads. Or an SQLAlchemy AsyncEngine.
+        client: A billcore.AsyncClient.
+        settle: See Journal.
+        timeout: See Journal.
+        skew: See Journal.
+    """
+
+    def __init__(
+        self,
+        engine_or_connect: Any,
+        client: AsyncClient,
+        *,
+        settle: float | None = None,
+        timeout: float = 30.0,
+        skew: float = 300.0,
+    ) -> None:
+        super().__init__(engine_or_connect, client, settle=settle, timeout=timeout, skew=skew)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def charge(
+        self,
+        key: str,
+        subscription: str | int,
+        *,
+        product_id: int,
+        amount: int,
+        quantity: int | None = None,
+        vat: int | None = None,
+        description: str | None = None,
+    ) -> Order:
+        """Journal.charge(), awaited. A cancelled call may have charged: call again with the same key."""
+        order: Order = await self._run(
+            self._charge(
+                key,
+                subscription,
+                product_id=product_id,
+                amount=amount,
+                quantity=quantity,
+                vat=vat,
+                description=description,
+            )
+        )
+        return order
+
+    async def resolve(self, key: str, *, order_id: str | int | None) -> Order | None:
+        """Journal.resolve(), awaited."""
+        order: Order | None = await self._run(self._resolve(key, order_id))
+        return order
+
+    async def open(self) -> list[Charge]:
+        """Journal.open(), awaited."""
+        found: list[Charge] = await self._run(self._open())
+        return found
+
+    async def purge(self, before: datetime) -> int:
+        """Journal.purge(), awaited."""
+        return int(await self._run(self._purge(before)))
+
+    async def _run(self, steps: Steps) -> Any:
+        result: Any = None
+        error: BaseException | None = None
+        cancelled: asyncio.CancelledError | None = None
+        while True:
+            try:
+                step = steps.send(result) if error is None else steps.throw(error)
+            except StopIteration as end:
+                if cancelled is not None:
+                    raise cancelled from None
+                return end.value
+            result = error = None
+            try:
+                if isinstance(step, Sql):
+                    # A statement is not cut off, because its thread would go on: the cancellation waits for its end.
+                    task = asyncio.ensure_future(self._store.run_async(step))
+                    try:
+                        result = await asyncio.shield(task)
+                    except asyncio.CancelledError as raised:
+                        cancelled = raised
+                        await asyncio.wait([task])
+                        result = task.result()
+                elif cancelled is not None:
+                    cancelled.nothing_sent = True  # type: ignore[attr-defined]
+                    error, cancelled = cancelled, None
+                else:
+                    result = step.function(self._client)
+                    if inspect.isawaitable(result):
+                        result = await result
+            except BaseException as raised:
+                error = raised
+
+
+for _value in (AsyncJournal, Charge, Journal):
+    _value.__module__ = "billcore.journal"
+del _value

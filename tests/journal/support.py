@@ -1,0 +1,116 @@
+"""Shared by the tests of the journal: databases, and what a test does with a journal and a sandbox."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+import billcore
+from billcore.journal import Journal
+from billcore.testing import SandboxAccount
+from support.postgres import Postgres
+
+CHARGE = "/subscription/*/order"
+_numbers = itertools.count(1)
+
+
+class Database:
+    """A database of its own for one test. `connect` is what a Journal takes."""
+
+    def connect(self) -> Any:
+        raise NotImplementedError
+
+    def url(self, asynchronous: bool = False) -> str:
+        """The URL for SQLAlchemy."""
+        raise NotImplementedError
+
+    def execute(self, sql: str) -> list[tuple[Any, ...]]:
+        """Runs a statement; returns its rows."""
+        connection = self.connect()
+        try:
+            cursor = connection.execute(sql)
+            rows = cursor.fetchall() if cursor.description else []
+            connection.commit()
+        finally:
+            connection.close()
+        return [tuple(row) for row in rows]
+
+    def age(self, seconds: float) -> None:
+        """Moves all times of the journal into the past, as if so many seconds had passed."""
+        self.execute(
+            f"UPDATE billcore_charges SET deadline = deadline - {seconds}, uncertain = uncertain - {seconds},"
+            f" changed = changed - {seconds}"
+        )
+
+    def state(self, key: str) -> str:
+        rows = self.execute(f"SELECT state FROM billcore_charges WHERE key = '{key}'")
+        return str(rows[0][0]) if rows else "none"
+
+    def close(self) -> None:
+        return
+
+
+class SqliteDatabase(Database):
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def connect(self) -> Any:
+        return sqlite3.connect(self.file, timeout=30, check_same_thread=False)
+
+    def url(self, asynchronous: bool = False) -> str:
+        return f"sqlite:///{self.file}"
+
+
+class PostgresDatabase(Database):
+    def __init__(self, server: Postgres) -> None:
+        self.server = server
+        self.name = f"journal_{next(_numbers)}"
+        with psycopg.connect(self._where("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {self.name}")
+
+    def _where(self, name: str) -> str:
+        return f"host={self.server.host} port={self.server.port} user=postgres dbname={name}"
+
+    def connect(self) -> Any:
+        return psycopg.connect(self._where(self.name))
+
+    def url(self, asynchronous: bool = False) -> str:
+        driver = "asyncpg" if asynchronous else "psycopg"
+        return f"postgresql+{driver}://postgres@/{self.name}?host={self.server.host}&port={self.server.port}"
+
+
+class Scene:
+    """A journal on a database, and the sandbox's account that it charges."""
+
+    def __init__(self, database: Database, account: SandboxAccount, client: billcore.Client) -> None:
+        self.database, self.account, self.client = database, account, client
+        self.control = account.control
+        self.product: int = account.ids["products"]["one_time"]
+        self.subscription: str = str(account.ids["subscriptions"]["demo-active"])
+        self.declining: str = str(account.ids["subscriptions"]["demo-declined"])
+        self._journals: list[Journal] = []
+
+    def journal(self, **options: Any) -> Journal:
+        made = Journal(self.database.connect, self.client, **{"settle": 60.0, **options})
+        self._journals.append(made)
+        return made
+
+    def charge(self, journal: Journal, key: str = "k", **changes: Any) -> billcore.Order:
+        given = {"subscription": self.subscription, "product_id": self.product, "amount": 1500, **changes}
+        return journal.charge(key, given.pop("subscription"), **given)
+
+    def charges(self) -> list[dict[str, Any]]:
+        """The charges that the service made."""
+        return self.control.ledger("charge")
+
+    def sent(self) -> int:
+        """How many charges the service received."""
+        return sum(each["method"] == "POST" for each in self.control.requests())
+
+    def close(self) -> None:
+        for journal in self._journals:
+            journal.close()

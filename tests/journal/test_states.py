@@ -1,0 +1,275 @@
+"""Each row of the table of states in python/journal.md: what the next call with the key does."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import billcore
+from billcore.journal import (
+    AmbiguousChargeError,
+    ChargeInProgressError,
+    ChargePendingError,
+    JournalError,
+    KeyReusedError,
+    UnresolvedChargeError,
+)
+
+from .support import CHARGE, Scene
+
+PAST = 1000.0  # seconds: beyond every deadline and settle of these tests
+
+
+def lost(scene: Scene, *, made: bool, key: str = "k", **options: object) -> None:
+    """Makes a charge whose answer is lost, after or before the service's work."""
+    scene.control.fault("reset_after" if made else "reset_before", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal(**options), key)
+    assert scene.database.state(key) == "unknown"
+
+
+def test_an_answered_charge_is_returned_again_without_a_request(scene: Scene) -> None:
+    first = scene.charge(scene.journal())
+    requests = len(scene.control.requests())
+    again = scene.charge(scene.journal())
+    assert again == first and again.total == 1500
+    assert len(scene.control.requests()) == requests and len(scene.charges()) == 1
+
+
+def test_the_intent_is_committed_before_anything_is_sent(scene: Scene) -> None:
+    states: list[str] = []
+
+    class Hooks:
+        def on_request(self, attempt: billcore.Attempt) -> None:
+            if attempt.method == "POST":
+                states.append(scene.database.state("k"))
+
+    with billcore.Client(base_url=scene.account.base_url, api_key=scene.account.api_key, hooks=Hooks()) as client:
+        scene.client = client
+        scene.charge(scene.journal())
+    assert states == ["sending"]
+
+
+def test_a_charge_in_flight_is_not_sent_again(scene: Scene) -> None:
+    scene.charge(scene.journal())
+    scene.database.execute("UPDATE billcore_charges SET state = 'sending', order_id = NULL, deadline = deadline + 500")
+    with pytest.raises(ChargeInProgressError, match="may be in flight") as raised:
+        scene.charge(scene.journal())
+    assert raised.value.retry_after is not None and 0 < raised.value.retry_after <= 530
+    assert scene.sent() == 1
+
+
+@pytest.mark.parametrize("state", ["sending", "unknown"])
+def test_a_lost_answer_is_found(scene: Scene, state: str) -> None:
+    lost(scene, made=True)
+    if state == "sending":  # as after a crash
+        scene.database.execute("UPDATE billcore_charges SET state = 'sending', uncertain = NULL")
+        scene.database.age(PAST)
+    order = scene.charge(scene.journal())
+    assert [each["order_id"] for each in scene.charges()] == [str(order.id)]
+    assert scene.database.state("k") == "charged" and scene.journal().open() == []
+
+
+def test_a_charge_that_was_not_made_is_sent_again_after_settle(scene: Scene) -> None:
+    lost(scene, made=False)
+    with pytest.raises(ChargePendingError, match="call again in") as raised:
+        scene.charge(scene.journal())
+    assert raised.value.retry_after is not None and raised.value.retry_after > 30
+    assert scene.sent() == 1
+    scene.database.age(PAST)
+    order = scene.charge(scene.journal())
+    assert [each["order_id"] for each in scene.charges()] == [str(order.id)] and scene.sent() == 2
+
+
+def test_without_settle_a_person_decides(scene: Scene) -> None:
+    lost(scene, made=False, settle=None)
+    scene.database.age(PAST)
+    journal = scene.journal(settle=None)
+    with pytest.raises(UnresolvedChargeError, match="resolve"):
+        scene.charge(journal)
+    assert [each.key for each in journal.open()] == ["k"]
+    assert journal.resolve("k", order_id=None) is None
+    assert scene.charge(journal).total == 1500
+    assert len(scene.charges()) == 1 and journal.open() == []
+
+
+def test_an_order_that_a_person_names(scene: Scene) -> None:
+    lost(scene, made=False, settle=None)
+    order = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=999)
+    journal = scene.journal(settle=None)
+    assert journal.resolve("k", order_id=order.id) == order
+    assert scene.charge(journal) == order
+    assert journal.resolve("k", order_id=order.id) == order
+    with pytest.raises(JournalError, match="is resolved"):
+        journal.resolve("k", order_id=None)
+    with pytest.raises(billcore.NotFoundError):
+        journal.resolve("k", order_id=1)
+
+
+def test_nothing_is_resolved_before_the_deadline(scene: Scene) -> None:
+    lost(scene, made=False)
+    scene.database.execute("UPDATE billcore_charges SET state = 'sending', uncertain = NULL")
+    with pytest.raises(ChargeInProgressError):
+        scene.journal().resolve("k", order_id=None)
+    with pytest.raises(JournalError, match="no key 'other'"):
+        scene.journal().resolve("other", order_id=None)
+
+
+def test_several_orders_that_fit(scene: Scene) -> None:
+    lost(scene, made=True)
+    other = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
+    with pytest.raises(AmbiguousChargeError, match="2 orders") as raised:
+        scene.charge(scene.journal())
+    assert {order.id for order in raised.value.candidates} >= {other.id}
+    assert len(pickle.loads(pickle.dumps(raised.value)).candidates) == 2
+    scene.journal().resolve("k", order_id=scene.charges()[0]["order_id"])
+    assert str(scene.charge(scene.journal()).id) == scene.charges()[0]["order_id"]
+
+
+def test_an_answer_that_cannot_be_read_is_never_sent_again(scene: Scene) -> None:
+    scene.control.fault("status", method="POST", path=CHARGE, status=200, body="{", content_type="application/json")
+    with pytest.raises(billcore.DecodeError):
+        scene.charge(scene.journal())
+    assert scene.database.state("k") == "unread"
+    scene.database.age(PAST)
+    with pytest.raises(UnresolvedChargeError, match="was made"):
+        scene.charge(scene.journal())
+    assert scene.sent() == 1
+
+
+def test_an_unread_answer_is_found(scene: Scene) -> None:
+    scene.control.fault(
+        "status", method="POST", path=CHARGE, status=200, body="[1", content_type="application/json", effect=True
+    )
+    with pytest.raises(billcore.DecodeError):
+        scene.charge(scene.journal())
+    assert str(scene.charge(scene.journal()).id) == scene.charges()[0]["order_id"]
+
+
+def test_a_declined_charge_is_final(scene: Scene) -> None:
+    with pytest.raises(billcore.PaymentError) as first:
+        scene.charge(scene.journal(), subscription=scene.declining)
+    scene.control.subscription(scene.declining, "change_billing", declines=False)
+    with pytest.raises(billcore.PaymentError) as again:
+        scene.charge(scene.journal(), subscription=scene.declining)
+    assert str(again.value) == str(first.value)
+    assert vars(again.value) == vars(first.value)
+    assert scene.sent() == 1
+    assert scene.charge(scene.journal(), "a new key", subscription=scene.declining).total == 1500
+
+
+def test_a_402_after_a_lost_answer_is_believed_only_after_a_look_up(scene: Scene) -> None:
+    lost(scene, made=True)  # the first attempt made an order
+    made = scene.charges()[0]["order_id"]
+    scene.database.execute("UPDATE billcore_charges SET state = 'not_sent'")  # as if a second attempt began
+    scene.control.subscription(scene.subscription, "change_billing", declines=True)
+    assert str(scene.charge(scene.journal()).id) == made
+
+
+def test_a_402_after_attempts_that_made_nothing(scene: Scene) -> None:
+    lost(scene, made=False)
+    scene.database.age(PAST)
+    scene.control.subscription(scene.subscription, "change_billing", declines=True)
+    with pytest.raises(billcore.PaymentError):
+        scene.charge(scene.journal())
+    assert scene.database.state("k") == "declined" and scene.journal().open() == []
+
+
+def test_a_refusal_is_sent_again(scene: Scene) -> None:
+    scene.control.fault("status", method="POST", path=CHARGE, status=422)
+    with pytest.raises(billcore.ValidationError):
+        scene.charge(scene.journal())
+    assert scene.database.state("k") == "refused"
+    assert scene.charge(scene.journal()).total == 1500
+
+
+def test_a_redirect_is_uncertain(scene: Scene) -> None:
+    scene.control.fault("status", method="POST", path=CHARGE, status=302)
+    with pytest.raises(billcore.ApiError):
+        scene.charge(scene.journal())
+    assert scene.database.state("k") == "unknown"
+
+
+def test_nothing_was_sent(scene: Scene) -> None:
+    with pytest.raises(JournalError, match="was not sent"):
+        scene.charge(scene.journal(timeout=1e-6))
+    assert scene.database.state("k") == "not_sent" and scene.journal().open() == [] and scene.sent() == 0
+    assert scene.charge(scene.journal()).total == 1500
+
+
+def test_the_same_key_with_other_arguments(scene: Scene) -> None:
+    scene.charge(scene.journal())
+    for changes in ({"amount": 1501}, {"quantity": 1}, {"vat": 2500}, {"subscription": scene.declining}):
+        with pytest.raises(KeyReusedError, match="new key"):
+            scene.charge(scene.journal(), **changes)
+    assert scene.sent() == 1
+
+
+def test_an_open_key_blocks_the_others_of_its_subscription_and_product(scene: Scene) -> None:
+    lost(scene, made=True)
+    with pytest.raises(ChargeInProgressError, match="'k'") as raised:
+        scene.charge(scene.journal(), "other", amount=77)
+    assert raised.value.other == "k" and scene.database.state("other") == "none"
+    scene.charge(scene.journal())
+    assert scene.charge(scene.journal(), "other", amount=77).total == 77
+
+
+def test_an_order_of_another_key_is_not_adopted(scene: Scene) -> None:
+    first = scene.charge(scene.journal(), "first")
+    # As if the second key's baseline had been read before the first key's order was made.
+    lost(scene, made=False)
+    scene.database.execute("UPDATE billcore_charges SET baseline = '[]' WHERE key = 'k'")
+    with pytest.raises(ChargePendingError):
+        scene.charge(scene.journal())
+    with pytest.raises(JournalError, match="belongs to another key"):
+        scene.journal().resolve("k", order_id=first.id)
+
+
+def test_orders_from_before_the_charge_are_not_adopted(scene: Scene) -> None:
+    scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
+    lost(scene, made=False)
+    with pytest.raises(ChargePendingError):
+        scene.charge(scene.journal())
+
+
+def test_a_failed_look_up_decides_nothing(scene: Scene) -> None:
+    lost(scene, made=True)
+    scene.control.fault("status", method="GET", path="/subscription/*/orders", status=500)
+    with pytest.raises(ChargePendingError, match="could not be looked up") as raised:
+        scene.charge(scene.journal())
+    assert isinstance(raised.value.__cause__, billcore.BillcoreError) and raised.value.outcome_unknown
+    assert scene.charge(scene.journal()).total == 1500
+
+
+def test_a_sum_that_does_not_fit_stops_all_look_ups(scene: Scene) -> None:
+    order = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=5)
+    answer = {"data": order.to_dict() | {"id": 77_000_001}}
+    scene.control.fault("status", method="POST", path=CHARGE, status=200, body=answer)
+    assert scene.charge(scene.journal(), "odd").total == 5
+    lost(scene, made=True)
+    with pytest.raises(UnresolvedChargeError, match="77000001 has not the sum"):
+        scene.charge(scene.journal())
+
+
+def test_purge_deletes_settled_keys_alone(scene: Scene) -> None:
+    journal = scene.journal()
+    scene.charge(journal, "old")
+    scene.database.age(PAST)
+    scene.charge(journal, "new")
+    with pytest.raises(billcore.InvalidArgumentError, match="aware"):
+        journal.purge(datetime(2026, 1, 1))
+    assert journal.purge(datetime.now(UTC) - timedelta(seconds=PAST / 2)) == 1
+    assert (scene.database.state("old"), scene.database.state("new")) == ("none", "charged")
+    lost(scene, made=True)
+    assert journal.purge(datetime.now(UTC) + timedelta(seconds=PAST)) == 0, "the look-up of k needs the key `new`"
+    scene.charge(journal)
+    assert journal.purge(datetime.now(UTC) + timedelta(seconds=PAST)) == 2
+
+
+def test_accounts_do_not_share_keys(scene: Scene) -> None:
+    scene.charge(scene.journal())
+    scene.database.execute("UPDATE billcore_charges SET account = 'other'")
+    scene.charge(scene.journal())
+    assert len(scene.charges()) == 2
