@@ -99,7 +99,14 @@ def public_objects() -> dict[str, Any]:
             found[f"{module.__name__}.{name}"] = value
             if getattr(value, "__module__", "").startswith("billcore._"):
                 value.__module__ = module.__name__
-    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # the result types of Control's methods
+    for name in (
+        "Attempt",
+        "Delivery",
+        "Endpoint",
+        "FaultRecord",
+        "LateWork",
+        "RequestRecord",
+    ):  # the result types of Control's methods
         getattr(testing, name).__module__ = "billcore.testing"
     return found
 

@@ -3,62 +3,17 @@
 from __future__ import annotations
 
 import json
-import socket
 import time
 from typing import Any
 
 import pytest
 
-from billcore.testing import Control, ControlError
+from billcore.testing import Control
 from sandbox.support import Service
+from sandbox.wire import Wire, content_length
+from support.waiting import until
 
 CHARGE = "/subscription/*/order"
-
-
-class Wire:
-    """A raw connection, to tell a reset from a proper close."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self.socket = socket.create_connection((service.host, service.port or 80), timeout=30)
-
-    def __enter__(self) -> Wire:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
-
-    def send(self, method: str, path: str, body: Any = None) -> None:
-        raw = b"" if body is None else json.dumps(body).encode()
-        head = f"{method} {self._service.root}{path} HTTP/1.1\r\nHost: {self._service.host}:{self._service.port}\r\n"
-        head += f"X-Api-KEY: {self._service.api_key}\r\n"
-        if body is not None:
-            head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n"
-        self.socket.sendall(head.encode() + b"\r\n" + raw)
-
-    def charge(self) -> None:
-        subscription = self._service.subscription("demo-active")
-        body = {"product_id": self._service.product()["id"], "amount": 900}
-        self.send("POST", f"/subscription/{subscription['id']}/order", body)
-
-    def read_to_end(self) -> bytes:
-        """Everything up to a proper close. Raises ConnectionResetError on a reset."""
-        received = b""
-        while chunk := self.socket.recv(65536):
-            received += chunk
-        return received
-
-    def read_answer(self) -> tuple[int, bytes]:
-        """One complete answer; the connection stays open."""
-        received = b""
-        while b"\r\n\r\n" not in received:
-            received += self.socket.recv(65536)
-        head, _, body = received.partition(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-        while len(body) < length:
-            body += self.socket.recv(65536)
-        assert len(body) == length
-        return int(head.split()[1]), body
 
 
 def last_request(control: Control) -> Any:
@@ -109,8 +64,7 @@ def test_half_a_body_and_an_orderly_end(service: Service, control: Control) -> N
         wire.charge()
         head, _, body = wire.read_to_end().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 ")
-    length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-    assert len(body) == length // 2
+    assert len(body) == content_length(head) // 2
     assert body.startswith(b'{"data":{"id":"')
     assert len(control.ledger("charge")) == 1
     assert last_request(control)["status"] is None
@@ -130,9 +84,10 @@ def test_half_a_body_and_a_reset(service: Service, control: Control) -> None:
 
 
 def test_a_status_instead_of_the_service(service: Service, control: Control) -> None:
-    control.fault("status", method="POST", status=429, headers={"Retry-After": "7"}, body={"æ": "…"})
+    control.fault("status", method="POST", status=429, retry_after=7, headers={"X-Odd": "a b"}, body={"æ": "…"})
     answer = service.charge()
-    assert (answer.status, answer.headers["retry-after"], answer.json) == (429, "7", {"æ": "…"})
+    assert (answer.status, answer.headers["x-odd"], answer.headers["retry-after"]) == (429, "a b", "7")
+    assert answer.json == {"æ": "…"}
     assert control.ledger() == []
     assert last_request(control)["status"] == 429
 
@@ -173,62 +128,36 @@ def test_a_delayed_answer_hides_work_that_is_done(service: Service, control: Con
     control.fault("delay", method="POST", delay=3600)
     with Wire(service) as wire:
         wire.charge()
-        while not control.ledger("charge"):
-            time.sleep(0.01)
+        until(lambda: control.ledger("charge"))
     assert len(control.ledger("charge")) == 1
     assert service.get("/products").status == 200
 
 
-def test_times_method_and_path_choose_the_requests(service: Service, control: Control) -> None:
-    number = service.subscription("demo-active")["id"]
-    control.fault("status", method="get", path="/subscription/*", times=2)
-    control.fault("status", status=500, path=f"/subscription/{number}")
-    assert service.get("/products").status == 200
-    assert service.get("/subscriptions").status == 200
-    assert service.send("POST", f"/subscription/{number}/cancel").status == 200
-    assert [service.get(f"/subscription/{number}").status for _ in range(4)] == [503, 503, 500, 200]
-    assert control.state()["faults"] == []
+def test_a_drip_is_the_whole_answer_in_pieces(service: Service, control: Control) -> None:
+    whole = service.get("/products").body
+    control.fault("drip", operation="products.list", delay=0.5)
+    with Wire(service) as wire:
+        wire.send("GET", "/products")
+        reads: list[bytes] = []
+        while len(b"".join(reads).partition(b"\r\n\r\n")[2]) < len(whole):
+            reads.append(wire.socket.recv(65536))
+            assert reads[-1], "the connection ended"
+            if len(reads) == 2:
+                assert last_request(control)["status"] is None
+    head, _, body = b"".join(reads).partition(b"\r\n\r\n")
+    assert (body, content_length(head)) == (whole, len(whole))
+    assert len(reads) > 10
+    assert (last_request(control)["status"], last_request(control)["fault"]) == (200, "drip")
 
 
-def test_faults_come_before_authentication(service: Service, control: Control) -> None:
-    control.fault("status", status=500)
-    assert service.send("GET", "/products", headers={"X-API-KEY": ""}).status == 500
-    assert service.send("GET", "/products", headers={"X-API-KEY": ""}).status == 401
-
-
-def test_waiting_faults_are_shown_and_reset(service: Service, control: Control) -> None:
-    number = control.fault("delay", times=5)
-    shown = {"id": number, "kind": "delay", "method": None, "path": None, "account": None, "times": 5}
-    assert control.state()["faults"] == [shown]
-    control.reset()
-    assert control.state()["faults"] == []
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {},
-        {"kind": "explode"},
-        {"kind": 5},
-        {"kind": "delay", "dealy": 1},
-        {"kind": "delay", "delay": -1},
-        {"kind": "delay", "delay": "1"},
-        {"kind": "delay", "delay": 1e9},
-        {"kind": "status", "times": 0},
-        {"kind": "status", "times": True},
-        {"kind": "status", "status": 99},
-        {"kind": "status", "status": 101},
-        {"kind": "status", "status": 600},
-        {"kind": "status", "content_type": "text/html"},
-        {"kind": "status", "content_type": "text/html", "body": {}},
-        {"kind": "status", "content_type": "a\r\nb", "body": ""},
-        {"kind": "status", "headers": {"X": "a\r\nY: b"}},
-        {"kind": "status", "headers": {"X Y": "a"}},
-        {"kind": "status", "headers": {"X": 1}},
-        {"kind": "status", "effect": 1},
-    ],
-)
-def test_bad_faults_are_refused(control: Control, fields: dict[str, Any]) -> None:
-    with pytest.raises(ControlError, match="422 validation_error"):
-        control._call("POST", "faults", fields)
-    assert control.state()["faults"] == []
+@pytest.mark.parametrize("by", [7, -7, -(10**9)])
+def test_a_wrong_length(service: Service, control: Control, by: int) -> None:
+    control.fault("wrong_length", operation="charge", by=by)
+    with Wire(service) as wire:
+        wire.charge()
+        head, _, body = wire.read_to_end().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"\r\nContent-Type: application/json" in head and b"\r\nX-Request-Id: req_" in head
+    assert json.loads(body)["data"]["id"] == control.ledger("charge")[0]["order_id"]
+    assert content_length(head) == max(len(body) + by, 0)
+    assert last_request(control)["status"] is None

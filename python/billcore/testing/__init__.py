@@ -2,7 +2,7 @@
 
     with billcore.testing.Sandbox() as sandbox:
         client = billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key)
-        sandbox.control.fault("reset_after", method="POST", path="/subscription/*/order")
+        sandbox.control.fault("reset_after", operation="charge")
 
 `event` makes one signed webhook, for unit tests without a server:
 
@@ -22,6 +22,8 @@ from ._deliveries import Delivery as Delivery
 from ._deliveries import Endpoint as Endpoint
 from ._event import SECRET, SignedEvent, event
 from ._faults import FaultKind as FaultKind
+from ._faults import FaultRecord as FaultRecord
+from ._history import LateWork as LateWork
 from ._history import RequestRecord as RequestRecord
 from ._process import Account, Sandbox, SandboxAccount, SandboxError
 

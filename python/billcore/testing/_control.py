@@ -8,8 +8,8 @@ from typing import Any, Literal, cast
 
 from ._calls import ControlError, segment
 from ._deliveries import Attempt, Delivery, DeliveryControl, Endpoint
-from ._faults import FaultControl
-from ._history import HistoryControl, RequestRecord
+from ._faults import FaultControl, FaultRecord
+from ._history import HistoryControl, LateWork, RequestRecord
 
 CauseOfOrder = Literal["confirm", "pay", "await_payment", "await_user", "fail_payment", "cancel_payment", "refund"]
 CauseOfSubscription = Literal["renew", "start", "end", "cancel", "change_billing"]
@@ -173,6 +173,6 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         self._call("POST", "reset", {})
 
 
-for _value in (Attempt, Control, ControlError, Delivery, Endpoint, RequestRecord):
+for _value in (Attempt, Control, ControlError, Delivery, Endpoint, FaultRecord, LateWork, RequestRecord):
     _value.__module__ = "billcore.testing"
 del _value

@@ -3,12 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, cast
 
 from .._not_given import NOT_GIVEN
-from ._calls import Calls
+from ._calls import Calls, segment
 
-FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
+FaultKind = Literal[
+    "status",
+    "delay",
+    "drip",
+    "reset_before",
+    "reset_after",
+    "half_body",
+    "wrong_length",
+    "late",
+    "rows",
+    "beyond_end",
+]
+
+
+class FaultRecord(TypedDict):
+    """A fault: its selectors, how many requests matched (`seen`), how often it happened (`fired`) and can happen yet.
+
+    A selector that was not given is None.
+    """
+
+    id: int
+    kind: str
+    account: str | None
+    operation: str | None
+    method: str | None
+    path: str | None
+    query: dict[str, str] | None
+    nth: int
+    times: int
+    probability: float
+    optional: bool
+    seen: int
+    fired: int
+    left: int
 
 
 class FaultControl(Calls):
@@ -18,36 +51,88 @@ class FaultControl(Calls):
         self,
         kind: FaultKind,
         *,
+        operation: str | None = None,
         method: str | None = None,
         path: str | None = None,
-        times: int = 1,
-        status: int = 503,
+        query: Mapping[str, str | int] | None = None,
+        nth: int | None = None,
+        times: int | None = None,
+        probability: float | None = None,
+        optional: bool | None = None,
+        status: int | None = None,
+        retry_after: int | None = None,
         body: Any = NOT_GIVEN,
         content_type: str | None = None,
         headers: Mapping[str, str] | None = None,
-        delay: float = 1.0,
-        effect: bool = False,
-        abort: bool = False,
+        effect: bool | None = None,
+        delay: float | None = None,
+        abort: bool | None = None,
+        by: int | None = None,
+        insert: int | None = None,
+        delete: int | None = None,
+        answer: Literal["empty", "not_found", "last_page"] | None = None,
+        account: str | None = None,
     ) -> int:
-        """Make the next `times` matching requests fail; returns the fault's id.
+        """Let something go wrong with matching requests; returns the fault's id.
 
-        `path` is a glob for the path below the base URL. `body` is the body of the answer: JSON, or with
-        `content_type` a string that is sent verbatim. If the kind is `status` and `effect` is true, the sandbox
-        performs the request before it sends that status. If the kind is `half_body` and `abort` is true, the sandbox
-        resets the connection after half of the body.
+        Without a selector, every request matches. A selector that no request can match is refused, and so is a field
+        that the kind does not take.
+
+        Args:
+            kind: What happens; the sandbox's README has a table.
+            operation: Such as "subscriptions.charge", or the part after the dot: "charge".
+            method: HTTP method.
+            path: Path below the base URL, in which `*` stands for any characters except a slash.
+            query: Parameters that the query must have, with these values.
+            nth: The fault begins with the n-th matching request (1).
+            times: How often the fault happens (1).
+            probability: The chance that it happens to a request (1.0); the same for the same seed of the sandbox.
+            optional: The fault may stay unused.
+            status: For `status`: the status of the answer (503).
+            retry_after: For `status`: seconds, as the header Retry-After.
+            body: For `status`: the body of the answer as JSON, or with `content_type` a string that is sent verbatim.
+            content_type: For `status`: the type of a verbatim `body`.
+            headers: For `status`: further headers of the answer.
+            effect: For `status`: the service does its work before the answer is replaced.
+            delay: For `delay` and `drip`: real seconds (1). For `late`: seconds of the account's clock (1).
+            abort: For `half_body`: the connection is reset after half of the body.
+            by: For `wrong_length`: bytes that Content-Length says more, or if negative, fewer.
+            insert: For `rows`: rows that are inserted at the front of the list after a page was read.
+            delete: For `rows`: rows that are deleted there.
+            answer: For `beyond_end`: what a page after the last one answers.
+            account: UUID of the account; without it, the account of this Control, or any account.
         """
         fields: dict[str, Any] = {
-            "kind": kind,
+            "operation": operation,
             "method": method,
             "path": path,
+            "query": None if query is None else {name: str(value) for name, value in query.items()},
+            "nth": nth,
             "times": times,
+            "probability": probability,
+            "optional": optional,
             "status": status,
+            "retry_after": retry_after,
             "content_type": content_type,
-            "headers": dict(headers or {}),
-            "delay": delay,
+            "headers": None if headers is None else dict(headers),
             "effect": effect,
+            "delay": delay,
             "abort": abort,
+            "by": by,
+            "insert": insert,
+            "delete": delete,
+            "answer": answer,
+            "account": account,
         }
+        given = {name: value for name, value in fields.items() if value is not None}
         if body is not NOT_GIVEN:
-            fields["body"] = body
-        return int(self._call("POST", "faults", fields)["id"])
+            given["body"] = body
+        return int(self._call("POST", "faults", {"kind": kind, **given})["id"])
+
+    def faults(self) -> list[FaultRecord]:
+        """Every fault, oldest first, also those that are used up."""
+        return cast(list[FaultRecord], self._call("GET", "faults")["faults"])
+
+    def delete_fault(self, fault_id: int) -> None:
+        """Remove a fault."""
+        self._call("DELETE", f"faults/{segment(fault_id)}")

@@ -7,8 +7,19 @@ from typing import Any, TypedDict, cast
 from ._calls import Calls
 
 
+class LateWork(TypedDict):
+    """The work of a request after the end of its connection. `status` is that of the answer that nobody got."""
+
+    due: str
+    done_at: str | None
+    status: int | None
+
+
 class RequestRecord(TypedDict):
-    """A request as the sandbox received it. `status` is None if the sandbox sent no complete answer."""
+    """A request as the sandbox received it. `status` is None if the sandbox sent no complete answer.
+
+    `unknown` has the names of query parameters and fields that the operation does not have.
+    """
 
     id: int
     at: str
@@ -19,6 +30,8 @@ class RequestRecord(TypedDict):
     body: str
     status: int | None
     fault: str | None
+    unknown: list[str]
+    late: LateWork | None
 
 
 class HistoryControl(Calls):

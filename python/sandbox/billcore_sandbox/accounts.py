@@ -49,4 +49,5 @@ def dispose(world: World, account: Account) -> None:
     rows = world.store.all("SELECT id FROM endpoints WHERE account = ?", account.number)
     world.dispatcher.forget(account.number, [row["id"] for row in rows])
     world.faults.forget(account.uuid)
+    world.unknown.forget(account.uuid)
     world.store.forget(account)

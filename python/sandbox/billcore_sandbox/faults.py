@@ -1,162 +1,169 @@
-"""Faults: what happens to the next matching requests, instead of the service's answer or in addition to it.
+"""Faults: what goes wrong on demand, instead of the service's answer or in addition to it.
 
-A fault acts like a broken proxy in front of the service, so it comes before authentication. Faults are kept in memory.
+A fault for requests acts like a broken proxy in front of the service, so it comes before authentication. Faults are
+kept in memory. The control routes check what they are told: see control/faults.py.
 """
 
 from __future__ import annotations
 
-import json
-import math
+import random
 import re
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
-from billcore_sandbox.errors import Refusal, encode, invalid
+REQUIRED: Any = object()  # the default of a field that must be given
 
-KINDS = ("status", "delay", "reset_before", "reset_after", "half_body")
-_MAX_DELAY = 3600.0
-_VALUE = re.compile(r"[^\x00-\x1f\x7f\s]([^\x00-\x1f\x7f]*[^\x00-\x1f\x7f\s])?|").fullmatch
+# The fields of each kind, with their defaults, beside selectors and WHEN.
+REQUEST_KINDS: dict[str, dict[str, Any]] = {
+    "status": {
+        "status": 503,
+        "retry_after": None,
+        "body": None,
+        "content_type": "application/json",
+        "headers": {},
+        "effect": False,
+    },
+    "delay": {"delay": 1.0},
+    "drip": {"delay": 1.0},
+    "reset_before": {},
+    "reset_after": {},
+    "half_body": {"abort": False},
+    "wrong_length": {"by": REQUIRED},
+    "late": {"delay": 1.0},
+    "rows": {"insert": 0, "delete": 0},
+    "beyond_end": {"answer": "empty"},
+}
+KINDS = REQUEST_KINDS
+
+REQUEST_SELECTORS = ("account", "operation", "method", "path", "query")
+SELECTORS = REQUEST_SELECTORS
+WHEN = ("nth", "times", "probability", "optional")
+_MOST_USED = 1000
+
+
+def selectors_of(kind: str) -> tuple[str, ...]:
+    """The selectors that faults of this kind can have."""
+    return REQUEST_SELECTORS
 
 
 @dataclass(slots=True)
 class Fault:
-    """One registered fault; `times` counts down.
-
-    effect: for `status`: the service does its work, and the fault replaces the answer, like a gateway that lost it.
-    abort: for `half_body`: the connection is reset after half of the body, instead of closed.
-    """
+    """A registered fault. selectors: those that were given. fields: those of its kind, complete."""
 
     id: int
     kind: str
-    method: str | None = None
-    path: str | None = None
-    account: str | None = None
+    selectors: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = field(default_factory=dict)
+    nth: int = 1
     times: int = 1
-    status: int = 503
-    body: bytes = b""
-    content_type: str = "application/json"
-    headers: list[tuple[str, str]] = field(default_factory=list)
-    delay: float = 1.0
-    effect: bool = False
-    abort: bool = False
+    probability: float = 1.0
+    optional: bool = False
+    seen: int = 0
+    fired: int = 0
+    chance: random.Random = field(default_factory=random.Random)
 
-    def matches(self, method: str, path: str, account: str) -> bool:
-        if self.account not in (None, account):
+    @property
+    def left(self) -> int:
+        return self.times - self.fired
+
+    def matches(self, facts: Mapping[str, Any]) -> bool:
+        return all(_fits(name, wanted, facts[name]) for name, wanted in self.selectors.items())
+
+    def happens(self) -> bool:
+        """Count a match; returns whether the fault happens to it."""
+        self.seen += 1
+        if self.seen < self.nth or self.chance.random() >= self.probability:
             return False
-        return (self.method is None or self.method == method) and (self.path is None or fnmatchcase(path, self.path))
+        self.fired += 1
+        return True
+
+    def concerns(self, account: str | None) -> bool:
+        """Whether the fault can happen to this account; None stands for any account."""
+        return account is None or self.selectors.get("account") in (None, account)
 
     def public(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "kind": self.kind,
-            "method": self.method,
-            "path": self.path,
-            "account": self.account,
-            "times": self.times,
+            **{name: self.selectors.get(name) for name in SELECTORS},
+            **{name: getattr(self, name) for name in (*WHEN, "seen", "fired", "left")},
         }
 
 
-class Faults:
-    """The registered faults, oldest first."""
+NO_FAULT = Fault(0, "")
 
-    def __init__(self) -> None:
-        self._waiting: list[Fault] = []
+
+def _fits(name: str, wanted: Any, fact: Any) -> bool:
+    if name == "path":
+        return glob(wanted).fullmatch(fact) is not None
+    if name == "query":
+        return all(pair in fact for pair in wanted.items())
+    return bool(wanted == fact)
+
+
+@lru_cache(maxsize=1000)
+def glob(pattern: str) -> re.Pattern[str]:
+    """A pattern for paths. `*` stands for any characters except a slash, and so does {id}, as routes are written."""
+    return re.compile("[^/]*".join(re.escape(part) for part in pattern.replace("{id}", "*").split("*")))
+
+
+class Faults:
+    """The registered faults, oldest first. Those that are used up are kept for a while, to be listed."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._waiting: dict[int, Fault] = {}
+        self._used: dict[int, Fault] = {}
         self._last_id = 0
 
-    def add(self, wanted: dict[str, Any]) -> Fault:
-        """Register what a POST to `faults` asks for. Raises Refusal with the reason."""
-        fault = parse(self._last_id + 1, wanted)
-        self._last_id = fault.id
-        self._waiting.append(fault)
+    def add(self, kind: str, selectors: dict[str, Any], fields: dict[str, Any], **when: Any) -> Fault:
+        """Register a fault that has been checked."""
+        self._last_id += 1
+        chance = random.Random(f"{self._seed} {self._last_id}")
+        fault = Fault(self._last_id, kind, selectors, fields, chance=chance, **when)
+        self._waiting[fault.id] = fault
         return fault
 
-    def take(self, method: str, path: str, account: str) -> Fault | None:
-        """The oldest fault that matches. Counts it down, and removes it at zero."""
-        for fault in self._waiting:
-            if fault.matches(method, path, account):
-                fault.times -= 1
-                if fault.times == 0:
-                    self._waiting.remove(fault)
+    def take(
+        self, kinds: Container[str], facts: Mapping[str, Any], fits: Callable[[Fault], bool] = lambda fault: True
+    ) -> Fault | None:
+        """The oldest fault of these kinds that matches, and happens now.
+
+        Args:
+            facts: A value for each selector that these kinds can have.
+            fits: A further condition.
+        """
+        for fault in self._waiting.values():
+            if fault.kind in kinds and fault.matches(facts) and fits(fault) and fault.happens():
+                if fault.left == 0:
+                    self._used[fault.id] = self._waiting.pop(fault.id)
+                    if len(self._used) > _MOST_USED:
+                        del self._used[next(iter(self._used))]
                 return fault
         return None
 
-    def waiting(self) -> list[dict[str, Any]]:
-        return [fault.public() for fault in self._waiting]
+    def all(self, account: str | None = None) -> list[dict[str, Any]]:
+        """Every fault, also those that are used up; of an account, those that can happen to it."""
+        faults = sorted([*self._used.values(), *self._waiting.values()], key=lambda fault: fault.id)
+        return [fault.public() for fault in faults if fault.concerns(account)]
+
+    def waiting(self, account: str | None = None) -> list[dict[str, Any]]:
+        """The faults that have something left."""
+        return [fault.public() for fault in self._waiting.values() if fault.concerns(account)]
+
+    def delete(self, number: int) -> bool:
+        """Remove a fault; False if there is none with this id."""
+        return (self._waiting.pop(number, None) or self._used.pop(number, None)) is not None
 
     def forget(self, account: str) -> None:
         """Remove the faults of an account."""
-        self._waiting = [fault for fault in self._waiting if fault.account != account]
+        for faults in (self._waiting, self._used):
+            for fault in [each for each in faults.values() if each.selectors.get("account") == account]:
+                del faults[fault.id]
 
     def clear(self) -> None:
         self._waiting.clear()
+        self._used.clear()
         self._last_id = 0
-
-
-_FIELDS: dict[str, tuple[type, ...]] = {
-    "kind": (str,),
-    "method": (str, type(None)),
-    "path": (str, type(None)),
-    "account": (str, type(None)),
-    "times": (int,),
-    "status": (int,),
-    "content_type": (str, type(None)),
-    "headers": (dict, type(None)),
-    "delay": (int, float),
-    "effect": (bool,),
-    "abort": (bool,),
-}
-
-
-def parse(fault_id: int, wanted: dict[str, Any]) -> Fault:
-    """A Fault from the JSON of a control request; unknown fields are refused, because they are probably misspelt."""
-    for name, value in wanted.items():
-        if name == "body":
-            continue
-        if name not in _FIELDS:
-            raise invalid(f"faults know no field {name!r}: use {', '.join([*_FIELDS, 'body'])}")
-        if not isinstance(value, _FIELDS[name]) or (isinstance(value, bool) and bool not in _FIELDS[name]):
-            raise invalid(f"the field {name!r} of a fault has the wrong type")
-    if wanted.get("kind") not in KINDS:
-        raise invalid(f"the field 'kind' of a fault must be one of {', '.join(KINDS)}")
-    fault = Fault(fault_id, wanted["kind"])
-    if wanted.get("method") is not None:
-        fault.method = wanted["method"].upper()
-    fault.path = wanted.get("path")
-    fault.account = wanted.get("account")
-    fault.times = _within("times", wanted.get("times", 1), 1, 1_000_000_000)
-    fault.status = int(_within("status", wanted.get("status", 503), 200, 599))
-    fault.delay = float(_within("delay", wanted.get("delay", 1.0), 0, _MAX_DELAY))
-    fault.effect = wanted.get("effect", False)
-    fault.abort = wanted.get("abort", False)
-    fault.headers = _headers(wanted.get("headers") or {})
-    _set_body(fault, wanted)
-    return fault
-
-
-def _within(name: str, value: Any, least: float, most: float) -> Any:
-    if not math.isfinite(value) or not least <= value <= most:
-        raise invalid(f"the field {name!r} of a fault must be from {least} to {most:g}")
-    return value
-
-
-def _headers(wanted: dict[str, Any]) -> list[tuple[str, str]]:
-    for name, value in wanted.items():
-        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not isinstance(value, str) or not _VALUE(value):
-            raise invalid("the field 'headers' of a fault maps header names to strings of one line")
-    return list(wanted.items())
-
-
-def _set_body(fault: Fault, wanted: dict[str, Any]) -> None:
-    content_type = wanted.get("content_type")
-    if content_type is not None:
-        if not isinstance(wanted.get("body"), str):
-            raise invalid("a fault with 'content_type' needs a string 'body', which is sent as it is")
-        if not _VALUE(content_type):
-            raise invalid("the field 'content_type' of a fault must be one line")
-        fault.content_type = content_type
-        fault.body = wanted["body"].encode("utf-8")
-    elif "body" in wanted:
-        fault.body = json.dumps(wanted["body"], ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    else:
-        fault.body = encode(Refusal(fault.status, "fault", "The sandbox was asked to fail this request.").body())

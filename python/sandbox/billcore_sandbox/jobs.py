@@ -11,11 +11,13 @@ import contextlib
 import heapq
 import logging
 import sqlite3
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from billcore_sandbox import clock
 from billcore_sandbox.errors import Refusal
+from billcore_sandbox.lifecycle import SUBJECTS
 
 if TYPE_CHECKING:
     from billcore_sandbox.store import Account
@@ -36,6 +38,7 @@ class Jobs:
         self._changed = asyncio.Event()
         self._moving: dict[int, bool] = {}  # accounts whose clock is being moved: does it run otherwise?
         self._task: asyncio.Task[None] | None = None
+        self.runs: dict[str, Callable[[Work, int], None]] = {}  # jobs that are no cause of a machine, by their kind
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -103,7 +106,7 @@ class Jobs:
                 work.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
                 if moving:  # in the job's transaction, so that a killed process has not lost the time of what happened
                     self._world.store.save_clock(account, runs=self._moving[account.number])
-                _perform(work, row["kind"], row["subject"], row["cause"])
+                self._perform(work, row["kind"], row["subject"], row["cause"])
         except Refusal as error:  # the object has changed, so its state does not allow the cause
             self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
             happened["refused"] = error.message
@@ -142,10 +145,10 @@ class Jobs:
         """False once the account was deleted, or the sandbox was reset."""
         return self._world.store.find_number(account.number) is account
 
-
-def _perform(work: Work, kind: str, subject: int, cause: str) -> None:
-    if kind == "delivery":
-        work.new_deliveries.append(subject)
-        return
-    table = {"subscription": "subscriptions", "order": "orders"}[kind]
-    work.machine.fire(work, kind, work.row(table, subject), cause)
+    def _perform(self, work: Work, kind: str, subject: int, cause: str) -> None:
+        if kind == "delivery":
+            work.new_deliveries.append(subject)
+        elif kind in self.runs:
+            self.runs[kind](work, subject)
+        else:
+            work.machine.fire(work, kind, work.row(SUBJECTS[kind].table, subject), cause)

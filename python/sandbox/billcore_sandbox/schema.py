@@ -94,5 +94,14 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (account, due, seq);
 """
 
-MIGRATIONS = (VERSION_1, VERSION_2)
+# 3: unknown parameters of requests; requests whose work happens later, by the id of their record.
+VERSION_3 = """
+ALTER TABLE requests ADD COLUMN unknown TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE requests ADD COLUMN late TEXT;
+CREATE TABLE late_requests (
+  id INTEGER PRIMARY KEY, account INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, query BLOB NOT NULL,
+  headers TEXT NOT NULL, body BLOB NOT NULL);
+"""
+
+MIGRATIONS = (VERSION_1, VERSION_2, VERSION_3)
 VERSION = len(MIGRATIONS)

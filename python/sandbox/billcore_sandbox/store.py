@@ -108,7 +108,7 @@ class Store:
             self.db.execute(f"DELETE FROM group_members WHERE {of_groups}", (number,))
             for table in ("jobs", "orders", "subscriptions", "product_groups", "products", "endpoints", "api_keys"):
                 self.db.execute(f"DELETE FROM {table} WHERE account = ?", (number,))
-            for table in ("ledger", "deliveries"):
+            for table in ("ledger", "deliveries", "late_requests"):
                 self.db.execute(f"DELETE FROM {table} WHERE account = ?", (number,))
             self.db.execute("DELETE FROM requests WHERE account = ?", (account.uuid,))
             self.db.execute("DELETE FROM accounts WHERE number = ?", (number,))

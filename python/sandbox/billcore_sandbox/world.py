@@ -22,6 +22,7 @@ from billcore_sandbox.jobs import Jobs
 from billcore_sandbox.lifecycle import Machine
 from billcore_sandbox.options import SECRET_LENGTH, Options
 from billcore_sandbox.store import Account, Store
+from billcore_sandbox.strictness import Unknown
 
 
 class Work:
@@ -152,7 +153,8 @@ class World:
         self.options = options
         self.machine = Machine()
         self.store = Store(options)
-        self.faults = Faults()
+        self.faults = Faults(self.store.seed)
+        self.unknown = Unknown()
         self.dispatcher = Dispatcher(self)
         self.jobs = Jobs(self)
         self.after_reset: list[Callable[[], object]] = []  # such as what registers the receivers of --deliver
@@ -204,6 +206,7 @@ class World:
         """Go back to the seeded state, and drop pending deliveries."""
         self.dispatcher.drop()
         self.faults.clear()
+        self.unknown.clear()
         self.store.reset()
         for register in self.after_reset:
             register()

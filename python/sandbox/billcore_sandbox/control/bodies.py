@@ -6,10 +6,16 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from billcore_sandbox.faults import KINDS
+
 Billing = Literal["card", "mobile", "invoice"]
 Days = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
 Id = str | int
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of SQLite holds
+Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
+# A header's name, and a text of one line without spaces around it. `$` alone would allow a line end behind it.
+Token = Annotated[str, msgspec.Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)")]
+LINE = r"^([^\x00-\x20\x7f]([^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?)?$(?!\n)"
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -112,3 +118,33 @@ class TestHook(Body):
 
     endpoint_id: Number | None = None
     data: Any = None
+
+
+class Fault(Body):
+    """What goes wrong. Selectors say with which requests; nth, times and probability say when; the rest is its kind's.
+
+    Without account, a fault concerns every account. optional: it is right that the fault never happens.
+    """
+
+    kind: Annotated[str, msgspec.Meta(extra_json_schema={"enum": [*KINDS]})]
+    operation: str | None = None
+    method: str | None = None
+    path: str | None = None
+    query: dict[str, str] | None = None
+    nth: Count = 1
+    times: Count = 1
+    probability: Annotated[float, msgspec.Meta(gt=0, le=1)] = 1.0
+    optional: bool = False
+
+    status: Annotated[int, msgspec.Meta(ge=200, le=599)] | None = None
+    retry_after: Annotated[int, msgspec.Meta(ge=0, le=10**6)] | None = None
+    body: Any = msgspec.UNSET
+    content_type: Annotated[str, msgspec.Meta(pattern=LINE)] | None = None
+    headers: dict[Token, Annotated[str, msgspec.Meta(pattern=LINE)]] | None = None
+    effect: bool | None = None
+    delay: Annotated[float, msgspec.Meta(ge=0, le=10**8)] | None = None
+    abort: bool | None = None
+    by: Annotated[int, msgspec.Meta(ge=-(10**9), le=10**9)] | None = None
+    insert: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
+    delete: Annotated[int, msgspec.Meta(ge=0, le=1000)] | None = None
+    answer: Literal["empty", "not_found", "last_page"] | None = None

@@ -14,7 +14,7 @@ from billcore_sandbox.world import World
 
 
 def state(world: World, query: Query) -> Any:
-    """Seed, clocks, options, counts, waiting faults."""
+    """Seed, clocks, options, counts, waiting faults, unknown parameters."""
 
     def counts(column: str, table: str, where: str = "1") -> dict[str, dict[str, int]]:
         found: dict[str, dict[str, int]] = {account.uuid: {} for account in world.store.accounts}
@@ -48,7 +48,8 @@ def state(world: World, query: Query) -> Any:
             for account in (world.store.accounts if named is None else [named])
         ],
         "counts": {**counted, "requests": _requests(world, query, "count(*) AS n")[0]["n"]},
-        "faults": [each for each in world.faults.waiting() if named is None or each["account"] in (None, named.uuid)],
+        "faults": world.faults.waiting(None if named is None else named.uuid),
+        "unknown_parameters": world.unknown.listed(None if named is None else named.uuid),
     }
 
 
@@ -71,8 +72,13 @@ def ledger(world: World, query: Query) -> Any:
 
 def requests(world: World, query: Query) -> Any:
     """Every request to the service as received, with the status of the answer."""
-    rows = _requests(world, query, "*")
-    return {"requests": [{**dict(row), "headers": json.loads(row["headers"])} for row in rows]}
+    decoded = ("headers", "unknown", "late")
+    return {
+        "requests": [
+            {name: json.loads(row[name] or "null") if name in decoded else row[name] for name in row.keys()}  # noqa: SIM118
+            for row in _requests(world, query, "*")
+        ]
+    }
 
 
 def _requests(world: World, query: Query, columns: str) -> list[sqlite3.Row]:

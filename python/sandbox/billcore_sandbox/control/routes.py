@@ -18,12 +18,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from billcore_sandbox import scenarios
-from billcore_sandbox.control import accounts, bodies, history, objects, webhooks
+from billcore_sandbox.control import accounts, bodies, faults, history, objects, webhooks
 from billcore_sandbox.control.app import application, refusal_response, to_response
-from billcore_sandbox.control.common import named_account
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.options import is_loopback
-from billcore_sandbox.service.calls import json_object, reply, text
+from billcore_sandbox.service.calls import json_object, reply
 from billcore_sandbox.world import World
 
 PREFIX = "/_sandbox"
@@ -143,12 +142,6 @@ def _documentation(action: Action) -> str:
     return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
-def _fault(world: World, fields: dict[str, Any]) -> Any:
-    """Apply a fault to the next matching requests."""
-    named_account(world, text(fields, "account", nullable=True))
-    return {"id": world.faults.add(fields).id}
-
-
 def _cause(action: Action, cause: str) -> Action:
     def run(world: World, body: Any, number: str) -> Any:
         return action(world, cause, body, number)
@@ -166,6 +159,7 @@ GETS: tuple[tuple[str, Action], ...] = (
     ("deliveries", webhooks.deliveries),
     ("keys", accounts.keys),
     ("scenarios", scenarios.listed),
+    ("faults", faults.listed),
 )
 POSTS: tuple[tuple[str, Action, type], ...] = (
     ("accounts", accounts.create, bodies.NewAccount),
@@ -197,7 +191,10 @@ POSTS: tuple[tuple[str, Action, type], ...] = (
     *((f"keys/{{id}}/{cause}", _cause(accounts.key_cause, cause), bodies.Nothing) for cause in ("revoke", "rotate")),
     ("deliveries/{id}/replay", webhooks.replay, bodies.Nothing),
     ("test-hook", webhooks.test_hook, bodies.TestHook),
-    ("faults", _fault, dict),
+    ("faults", faults.create, bodies.Fault),
     ("reset", history.reset, bodies.Nothing),
 )
-DELETES: tuple[tuple[str, Action], ...] = (("accounts/{uuid}", accounts.delete),)
+DELETES: tuple[tuple[str, Action], ...] = (
+    ("accounts/{uuid}", accounts.delete),
+    ("faults/{id}", faults.delete),
+)

@@ -35,6 +35,10 @@ class Connection:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._protocol.transport.abort()
 
+    def write(self, data: bytes) -> None:
+        """Send bytes as they are. h11 does not see them, so they need not be a valid answer."""
+        self._protocol.transport.write(data)
+
     def close(self) -> None:
         """Close the connection (FIN) after what has been written, even if Content-Length promises more."""
         self._protocol.transport.close()

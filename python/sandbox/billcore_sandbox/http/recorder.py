@@ -1,4 +1,4 @@
-"""In front of the service: records every request as received, and applies faults.
+"""The front of the service: records every request as received, and applies faults.
 
 The service's answer is taken whole before a byte of it is sent, so that a fault can drop it, halve it or replace it.
 """
@@ -9,22 +9,40 @@ import asyncio
 import json
 import logging
 import sqlite3
+from dataclasses import dataclass
 from datetime import datetime
-from email.utils import formatdate
+from functools import partial
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from billcore_sandbox import clock
+from billcore_sandbox import clock, late, list_faults
 from billcore_sandbox.errors import Refusal, internal_error, not_stored
-from billcore_sandbox.faults import Fault
+from billcore_sandbox.faults import NO_FAULT, REQUEST_KINDS, Fault
+from billcore_sandbox.http.answers import canned, drip, raw, start
 from billcore_sandbox.http.protocol import EXTENSION, Connection
-from billcore_sandbox.service.calls import Reply, Request, reply
-from billcore_sandbox.service.routes import perform, split_path
+from billcore_sandbox.service.calls import Reply, Request, parse_query, reply
+from billcore_sandbox.service.parameters import parameters, unknown
+from billcore_sandbox.service.routes import operation_of, perform, split_path
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
 MAX_BODY = 8 << 20
 _log = logging.getLogger("billcore_sandbox")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request, where it came from, and what the sandbox knows about it. id: of its record."""
+
+    connection: Connection
+    receive: Receive
+    send: Send
+    request: Request
+    account: Account | None
+    operation: str | None
+    unknown: list[str]
+    fault: Fault
+    id: int = 0
 
 
 class Recorder:
@@ -33,13 +51,14 @@ class Recorder:
     def __init__(self, world: World, closing: asyncio.Event) -> None:
         self._world = world
         self._closing = closing
+        world.jobs.runs[late.KIND] = partial(late.run, world)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._meet(scope, receive, send)
         except sqlite3.Error as error:
             answer = reply(not_stored(error).body(), 500)
-            await send(_start(answer, 0, clock.real()))
+            await send(start(answer, 0, clock.real()))
             await send({"type": "http.response.body", "body": answer.body})
 
     async def _meet(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,65 +66,114 @@ class Recorder:
         body = await _read(receive)
         if body is None:
             return
-        account_uuid, path = split_path(scope["raw_path"].decode("ascii"))
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        request = Request(scope["method"], scope["raw_path"].decode("ascii"), scope["query_string"], headers, body)
+        account_uuid, path = split_path(request.path)
         account = self._world.store.account_by_uuid(account_uuid)
-        fault = self._world.faults.take(scope["method"], path, account_uuid)
-        request_id = self._begin(scope["method"], connection, account, body, fault)
-        if fault is not None and fault.kind == "reset_before":
-            await _hang_up(connection, receive, reset=True)
-            return
-        if fault is not None and fault.kind == "status" and not fault.effect:
-            answer = _canned(fault)
-        elif len(body) > MAX_BODY:
-            answer = reply(Refusal(413, "too_large", "The body is too large.").body(), 413)
-        else:
-            answer = self._serve(scope, body)
-        if fault is not None and fault.kind == "status" and fault.effect:
-            answer = _canned(fault)
-        if fault is not None and fault.kind == "delay":
-            await self._wait(fault.delay)
-        if fault is not None and fault.kind == "reset_after":
-            await _hang_up(connection, receive, reset=True)
-            return
-        start = _start(answer, request_id, _now(account))
-        if fault is not None and fault.kind == "half_body":
-            await send(start)
-            half = answer.body[: len(answer.body) // 2]
-            await send({"type": "http.response.body", "body": half, "more_body": True})
-            await _hang_up(connection, receive, reset=fault.abort)
-            return
-        if not connection.gone:
-            # Recorded before the answer is sent, so a client that has the answer finds its status here.
-            self._world.store.db.execute("UPDATE requests SET status = ? WHERE id = ?", (answer.status, request_id))
-        await send(start)
-        await send({"type": "http.response.body", "body": answer.body})
+        operation = operation_of(request.method, path)
+        names: list[str] = []
+        if account is not None and operation is not None:
+            names = unknown(operation, request)
+            self._world.unknown.note(account.uuid, operation, names, parameters(operation))
+        fault = self._fault(request, account_uuid, path, operation)
+        exchange = Exchange(connection, receive, send, request, account, operation, names, fault)
+        exchange.id = self._begin(exchange)
+        await self._answer(exchange)
 
-    def _begin(
-        self, method: str, connection: Connection, account: Account | None, body: bytes, fault: Fault | None
-    ) -> int:
+    def _fault(self, request: Request, account: str, path: str, operation: str | None) -> Fault:
+        """The fault that happens to this request, or NO_FAULT."""
+        facts = {
+            "account": account,
+            "operation": operation,
+            "method": request.method,
+            "path": path,
+            "query": parse_query(request.query),
+        }
+
+        def fits(fault: Fault) -> bool:
+            return fault.kind not in list_faults.KINDS or list_faults.fits(fault, operation, request, self._serve)
+
+        return self._world.faults.take(REQUEST_KINDS, facts, fits) or NO_FAULT
+
+    def _begin(self, exchange: Exchange) -> int:
+        request, connection = exchange.request, exchange.connection
         cursor = self._world.store.db.execute(
-            "INSERT INTO requests (at, account, method, target, headers, body, fault) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO requests (at, account, method, target, headers, body, fault, unknown)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                clock.iso_precise(_now(account)),
-                None if account is None else account.uuid,
-                method,
+                clock.iso_precise(_now(exchange.account)),
+                None if exchange.account is None else exchange.account.uuid,
+                request.method,
                 connection.target.decode("latin-1"),
                 json.dumps([[name.decode("latin-1"), value.decode("latin-1")] for name, value in connection.headers]),
-                body.decode("utf-8", "replace"),
-                None if fault is None else fault.kind,
+                request.body.decode("utf-8", "replace"),
+                exchange.fault.kind or None,
+                json.dumps(exchange.unknown),
             ),
         )
         return cursor.lastrowid or 0
 
-    def _serve(self, scope: Scope, body: bytes) -> Reply:
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-        path = scope["raw_path"].decode("ascii")
+    async def _answer(self, exchange: Exchange) -> None:
+        fault, connection, send = exchange.fault, exchange.connection, exchange.send
+        if fault.kind in ("reset_before", "late"):
+            if fault.kind == "late" and exchange.account is not None and len(exchange.request.body) <= MAX_BODY:
+                late.keep(self._world, exchange.account, exchange.id, exchange.request, fault.fields["delay"])
+            await _hang_up(exchange, reset=True)
+            return
+        answer = self._make(exchange)
+        if fault.kind == "delay":
+            await self._wait(fault.fields["delay"])
+        if fault.kind == "reset_after":
+            await _hang_up(exchange, reset=True)
+            return
+        if fault.kind == "wrong_length":
+            head = start(answer, exchange.id, _now(exchange.account), fault.fields["by"])
+            connection.write(raw(head, b"" if exchange.request.method == "HEAD" else answer.body))
+            await _hang_up(exchange, reset=False)
+            return
+        head, body = start(answer, exchange.id, _now(exchange.account)), answer.body
+        if fault.kind == "half_body":
+            await send(head)
+            await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
+            await _hang_up(exchange, reset=fault.fields["abort"])
+            return
+        if fault.kind == "drip":
+            await send(head)
+            body = await drip(send, body, fault.fields["delay"], self._wait)
+        if not connection.gone:
+            # Recorded before the answer is complete, so a client that has the answer finds its status here.
+            self._world.store.db.execute("UPDATE requests SET status = ? WHERE id = ?", (answer.status, exchange.id))
+        if fault.kind != "drip":
+            await send(head)
+        await send({"type": "http.response.body", "body": body})
+
+    def _make(self, exchange: Exchange) -> Reply:
+        """Let the service do its work, and return the answer that the fault makes of it."""
+        fault, request = exchange.fault, exchange.request
+        if fault.kind == "status" and not fault.fields["effect"]:
+            return canned(fault)
+        if len(request.body) > MAX_BODY:
+            answer = reply(Refusal(413, "too_large", "The body is too large.").body(), 413)
+        else:
+            answer = self._serve(request)
+        if fault.kind == "status":
+            return canned(fault)
+        if fault.kind == "beyond_end":
+            return list_faults.beyond(fault.fields["answer"], answer, request, self._serve)
+        if fault.kind == "rows":
+            assert exchange.account is not None and exchange.operation is not None
+            list_faults.change_rows(
+                self._world, exchange.account, exchange.operation, request, self._serve, **fault.fields
+            )
+        return answer
+
+    def _serve(self, request: Request) -> Reply:
         try:
-            return perform(self._world, Request(scope["method"], path, scope["query_string"], headers, body))
+            return perform(self._world, request)
         except sqlite3.Error:
             raise
         except Exception as error:
-            _log.error("failed on %s %s", scope["method"], scope["path"], exc_info=error)
+            _log.error("failed on %s %s", request.method, request.path, exc_info=error)
             return reply(internal_error().body(), 500)
 
     async def _wait(self, seconds: float) -> None:
@@ -130,36 +198,16 @@ async def _read(receive: Receive) -> bytes | None:
             return b"".join(chunks)
 
 
-async def _hang_up(connection: Connection, receive: Receive, *, reset: bool) -> None:
+async def _hang_up(exchange: Exchange, *, reset: bool) -> None:
     if reset:
-        connection.reset()
+        exchange.connection.reset()
     else:
-        connection.close()
+        exchange.connection.close()
     # uvicorn reports a handler that returns without an answer, so wait until the connection has ended.
-    while (await receive())["type"] != "http.disconnect":
+    while (await exchange.receive())["type"] != "http.disconnect":
         pass
-
-
-def _canned(fault: Fault) -> Reply:
-    body = b"" if fault.status in (204, 304) else fault.body  # HTTP does not allow a body here
-    return Reply(fault.status, body, fault.headers, fault.content_type)
 
 
 def _now(account: Account | None) -> datetime:
     """What the account's clock shows, also in the Date header: clients compare it with the times in the data."""
     return clock.real() if account is None else account.clock.now()
-
-
-def _start(answer: Reply, request_id: int, now: datetime) -> Message:
-    headers = [
-        ("Date", formatdate(now.timestamp(), usegmt=True)),
-        ("X-Request-Id", f"req_{request_id}"),
-    ]
-    given = {name.lower() for name, _ in answer.headers}
-    headers = [(name, value) for name, value in headers if name.lower() not in given]
-    if answer.content_type and "content-type" not in given:
-        headers.append(("Content-Type", answer.content_type))
-    if "content-length" not in given and answer.status not in (204, 304):
-        headers.append(("Content-Length", str(len(answer.body))))
-    raw = [(name.encode("latin-1"), value.encode("utf-8")) for name, value in [*headers, *answer.headers]]
-    return {"type": "http.response.start", "status": answer.status, "headers": raw}

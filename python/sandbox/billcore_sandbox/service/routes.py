@@ -84,6 +84,14 @@ def find(method: str, path: str) -> tuple[Operation, str]:
     raise Refusal(405, "method_not_allowed", message, [("Allow", allowed)])
 
 
+def operation_of(method: str, path: str) -> str | None:
+    """The name of a request's operation; None if the path or its method is unknown."""
+    try:
+        return find(method, path)[0].name
+    except Refusal:
+        return None
+
+
 def perform(world: World, request: Request) -> Reply:
     """What the service does with a request, and its answer. Raises only on errors of the sandbox itself."""
     account_uuid, path = split_path(request.path)

@@ -1,0 +1,54 @@
+"""Late requests: the client has seen its connection end, and the service does the work afterwards.
+
+The request is kept in a table, so that a process that is killed in between does not lose it.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from billcore_sandbox import clock
+from billcore_sandbox.service.calls import Request
+from billcore_sandbox.service.routes import perform
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import Work, World
+
+KIND, CAUSE = "request", "late"  # of the job
+
+
+def keep(world: World, account: Account, number: int, request: Request, delay: float) -> None:
+    """Let the service do this request when the account's clock has gone on by `delay` seconds.
+
+    number: the id of the request's record, which shows when the work is due, when it was done, and its status.
+    """
+    with world.effect(account) as work:
+        due = work.now + timedelta(seconds=delay)
+        work.db.execute(
+            "INSERT INTO late_requests VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                number,
+                account.number,
+                request.method,
+                request.path,
+                request.query,
+                json.dumps(request.headers),
+                request.body,
+            ),
+        )
+        _show(work, number, clock.iso_precise(due))
+        work.schedule(KIND, number, CAUSE, due)
+
+
+def run(world: World, work: Work, number: int) -> None:
+    """Do the work of a late request. Its answer has no receiver any more."""
+    row = work.row("late_requests", number)
+    headers = [(name, value) for name, value in json.loads(row["headers"])]
+    answer = perform(world, Request(row["method"], row["path"], row["query"], headers, row["body"]))
+    work.db.execute("DELETE FROM late_requests WHERE id = ?", (number,))
+    _show(work, number, clock.iso_precise(work.now), clock.iso_precise(work.account.clock.now()), answer.status)
+
+
+def _show(work: Work, number: int, due: str, done_at: str | None = None, status: int | None = None) -> None:
+    shown = json.dumps({"due": due, "done_at": done_at, "status": status})
+    work.db.execute("UPDATE requests SET late = ? WHERE id = ?", (shown, number))

@@ -1,0 +1,135 @@
+"""Faults of lists: rows that appear or vanish between two pages, and answers to a page after the last one."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from billcore_sandbox import clock
+from billcore_sandbox.errors import not_found
+from billcore_sandbox.faults import Fault
+from billcore_sandbox.lifecycle import SUBJECTS, plan
+from billcore_sandbox.service.calls import Reply, Request, last, parse_query, reply
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import Work, World
+
+_log = logging.getLogger("billcore_sandbox")
+
+KINDS = ("rows", "beyond_end")
+# Operation -> the machine of the objects in its list.
+LISTS = {"subscriptions.list": "subscription", "subscriptions.orders": "order", "products.list": "product"}
+
+Serve = Callable[[Request], Reply]
+
+
+def fits(fault: Fault, operation: str | None, request: Request, serve: Serve) -> bool:
+    """Whether a fault of these kinds can happen to a request: to a page of a list with rows, or after the last one."""
+    if operation not in LISTS:
+        return False
+    answer = serve(request)
+    if answer.status != 200:
+        return False
+    page = json.loads(answer.body)["pagination"]
+    if fault.kind == "rows":
+        return bool(page["total"] > 0)
+    return bool(page["current_page"] > max(page["total_pages"], 1))
+
+
+def beyond(wanted: str, answer: Reply, request: Request, serve: Serve) -> Reply:
+    """The answer to a page after the last one. answer: the service's own, which is empty."""
+    if wanted == "not_found":
+        error = not_found()
+        return reply(error.body(), error.status)
+    if wanted == "last_page":
+        return serve(_page(request, max(json.loads(answer.body)["pagination"]["total_pages"], 1)))
+    return answer
+
+
+def change_rows(
+    world: World, account: Account, operation: str, request: Request, serve: Serve, *, insert: int, delete: int
+) -> None:
+    """Delete so many rows at the front of the list that the request asks for, then insert so many. No event tells."""
+    machine = LISTS[operation]
+    front = _front(request, serve, max(delete, 1))
+    by_reference = last(parse_query(request.query), "filter[reference_id]") is not None
+    with world.effect(account) as work:
+        first = work.row(SUBJECTS[machine].table, int(front[0]))
+        deleted = front[:delete]
+        for number in deleted:
+            _delete(work, machine, int(number))
+        inserted = []
+        for _ in range(insert):
+            number = _insert(work, machine, first, keep_reference=by_reference)
+            if number is None:
+                _log.warning("rows: no id is free at the front of %s, so %d rows are missing", operation, insert)
+                break
+            inserted.append(number if machine == "product" else str(number))
+        work.record("rows", operation=operation, deleted=deleted, inserted=inserted)
+
+
+def _front(request: Request, serve: Serve, count: int) -> list[Any]:
+    """The ids of the first `count` rows of a list, with the request's filters."""
+    ids: list[Any] = []
+    number = 1
+    while len(ids) < count:
+        answer = json.loads(serve(_page(request, number)).body)
+        ids += [each["id"] for each in answer["data"]]
+        if number >= answer["pagination"]["total_pages"]:
+            break
+        number += 1
+    return ids[:count]
+
+
+def _page(request: Request, number: int) -> Request:
+    query = [(name, value) for name, value in parse_query(request.query) if name != "page"]
+    return replace(request, query=urlencode([*query, ("page", str(number))]).encode("ascii"))
+
+
+def _delete(work: Work, machine: str, number: int) -> None:
+    db = work.db
+    if machine == "product":
+        db.execute("UPDATE products SET state = 'deleted' WHERE id = ?", (number,))
+        db.execute("DELETE FROM group_members WHERE product_id = ?", (number,))
+        return
+    orders = [number]
+    if machine == "subscription":
+        orders = [row["id"] for row in db.execute("SELECT id FROM orders WHERE subscription_id = ?", (number,))]
+        db.execute("DELETE FROM subscriptions WHERE id = ?", (number,))
+        work.unschedule("subscription", number)
+    for order in orders:
+        db.execute("DELETE FROM orders WHERE id = ?", (order,))
+        work.unschedule("order", order)
+
+
+def _insert(work: Work, machine: str, first: sqlite3.Row, *, keep_reference: bool) -> int | None:
+    """Insert a copy of the list's first row before it; returns the new id, or None if no id is free there."""
+    table = SUBJECTS[machine].table
+    columns = dict(first)
+    if machine == "order":  # the latest order is the first one
+        del columns["id"]
+        columns |= {"created_at": clock.iso(work.now), "is_first": 0}
+    else:
+        columns["id"] = _free_id(work, table, first["id"])
+        if columns["id"] == 0:
+            return None
+    if machine == "subscription" and not keep_reference:  # a reference_id names one subscription
+        columns["reference_id"] = None
+    marks = ", ".join("?" * len(columns))
+    sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+    number = work.db.execute(sql, tuple(columns.values())).lastrowid
+    plan(work, machine, work.row(table, number))
+    return number
+
+
+def _free_id(work: Work, table: str, below: int) -> int:
+    """The greatest id below this one that no row has; 0 if there is none."""
+    for row in work.db.execute(f"SELECT id FROM {table} WHERE id < ? ORDER BY id DESC", (below,)):
+        if row["id"] < below - 1:
+            break
+        below = row["id"]
+    return below - 1

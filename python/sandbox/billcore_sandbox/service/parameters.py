@@ -1,0 +1,50 @@
+"""The parameters of each operation, and those of a request that its operation does not have."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from billcore_sandbox.service.calls import Request, parse_query
+
+_MOST, _LONGEST = 100, 100
+ANY = "*"  # among the fields of a body: further ones are accepted
+
+QUERY: dict[str, tuple[str, ...]] = {
+    "subscriptions.list": ("page", "filter[reference_id]"),
+    "subscriptions.orders": ("page", "per_page", "filter[product_id]", "filter[state]"),
+    "products.list": ("page",),
+}
+BODY: dict[str, tuple[str, ...]] = {
+    "subscriptions.change_product": ("product_id",),
+    "subscriptions.charge": ("product_id", "amount", "quantity", "vat", "description"),
+    "products.update": (ANY,),
+    "webhook_endpoints.create": ("url",),
+}
+
+
+def parameters(operation: str) -> tuple[str, ...]:
+    """The names of query parameters and fields of the body."""
+    return QUERY.get(operation, ()) + BODY.get(operation, ())
+
+
+def unknown(operation: str, request: Request) -> list[str]:
+    """The names of query parameters and fields that the operation does not have, at most 100, shortened."""
+    found = [name for name, _ in parse_query(request.query) if plain(name) not in QUERY.get(operation, ())]
+    fields = BODY.get(operation, ())
+    if request.body and ANY not in fields:
+        found += [name for name in _fields(request.body) if name not in fields]
+    return [name[:_LONGEST] for name in dict.fromkeys(found)][:_MOST]
+
+
+def plain(name: str) -> str:
+    """A parameter's name without the brackets of a repeated one: filter[state][0] is filter[state]."""
+    return re.sub(r"^(filter\[state\])\[[0-9]*\]$", r"\1", name)
+
+
+def _fields(body: bytes) -> list[str]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return []
+    return list(value) if isinstance(value, dict) else []

@@ -1,0 +1,40 @@
+"""Operations by what a person writes: a name, a method, a pattern of a path."""
+
+from __future__ import annotations
+
+from billcore_sandbox.errors import invalid
+from billcore_sandbox.faults import glob
+from billcore_sandbox.service.routes import OPERATIONS, Operation
+
+
+def named_operation(name: str) -> str:
+    """An operation by its name, or by the part after the dot if only one operation has it. Raises Refusal 422."""
+    found = [each.name for each in OPERATIONS if name in (each.name, each.name.partition(".")[2])]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(found or [each.name for each in OPERATIONS])
+    raise invalid(f"{name!r} {'names several operations' if found else 'is not an operation'}: use one of {listed}.")
+
+
+def matching(operation: str | None, method: str | None, path: str | None) -> list[Operation]:
+    """The operations that a request with this operation, method and path can have. Raises Refusal 422 without any."""
+    wanted = "GET" if method == "HEAD" else method
+    found = [
+        each
+        for each in OPERATIONS
+        if operation in (None, each.name) and wanted in (None, each.method) and (path is None or _meet(path, each.path))
+    ]
+    if found:
+        return found
+    asked = " ".join(each for each in (operation, method, path) if each is not None)
+    routes = ", ".join(f"{each.method} {each.path} ({each.name})" for each in OPERATIONS)
+    raise invalid(f"No request can match {asked!r}: the routes are {routes}; in a path, * does not cross a slash.")
+
+
+def _meet(pattern: str, route: str) -> bool:
+    """Whether some path fits both the pattern and the route."""
+    wanted, there = pattern.split("/"), route.split("/")
+    return len(wanted) == len(there) and all(
+        each != "" if name == "{id}" else glob(each).fullmatch(name) is not None
+        for each, name in zip(wanted, there, strict=True)
+    )

@@ -1,0 +1,110 @@
+"""Late requests: the client sees a reset, and the service does the work afterwards, by the account's clock."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from billcore.testing import Account, Control, Sandbox, SandboxAccount
+from sandbox.support import Receiver, Service, started
+from sandbox.wire import Wire
+from support.waiting import GENEROUS, until
+
+
+def lost_charge(service: Service) -> None:
+    with Wire(service) as wire:
+        wire.charge()
+        with pytest.raises(ConnectionResetError):
+            wire.read_to_end()
+
+
+def last_post(control: Control) -> Any:
+    return [request for request in control.requests() if request["method"] == "POST"][-1]
+
+
+def test_the_work_happens_when_the_clock_says_so(mine: SandboxAccount, receiver: Receiver) -> None:
+    service, control = Service(mine.accounts[0]), mine.control
+    control.create_endpoint(receiver.url)
+    begin = datetime.fromisoformat(control.freeze()["now"])
+    control.fault("late", operation="charge", delay=60)
+    lost_charge(service)
+    (jobs, record) = (control.state()["counts"]["jobs"], last_post(control))
+    due = begin + timedelta(seconds=60)
+    assert (record["status"], record["fault"]) == (None, "late")
+    assert record["late"] == {"due": due.isoformat(timespec="microseconds"), "done_at": None, "status": None}
+    assert control.advance(seconds=59)["happened"] == []
+    assert control.ledger("charge") == []
+
+    happened = control.advance(seconds=1)["happened"]
+    assert happened == [{"at": record["late"]["due"], "request": str(record["id"]), "cause": "late"}]
+    (effect,) = control.ledger("charge")
+    assert (effect["amount"], effect["at"]) == (900, record["late"]["due"])
+    assert service.get(f"/order/{effect['order_id']}").status == 200
+    assert last_post(control)["late"] == {**record["late"], "done_at": record["late"]["due"], "status": 200}
+    assert last_post(control)["status"] is None
+    assert [each.event["name"] for each in receiver.wait(2)] == ["order.confirmed", "order.paid"]
+    assert control.state()["counts"]["jobs"] == jobs - 1
+    control.advance(days=1)
+    assert len(control.ledger("charge")) == 1
+
+
+def test_the_work_happens_by_itself_on_a_running_clock(mine: SandboxAccount) -> None:
+    mine.control.fault("late", operation="charge", delay=0.2)
+    lost_charge(Service(mine.accounts[0]))
+    until(lambda: mine.control.ledger("charge"))
+    assert until(lambda: last_post(mine.control)["late"]["done_at"]) >= last_post(mine.control)["late"]["due"]
+
+
+def test_late_work_that_the_service_refuses(mine: SandboxAccount) -> None:
+    """What the service says is decided when it does the work, not when the request arrived."""
+    service, control = Service(mine.accounts[0]), mine.control
+    control.freeze()
+    control.fault("late", operation="charge", delay=5)
+    lost_charge(service)
+    control.subscription(mine.ids["subscriptions"]["demo-active"], "change_billing", declines=True)
+    control.advance(seconds=5)
+    assert last_post(control)["late"]["status"] == 402
+    assert control.ledger("charge") == []
+
+
+def test_a_late_request_to_an_unknown_account_is_only_reset(service: Service, control: Control) -> None:
+    control.fault("late", delay=0)
+    service.root = "/nobody"
+    with pytest.raises((ConnectionResetError, http.client.RemoteDisconnected)):
+        service.get("/products")
+    assert [(request["status"], request["late"]) for request in control.requests()] == [(None, None)]
+
+
+def test_an_account_is_deleted_with_its_late_requests(process: Sandbox) -> None:
+    made = process.new_account()
+    made.control.freeze()
+    made.control.fault("late", operation="charge", delay=5)
+    lost_charge(Service(made.accounts[0]))
+    process.control.delete_account(made.base_url.rpartition("/")[2])
+    assert "Traceback" not in process.stderr()
+
+
+def test_late_work_survives_a_kill(tmp_path: Path) -> None:
+    arguments = ("--db", str(tmp_path / "billing.db"))
+    with started(*arguments) as (process, ready):
+        service, control = Service(Account(ready["base_url"], ready["api_key"])), Control(ready["control_url"])
+        control.freeze()
+        control.fault("late", operation="charge", delay=86400)
+        lost_charge(service)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(GENEROUS)
+    with started(*arguments) as (_, ready):
+        control = Control(ready["control_url"])
+        assert last_post(control)["late"]["done_at"] is None
+        assert control.ledger("charge") == []
+        control.advance(days=1)
+        assert [effect["amount"] for effect in control.ledger("charge")] == [900]
+        assert last_post(control)["late"]["status"] == 200
+        control.advance(days=1)
+        assert len(control.ledger("charge")) == 1
