@@ -79,7 +79,8 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
             to: The time to move to, instead.
 
         Returns:
-            `now`, `frozen`, `happened` (a list of {"at", "subscription" or "order", "cause"}), `pending_deliveries`.
+            `now`, `frozen`, `happened` (a list of {"at", "cause", and the id as "subscription", "order" or "request"}),
+            `pending_deliveries`.
         """
         fields: dict[str, Any] = {"days": days, "seconds": seconds}
         if to is not None:
