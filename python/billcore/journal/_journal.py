@@ -38,6 +38,9 @@ class _Base:
         """Close the journal's connections; the client and an engine stay open."""
         self._store.close()
 
+    def _call(self, step: Call) -> Any:
+        return step.function(self._client)
+
     def _machine(self, key: str, wanted: dict[str, Any]) -> Machine:
         if not isinstance(key, str) or not 0 < len(key) <= _MAX_KEY or not key.isprintable():
             raise InvalidArgumentError(f"key must be text of 1 to {_MAX_KEY} printable characters")
@@ -207,7 +210,7 @@ class Journal(_Base):
                 return end.value
             result = error = None
             try:
-                result = self._store.run(step) if isinstance(step, Sql) else step.function(self._client)
+                result = self._store.run(step) if isinstance(step, Sql) else self._call(step)
             except BaseException as raised:
                 error = raised
 
@@ -307,7 +310,7 @@ class AsyncJournal(_Base):
                     cancelled.nothing_sent = True  # type: ignore[attr-defined]
                     error, cancelled = cancelled, None
                 else:
-                    result = step.function(self._client)
+                    result = self._call(step)
                     if inspect.isawaitable(result):
                         result = await result
             except BaseException as raised:

@@ -1,0 +1,68 @@
+"""The limits that python/journal.md states, each shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import billcore
+from billcore.journal import AmbiguousChargeError, Journal
+
+from .support import Scene, SqliteDatabase
+
+
+def test_a_service_that_works_later_than_settle_charges_twice(scene: Scene) -> None:
+    scene.control.freeze()
+    scene.control.fault("late", operation="charge", delay=3600)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal())
+    scene.database.age(30 + 60 + 1)  # deadline + settle are past, and the service has not worked yet
+    scene.charge(scene.journal())
+    scene.control.advance(seconds=3600)
+    assert len(scene.charges()) == 2
+
+
+def test_a_settle_that_is_long_enough_charges_once(scene: Scene) -> None:
+    scene.control.freeze()
+    scene.control.fault("late", operation="charge", delay=3600)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal(settle=4000))
+    scene.control.advance(seconds=3600)
+    scene.database.age(30 + 4000 + 1)
+    order = scene.charge(scene.journal(settle=4000))
+    assert [each["order_id"] for each in scene.charges()] == [str(order.id)]
+
+
+def test_an_equal_charge_of_somebody_else_may_be_adopted(scene: Scene) -> None:
+    scene.control.fault("reset_before", operation="charge")
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal())
+    other = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
+    assert scene.charge(scene.journal()) == other
+
+
+def test_two_journals_on_two_databases_know_nothing_of_each_other(scene: Scene, tmp_path: Path) -> None:
+    scene.charge(scene.journal())
+    other = Journal(SqliteDatabase(tmp_path / "other.db").connect, scene.client, settle=60)
+    scene.charge(other)
+    other.close()
+    assert len(scene.charges()) == 2
+
+
+def test_an_answer_that_comes_after_another_result(scene: Scene) -> None:
+    """The journal says so when a key got two orders: here a person resolved it while the answer was on its way."""
+    other = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=2000)
+
+    class Hooks:
+        def on_response(self, attempt: billcore.Attempt) -> None:
+            if attempt.method == "POST":
+                scene.database.age(31)
+                scene.journal().resolve("k", order_id=other.id)
+
+    with billcore.Client(base_url=scene.client.base_url, api_key=scene.account.api_key, hooks=Hooks()) as client:
+        journal = Journal(scene.database.connect, client)
+        with pytest.raises(AmbiguousChargeError, match="another result") as raised:
+            scene.charge(journal)
+        journal.close()
+    assert [order.id for order in raised.value.candidates][1] == other.id
