@@ -74,6 +74,6 @@ class Postgres:
         self._server.wait(60)
 
     def close(self) -> None:
-        self._server.terminate()
+        self._server.send_signal(signal.SIGINT)  # ends the connections that are open
         self._server.wait(60)
         self._log.close()
