@@ -6,6 +6,7 @@ import http.client
 import json
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from billcore.testing import Account, Sandbox
+from billcore.testing import Account, Control, Delivery, Sandbox
 from support.answer import Answer
 from support.waiting import GENEROUS, until
 
@@ -189,3 +190,62 @@ class Receiver:
         """Waits for at least `count` requests; returns all received requests."""
         until(lambda: len(self.received) >= count)
         return self.received
+
+
+class Gate:
+    """A receiver that answers nothing until it is opened, and knows how many requests wait at once."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/"
+        self.waiting = self.connections = 0
+        self.most = 0
+        self._lock, self._opened = threading.Lock(), threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def open(self) -> None:
+        self._opened.set()
+
+    def close(self) -> None:
+        self._opened.set()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                wire = self._listener.accept()[0]
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(wire,), daemon=True).start()
+
+    def _serve(self, wire: socket.socket) -> None:
+        with wire, wire.makefile("rb") as file:
+            while file.readline():
+                length = 0
+                while (line := file.readline()) not in (b"\r\n", b""):
+                    name, _, value = line.decode().partition(":")
+                    length = int(value) if name.lower() == "content-length" else length
+                file.read(length)
+                with self._lock:
+                    self.waiting += 1
+                    self.most = max(self.most, self.waiting)
+                self._opened.wait(GENEROUS)
+                with self._lock:
+                    self.waiting -= 1
+                wire.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+
+@contextmanager
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def ended(control: Control) -> list[Delivery]:
+    """Waits until no delivery is pending, whatever became of them; returns all deliveries."""
+    until(lambda: all(each["state"] != "pending" for each in control.deliveries()))
+    return control.deliveries()

@@ -112,13 +112,17 @@ def answers_of_every_route(sandbox: Sandbox, service: Service) -> dict[str, Any]
     post("groups/{id}/change", group, name="Swimming")
     post("groups/{id}/delete", group)
     endpoint = post("endpoints", url="http://127.0.0.1:9/more")["id"]
+    post("endpoints/{id}", endpoint, retry_schedule=[1])
     for cause in ("disable", "enable", "rotate_secret", "delete"):
         post(f"endpoints/{{id}}/{cause}", endpoint)
     post("keys/{id}/revoke", post("keys")["id"])
     post("keys/{id}/rotate", post("keys")["id"])
     post("trigger", name="renewal")
     post("test-hook")
-    post("deliveries/{id}/replay", sandbox.control.deliveries()[0]["id"])
+    delivery = sandbox.control.deliveries()[0]["id"]
+    for how in ("redeliver", "replay"):
+        post(f"deliveries/{{id}}/{how}", delivery)
+    post("deliveries/{id}/edit", delivery, changes={"name": "order.lost"})
     account = post("accounts")["account"]
     post("clock", account=account, days=40)
     call("DELETE accounts/{uuid}", uuid=account)

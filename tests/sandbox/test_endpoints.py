@@ -169,7 +169,7 @@ def test_a_deleted_endpoint_gets_nothing_more(mine: SandboxAccount, receiver: Re
     control.create_product("Coffee")
     control.advance(days=1)
     assert len(control.deliveries()) == len(receiver.received) == 1
-    with pytest.raises(ControlError, match="404"):
+    with pytest.raises(ControlError, match="422 not_allowed: The endpoint of this delivery is deleted"):
         control.replay(control.deliveries()[0]["id"])
     for cause in ("enable", "disable", "delete", "rotate_secret"):
         with pytest.raises(

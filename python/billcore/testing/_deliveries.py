@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Literal, TypedDict, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from .._durations import seconds
+from .._not_given import NOT_GIVEN
 from ._calls import Calls, segment
 
 
 class Attempt(TypedDict):
-    """One attempt of a delivery: `status` is that of the receiver's answer; without an answer, `error` says why."""
+    """One attempt of a delivery: `status` is that of the receiver's answer; without an answer, `error` says why.
+
+    `headers` are those that were sent; `fault` is the kind of the fault that this attempt met. If the fault changed
+    the body or the signature, they are here as they were sent. Of a long answer, `answer_body` is the beginning.
+    """
 
     at: str
     status: int | None
     error: str | None
+    headers: list[list[str]]
+    answer_headers: list[list[str]]
+    answer_body: str
+    fault: str | None
+    signature: NotRequired[str]
+    body: NotRequired[str]
 
 
 class Delivery(TypedDict):
-    """The delivery of one event to one endpoint. `id` is the envelope's id, which is the same in every attempt."""
+    """The delivery of one event to one endpoint. `id` is the envelope's id, which is the same in every attempt.
 
+    `seq` is different for each delivery, also for duplicates. `reason` says why it ended or waits without an attempt.
+    """
+
+    seq: int
     id: int
     account: str
     endpoint_id: int
     event: str
     url: str
-    state: Literal["pending", "delivered", "held_back", "failed"]
+    state: Literal["pending", "delivered", "held_back", "failed", "dropped"]
+    reason: str | None
     attempts: list[Attempt]
     body: str
     signature: str
@@ -39,6 +56,12 @@ class Endpoint(TypedDict):
     url: str
     secret: str
     state: Literal["enabled", "disabled"]
+    old_secret: str | None
+    old_secret_until: str | None
+    concurrency: int
+    paused: bool
+    retry_schedule: list[float] | None
+    keep_alive: bool
 
 
 class DeliveryControl(Calls):
@@ -48,10 +71,47 @@ class DeliveryControl(Calls):
         """Every webhook endpoint, with its secret."""
         return cast(list[Endpoint], self._call("GET", "endpoints")["endpoints"])
 
-    def create_endpoint(self, url: str, *, secret: str | None = None) -> Endpoint:
-        """Register a webhook receiver; the answer has its secret."""
-        fields = {"url": url} if secret is None else {"url": url, "secret": secret}
+    def create_endpoint(
+        self,
+        url: str,
+        *,
+        secret: str | None = None,
+        concurrency: int | None = None,
+        paused: bool | None = None,
+        retry_schedule: Sequence[float] | None = None,
+        keep_alive: bool | None = None,
+    ) -> Endpoint:
+        """Register a webhook receiver; the answer has its secret.
+
+        Args:
+            url: Where events are sent.
+            secret: 32 characters; the sandbox makes one otherwise.
+            concurrency: How many attempts are made at once (1).
+            paused: Let deliveries wait until change_endpoint() ends the pause.
+            retry_schedule: Seconds before each further attempt, instead of the sandbox's schedule.
+            keep_alive: Whether connections are kept open between attempts (True).
+        """
+        fields = {"url": url, **_settings(concurrency, paused, keep_alive)}
+        if secret is not None:
+            fields["secret"] = secret
+        if retry_schedule is not None:
+            fields["retry_schedule"] = list(retry_schedule)
         return cast(Endpoint, self._call("POST", "endpoints", fields))
+
+    def change_endpoint(
+        self,
+        endpoint_id: int,
+        *,
+        concurrency: int | None = None,
+        paused: bool | None = None,
+        retry_schedule: Sequence[float] | None = NOT_GIVEN,
+        keep_alive: bool | None = None,
+    ) -> Endpoint:
+        """Change settings of a receiver, from the next attempt on. The retry schedule None is the sandbox's."""
+        fields = _settings(concurrency, paused, keep_alive)
+        if retry_schedule is not NOT_GIVEN:
+            fields["retry_schedule"] = None if retry_schedule is None else list(retry_schedule)
+        return cast(Endpoint, self._call("POST", f"endpoints/{segment(endpoint_id)}", fields))
 
     def endpoint(self, endpoint_id: int, cause: Literal["enable", "disable", "delete"]) -> dict[str, Any]:
         """Enable, disable or delete a webhook receiver."""
@@ -66,9 +126,42 @@ class DeliveryControl(Calls):
         """Every delivery, oldest first."""
         return cast(list[Delivery], self._call("GET", "deliveries")["deliveries"])
 
-    def replay(self, delivery_id: int) -> int:
-        """Send the event of a delivery again, in an envelope with a new id; returns that id."""
-        return int(self._call("POST", f"deliveries/{segment(delivery_id)}/replay", {})["id"])
+    def redeliver(self, delivery_id: int | str, *, after: float = 0) -> int:
+        """Send a delivery once more with the same id and bytes, as a duplicate; returns the `seq` of the new delivery.
+
+        Args:
+            delivery_id: The id of the event, or "seq:" and the seq of a delivery.
+            after: Seconds of the account's clock until it is sent.
+        """
+        return int(self._again(delivery_id, "redeliver", {"after": after})["seq"])
+
+    def replay(self, delivery_id: int | str, *, after: float = 0) -> int:
+        """Send the event of a delivery again, in an envelope with a new id; returns that id, which is also its seq."""
+        return int(self._again(delivery_id, "replay", {"after": after})["id"])
+
+    def edit(
+        self,
+        delivery_id: int | str,
+        *,
+        body: str | None = None,
+        changes: Mapping[str, Any] | None = None,
+        sign: bool = True,
+        after: float = 0,
+    ) -> int:
+        """Send a delivery again with another body; returns the `seq` of the new delivery.
+
+        Args:
+            delivery_id: The id of the event, or "seq:" and the seq of a delivery.
+            body: The text to send, as it is.
+            changes: Members that replace those of the envelope, and in `data` one by one, instead of a body.
+            sign: False keeps the signature of the original body, which is then wrong.
+            after: Seconds of the account's clock until it is sent.
+        """
+        fields = {"body": body, "changes": None if changes is None else dict(changes), "sign": sign, "after": after}
+        return int(self._again(delivery_id, "edit", fields)["seq"])
+
+    def _again(self, delivery_id: int | str, how: str, fields: dict[str, Any]) -> dict[str, int]:
+        return cast(dict[str, int], self._call("POST", f"deliveries/{segment(delivery_id)}/{how}", fields))
 
     def test_hook(self, endpoint_id: int | None = None, *, data: Any = None) -> list[int]:
         """Send test.hook to one endpoint or to all; returns the ids of those endpoints."""
@@ -85,3 +178,8 @@ class DeliveryControl(Calls):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"deliveries are still pending after {timeout:g} s")
             time.sleep(0.02)
+
+
+def _settings(concurrency: int | None, paused: bool | None, keep_alive: bool | None) -> dict[str, Any]:
+    fields = {"concurrency": concurrency, "paused": paused, "keep_alive": keep_alive}
+    return {name: value for name, value in fields.items() if value is not None}

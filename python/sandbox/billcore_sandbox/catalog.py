@@ -14,6 +14,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
+from billcore_sandbox import outbox
 from billcore_sandbox.control import bodies, objects
 from billcore_sandbox.events import TEST_HOOK
 from billcore_sandbox.options import DEFAULT_SEED, Options
@@ -39,10 +40,10 @@ def make() -> tuple[int, dict[str, Any]]:
         _life_of_a_group(world, account)
         endpoint = world.store.all("SELECT * FROM endpoints")[0]
         with world.effect(account) as work:
-            work.test_hook(endpoint, None)
+            outbox.test_hook(work, endpoint, None)
         found: dict[str, Any] = {}
-        for row in world.store.all("SELECT event, data FROM deliveries ORDER BY seq"):
-            found.setdefault(row["event"], json.loads(row["data"]))
+        for row in world.store.all("SELECT event, body FROM deliveries ORDER BY seq"):
+            found.setdefault(row["event"], json.loads(row["body"])["data"])
         assert TEST_HOOK in found
         return account.number, found
     finally:

@@ -1,8 +1,8 @@
 """Delivery of events: real HTTP POSTs, at least once, retried until a 2xx or until the schedule is used up.
 
-One task per endpoint, so that a slow or broken receiver does not delay the others. Attempts for one endpoint are made
-one at a time over a connection that is kept open, first attempts in the order of the events. A retry is a job on the
-account's clock and does not hold up later events.
+Each endpoint has a queue, so that a slow or broken receiver does not delay the others. A queue makes as many attempts
+at once as the endpoint's `concurrency` allows, first attempts in the order of the events. A retry is a job on the
+account's clock and does not hold up later events. While an endpoint is paused or disabled, its queue waits.
 """
 
 from __future__ import annotations
@@ -11,25 +11,22 @@ import asyncio
 import ipaddress
 import json
 import logging
-import ssl
+import sqlite3
 from collections import Counter, deque
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-import h11
-
-from billcore_sandbox import clock, events
+from billcore_sandbox import attempts
 from billcore_sandbox.options import is_loopback
+from billcore_sandbox.receiver import LOST, Pool
 
 if TYPE_CHECKING:
     from billcore_sandbox.store import Account
     from billcore_sandbox.world import World
 
 _log = logging.getLogger("billcore_sandbox")
-_MAX_ANSWER = 64 << 10
-# Any client may meet this with a kept connection, so it does not use up the schedule of retries.
-_LOST = "the receiver closed the kept connection without an answer, so the event is sent again at once"
+_MOST = 256  # attempts at once, to all receivers: each has an open file
 
 
 class Dispatcher:
@@ -37,8 +34,11 @@ class Dispatcher:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.pool = Pool()
         self._queues: dict[int, _Queue] = {}
-        self._due: Counter[int] = Counter()  # attempts that are due, by account
+        self._under_way = 0
+        self._starved: dict[_Queue, None] = {}  # queues that wait because there are too many attempts, in order
+        self._due: Counter[int] = Counter()  # attempts that nothing holds up, by account
         self._ended: Counter[int] = Counter()  # attempts that ended before their time-out, by account
         self._progress = asyncio.Event()
         self._told: set[str] = set()
@@ -54,24 +54,55 @@ class Dispatcher:
 
     def start(self, seqs: list[int]) -> None:
         """Attempt deliveries that have been committed."""
+        groups: dict[int, list[int]] = {}  # those of a group are attempted at the same moment
+        queues: dict[int, _Queue] = {}
         for seq in seqs:
-            row = self._world.store.one("SELECT endpoint_id, account FROM deliveries WHERE seq = ?", seq)
+            row = self._world.store.one("SELECT endpoint_id, account, together FROM deliveries WHERE seq = ?", seq)
             if row is None:
                 continue
-            queue = self._queues.get(row["endpoint_id"])
-            if queue is None:
-                queue = self._queues[row["endpoint_id"]] = _Queue(self, self._world)
-            self._due[row["account"]] += 1
-            queue.put(row["account"], seq)
+            group = seq if row["together"] is None else row["together"]
+            if group in groups:
+                groups[group].append(seq)
+                continue
+            number = row["endpoint_id"]
+            queue = queues[number] = self._queues.get(number) or _Queue(self, self._world, row["account"], number)
+            self._queues[number] = queue
+            groups[group] = [seq]
+            queue.put(groups[group])
+        for queue in queues.values():
+            queue.proceed()
+
+    def look(self, endpoint: int) -> None:
+        """Go on after the settings or the state of an endpoint have changed."""
+        if (queue := self._queues.get(endpoint)) is not None:
+            queue.proceed()
+
+    def has_room(self, queue: _Queue) -> bool:
+        """Whether a queue may begin an attempt; if not, it is told when it may."""
+        if self._under_way < _MOST:
+            return True
+        self._starved[queue] = None
+        return False
+
+    def began(self, count: int) -> None:
+        self._under_way += count
 
     def done(self, account: int, *, timed_out: bool) -> None:
         """Count an attempt that has ended."""
-        self._due[account] -= 1
+        self._under_way -= 1
         self._ended[account] += int(not timed_out)
+        self._progress.set()
+        while self._starved and self._under_way < _MOST:
+            queue = next(iter(self._starved))
+            del self._starved[queue]
+            queue.proceed()
+
+    def count_due(self, account: int, change: int) -> None:
+        self._due[account] += change
         self._progress.set()
 
     def resume(self) -> None:
-        """Attempt what a former process left pending in the database file, except retries, which are jobs."""
+        """Attempt what a former process left pending in the database file, except what waits for a job."""
         waiting = "SELECT subject FROM jobs WHERE kind = 'delivery'"
         sql = f"SELECT seq FROM deliveries WHERE state = 'pending' AND seq NOT IN ({waiting}) ORDER BY seq"
         self.start([row["seq"] for row in self._world.store.all(sql)])
@@ -80,7 +111,7 @@ class Dispatcher:
         """Wait until no attempt of the account is due, but not longer than one time-out without an answer.
 
         Returns how many deliveries are pending. The limit is for a receiver in the caller's thread, which cannot answer
-        before the caller goes on.
+        before the caller goes on. What a paused or disabled endpoint holds up is not waited for.
         """
         number, ended, deadline = account.number, -1, 0.0
         while self._due[number] > 0:
@@ -102,12 +133,14 @@ class Dispatcher:
         """Drop the attempts, and close the connections, of an account that is deleted."""
         for endpoint in endpoints:
             if (queue := self._queues.pop(endpoint, None)) is not None:
+                self._starved.pop(queue, None)
                 queue.stop()
         self._due.pop(account, None)
         self._progress.set()
 
     def drop(self) -> None:
         """Drop all attempts, and record nothing about them."""
+        self._starved.clear()
         for queue in self._queues.values():
             queue.stop()
         self._queues.clear()
@@ -127,165 +160,107 @@ def _fits(host: str, allowed: str) -> bool:
 class _Queue:
     """The attempts of one endpoint that are due, in order."""
 
-    def __init__(self, dispatcher: Dispatcher, world: World) -> None:
+    def __init__(self, dispatcher: Dispatcher, world: World, account: int, endpoint: int) -> None:
         self._dispatcher = dispatcher
         self._world = world
-        self._due: deque[tuple[int, int]] = deque()
-        self._changed = asyncio.Event()
-        self._connection = Connection()
-        self._late = f"no answer within {world.options.delivery_timeout:g} s"
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._account = account
+        self._endpoint = endpoint
+        self._waiting: deque[list[int]] = deque()
+        self._tasks: set[asyncio.Task[bool]] = set()
+        self._counted = 0
+        self._stopped = False
 
-    def put(self, account: int, seq: int) -> None:
-        self._due.append((account, seq))
-        self._changed.set()
+    def put(self, group: list[int]) -> None:
+        self._waiting.append(group)
 
     def stop(self) -> None:
-        self._task.cancel()
+        self._stopped = True
+        self._waiting.clear()
+        for task in self._tasks:
+            task.cancel()
+        self._dispatcher.pool.close(self._endpoint)
 
-    async def _run(self) -> None:
+    def proceed(self) -> None:
+        """Begin what may begin, and count what is due."""
+        if self._stopped:
+            return
+        endpoint = self._settings()
+        goes = endpoint is not None and endpoint["state"] == "enabled" and not endpoint["paused"]
+        if endpoint is None or endpoint["state"] == "deleted":
+            self._waiting.clear()
+            self._dispatcher.pool.close(self._endpoint)
+        elif goes:
+            while self._waiting and len(self._tasks) < endpoint["concurrency"] and self._dispatcher.has_room(self):
+                self._begin(endpoint, self._waiting.popleft())
+        due = len(self._tasks) + (len(self._waiting) if goes else 0)
+        self._dispatcher.count_due(self._account, due - self._counted)
+        self._counted = due
+
+    def _settings(self) -> sqlite3.Row | None:
+        return self._world.store.one("SELECT * FROM endpoints WHERE id = ?", self._endpoint)
+
+    def _begin(self, endpoint: sqlite3.Row, group: list[int]) -> None:
+        """Attempt those of a group that are still pending, at the same moment."""
+        sql = "SELECT * FROM deliveries WHERE seq = ? AND state = 'pending'"
+        rows = [row for seq in group if (row := self._world.store.one(sql, seq)) is not None]
+        meeting = asyncio.Barrier(len(rows)) if len(rows) > 1 else None
+        for row in rows:
+            task = asyncio.get_running_loop().create_task(self._attempt(endpoint, row, meeting))
+            self._tasks.add(task)
+            task.add_done_callback(self._end)
+        self._dispatcher.began(len(rows))
+
+    def _end(self, task: asyncio.Task[bool]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            _log.error("an attempt failed", exc_info=error)
+        timed_out = not task.cancelled() and error is None and task.result()
+        self._dispatcher.done(self._account, timed_out=timed_out)
+        self.proceed()
+
+    async def _attempt(self, endpoint: sqlite3.Row, row: sqlite3.Row, meeting: asyncio.Barrier | None) -> bool:
+        """Make an attempt and record it; returns whether it timed out."""
+        options, account = self._world.options, self._world.store.account_by_number(self._account)
+        connection = self._dispatcher.pool.take(self._endpoint)
         try:
-            while True:
-                self._changed.clear()
-                if not self._due:
-                    await self._changed.wait()
-                    continue
-                account, seq = self._due.popleft()
-                timed_out = await self._attempt(seq)
-                self._dispatcher.done(account, timed_out=timed_out)
-        finally:
-            self._connection.close()
-
-    async def _attempt(self, seq: int) -> bool:
-        """Make an attempt, unless the delivery is gone or has ended; returns whether it timed out."""
-        store, options = self._world.store, self._world.options
-        row = store.one("SELECT * FROM deliveries WHERE seq = ?", seq)
-        account = None if row is None else store.find_number(row["account"])
-        if row is None or account is None or row["state"] != "pending":
-            return False
-        headers = (
-            ("User-Agent", events.USER_AGENT),
-            ("Content-Type", "application/json"),
-            (options.signature_header, row["signature"]),
-        )
-        attempts = json.loads(row["attempts"])
-        attempts.append(attempt := await self._post(account, row["url"], headers, row["body"]))
-        if attempt["error"] == _LOST:
-            attempts.append(attempt := await self._post(account, row["url"], headers, row["body"]))
-        timed_out: bool = attempt["error"] == self._late
-        retries = sum(each["error"] != _LOST for each in attempts) - 1
-        state = "pending"
-        if attempt["status"] is not None and 200 <= attempt["status"] < 300:
-            state = "delivered"
-        elif retries == len(options.retry_schedule):
-            state = "failed"
-        if store.find_number(account.number) is None:
-            return timed_out  # the account was deleted meanwhile
-        with self._world.effect(account) as work:
-            if state == "pending":
-                wait = timedelta(seconds=options.retry_schedule[retries])
-                work.schedule("delivery", seq, "deliver", work.now + wait)
-            work.db.execute(
-                "UPDATE deliveries SET state = ?, attempts = ? WHERE seq = ? AND state = 'pending'",
-                (state, json.dumps(attempts), seq),
-            )
-        return timed_out
-
-    async def _post(
-        self, account: Account, url: str, headers: tuple[tuple[str, str], ...], body: bytes
-    ) -> dict[str, Any]:
-        """POST once; returns the record of it."""
-        attempt: dict[str, Any] = {"at": clock.iso_precise(account.clock.now()), "status": None, "error": None}
-        try:
-            async with asyncio.timeout(self._world.options.delivery_timeout):
-                attempt["status"] = await self._connection.post(url, headers, body)
-        except TimeoutError:
-            attempt["error"] = self._late
-        except Exception as error:  # whatever a receiver does, the other deliveries go on
-            attempt["error"] = str(error) or type(error).__name__
-        if attempt["error"] is not None:
-            self._connection.close()
-        return attempt
-
-
-class Connection:
-    """A connection to a receiver that stays open between POSTs if the receiver allows it."""
-
-    def __init__(self) -> None:
-        self._origin: tuple[str, str] = ("", "")
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self._http = h11.Connection(h11.CLIENT)
-        self._received = 0  # bytes of the latest answer
-
-    def close(self) -> None:
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
-
-    async def post(self, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> int:
-        """POST to `url`; returns the status of the answer. Raises OSError, EOFError or h11.ProtocolError."""
-        parts = urlsplit(url)
-        kept = self._origin == (parts.scheme, parts.netloc) and await self._is_usable()
-        if not kept:
-            await self._open(parts)
-        try:
-            return await self._exchange(parts, headers, body)
-        except (EOFError, ConnectionError) as error:
-            if kept and self._received == 0:
-                raise EOFError(_LOST) from error
+            made = [await attempts.make(options, account, endpoint, row, connection, meeting)]
+            if made[0]["error"] == LOST:
+                made.append(await attempts.make(options, account, endpoint, row, connection))
+        except BaseException:
+            connection.close()
             raise
-
-    async def _is_usable(self) -> bool:
-        """Whether the connection is open and silent: bytes that come before a request are not its answer."""
-        if self._streams is None:
-            return False
+        self._dispatcher.pool.give(self._endpoint, connection, endpoint["concurrency"])
         try:
-            async with asyncio.timeout(0):
-                await self._streams[0].read(1)
-        except TimeoutError:
-            return not self._streams[0].at_eof()
-        except OSError:
-            pass
-        return False
+            self._record(account, row["seq"], made)
+        except sqlite3.Error as error:  # such as a full disk: the delivery stays pending
+            _log.error("an attempt of a delivery cannot be written to the database: %s", error)
+            await asyncio.sleep(1)
+            self.put([row["seq"]])
+        return bool(made[-1]["error"] == attempts.late(options))
 
-    async def _open(self, parts: SplitResult) -> None:
-        self.close()
-        secure = parts.scheme == "https"
-        port = parts.port or (443 if secure else 80)
-        context = ssl.create_default_context() if secure else None
-        self._streams = await asyncio.open_connection(parts.hostname, port, ssl=context)
-        self._origin = (parts.scheme, parts.netloc)
-        self._http = h11.Connection(h11.CLIENT)
-
-    async def _exchange(self, parts: SplitResult, headers: tuple[tuple[str, str], ...], body: bytes) -> int:
-        assert self._streams is not None
-        reader, writer = self._streams
-        self._received = 0
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        fields = [("Host", parts.netloc.rpartition("@")[2]), *headers, ("Content-Length", str(len(body)))]
-        request = self._http.send(h11.Request(method="POST", target=target, headers=fields)) or b""
-        sent = self._http.send(h11.Data(data=body)) or b""
-        writer.write(request + sent + (self._http.send(h11.EndOfMessage()) or b""))
-        await writer.drain()
-        status, size = 0, 0
-        while True:
-            event = self._http.next_event()
-            if event is h11.NEED_DATA:
-                data = await reader.read(_MAX_ANSWER)
-                if not data and status == 0:
-                    raise EOFError("the receiver closed the connection without an answer")
-                self._received += len(data)
-                self._http.receive_data(data)
-            elif isinstance(event, h11.Response):
-                status = event.status_code
-            elif isinstance(event, h11.Data):
-                size += len(event.data)
-            if isinstance(event, h11.EndOfMessage) or size > _MAX_ANSWER:
-                break
-        # Keep the connection only if the whole answer has been read.
-        done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
-        if done and self._http.trailing_data == (b"", False):
-            self._http.start_next_cycle()
-        else:
-            self.close()
-        return status
+    def _record(self, account: Account, seq: int, made: list[attempts.Record]) -> None:
+        """Add attempts to a delivery: it has been delivered, has failed, or is tried again."""
+        endpoint = self._settings()
+        if endpoint is None:  # the account was deleted meanwhile
+            return
+        options = self._world.options
+        schedule = json.loads(endpoint["retry_schedule"] or "null")
+        schedule = options.retry_schedule if schedule is None else schedule
+        with self._world.effect(account) as work:
+            row = work.db.execute("SELECT * FROM deliveries WHERE seq = ?", (seq,)).fetchone()
+            if row is None:
+                return
+            records = [*json.loads(row["attempts"]), *made]
+            # The endpoint of a delivery that is not pending any more has been deleted meanwhile.
+            state, reason, used = row["state"], row["reason"], attempts.retries(records)
+            if attempts.succeeded(made[-1]):
+                state, reason = "delivered", None
+            elif state == "pending" and used >= len(schedule):
+                state = "failed"
+            elif state == "pending":
+                work.schedule("delivery", seq, "deliver", work.now + timedelta(seconds=schedule[used]))
+            work.db.execute(
+                "UPDATE deliveries SET state = ?, reason = ?, attempts = ? WHERE seq = ?",
+                (state, reason, json.dumps(records), seq),
+            )

@@ -232,7 +232,11 @@ def rotate_secret(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 def drop_deliveries(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     """A deleted endpoint gets nothing more; its URL may be registered again."""
-    work.db.execute("UPDATE deliveries SET state = 'failed' WHERE endpoint_id = ? AND state = 'pending'", (row["id"],))
+    where, args = "endpoint_id = ? AND state = 'pending'", (row["id"],)
+    pending = f"SELECT seq FROM deliveries WHERE {where}"
+    work.db.execute(f"DELETE FROM jobs WHERE kind = 'delivery' AND subject IN ({pending})", args)
+    reason = "the endpoint was deleted"
+    work.db.execute(f"UPDATE deliveries SET state = 'failed', reason = '{reason}' WHERE {where}", args)
     return {"url": f"{row['url']}#deleted-{row['id']}"}
 
 

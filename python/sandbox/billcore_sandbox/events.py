@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from typing import Any
 
 from billcore_sandbox.errors import encode
@@ -50,9 +51,15 @@ def shape(options: Options, event: str, delivery_id: int, data: dict[str, Any]) 
 
 
 def envelope(delivery_id: int | str, event: str, account: int, created_at: str, data: bytes) -> bytes:
-    """The body of a delivery. `data` is encoded JSON and is not changed: a replay repeats it byte for byte."""
+    """The body of a delivery. `data` is encoded JSON and is not changed."""
     head = encode({"id": delivery_id, "name": event, "account": account, "created_at": created_at})
     return head[:-1] + b',"data":' + data + b"}"
+
+
+def with_id(body: bytes, delivery_id: int) -> bytes | None:
+    """The same bytes with another id as the first member; None if the body does not begin with an id."""
+    found = re.match(rb'\s*\{\s*"id"\s*:\s*("?)(-?[0-9]+)\1\s*[,}]', body)
+    return None if found is None else body[: found.start(2)] + str(delivery_id).encode() + body[found.end(2) :]
 
 
 def sign(body: bytes, secret: str) -> str:

@@ -127,7 +127,7 @@ class Jobs:
         try:
             account.clock.freeze()
             while self._exists(account) and (done := self._run_next(account, target, moving=True)) is not None:
-                if done["cause"] != "deliver":
+                if "delivery" not in done:
                     happened.append(done)
                 if len(happened) % _SLICE == 0:
                     await asyncio.sleep(0)

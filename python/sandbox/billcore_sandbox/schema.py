@@ -94,13 +94,24 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (account, due, seq);
 """
 
-# 3: unknown parameters of requests; requests whose work happens later, by the id of their record.
+# 3: unknown parameters of requests; requests whose work happens later; settings of endpoints; which deliveries start at
+# the same moment, and why one ended without an answer.
 VERSION_3 = """
 ALTER TABLE requests ADD COLUMN unknown TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE requests ADD COLUMN late TEXT;
 CREATE TABLE late_requests (
   id INTEGER PRIMARY KEY, account INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, query BLOB NOT NULL,
   headers TEXT NOT NULL, body BLOB NOT NULL);
+
+ALTER TABLE endpoints ADD COLUMN concurrency INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE endpoints ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE endpoints ADD COLUMN retry_schedule TEXT;
+ALTER TABLE endpoints ADD COLUMN keep_alive INTEGER NOT NULL DEFAULT 1;
+
+ALTER TABLE deliveries ADD COLUMN reason TEXT;
+ALTER TABLE deliveries ADD COLUMN together INTEGER;
+ALTER TABLE deliveries DROP COLUMN data;
+ALTER TABLE deliveries DROP COLUMN created_at;
 """
 
 MIGRATIONS = (VERSION_1, VERSION_2, VERSION_3)

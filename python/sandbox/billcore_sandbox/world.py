@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from billcore_sandbox import clock, events
+from billcore_sandbox import clock, events, outbox
 from billcore_sandbox.delivery import Dispatcher
-from billcore_sandbox.errors import encode
 from billcore_sandbox.faults import Faults
 from billcore_sandbox.jobs import Jobs
 from billcore_sandbox.lifecycle import Machine
@@ -29,7 +28,7 @@ class Work:
     """One open effect of one account: its time, its ledger rows, its jobs, its events."""
 
     def __init__(self, world: World, account: Account, now: datetime | None = None) -> None:
-        self._world = world
+        self.world = world
         self.account = account
         self.options = world.options
         self.machine = world.machine
@@ -62,7 +61,7 @@ class Work:
         ).fetchall()
 
     def new_secret(self, endpoint: int) -> str:
-        return self._world.new_secret(endpoint)
+        return self.world.new_secret(endpoint)
 
     def record(self, kind: str, **details: Any) -> None:
         """Add the effect to the ledger."""
@@ -90,60 +89,13 @@ class Work:
         return self._receivers
 
     def emit(self, event: str, data: dict[str, Any]) -> None:
-        """Fire `event` with the full resource `data`: one delivery for every enabled endpoint of the account."""
-        for endpoint in self.receivers():
-            seq = self._reserve()
-            shaped = encode(events.shape(self.options, event, seq, data))
-            self._insert(seq, seq, endpoint, event, clock.iso(self.now), shaped)
+        """Fire `event` with the full resource `data`."""
+        outbox.emit(self, event, data)
 
     def emit_updated_too(self, data: dict[str, Any]) -> None:
         """Fire subscription.updated beside the event of a cancellation or a renewal, if --updated-too is given."""
         if self.options.updated_too:
             self.emit("subscription.updated", data)
-
-    def test_hook(self, endpoint: sqlite3.Row, data: Any) -> None:
-        """The event that an administrator sends to try an endpoint; its envelope id is 0."""
-        self._insert(self._reserve(), 0, endpoint, events.TEST_HOOK, clock.iso(self.now), encode(data))
-
-    def replay(self, delivery: sqlite3.Row, endpoint: sqlite3.Row) -> int:
-        """Send a delivery's payload again under a new id; returns that id."""
-        seq = self._reserve()
-        self._insert(seq, seq, endpoint, delivery["event"], delivery["created_at"], delivery["data"])
-        return seq
-
-    def _reserve(self) -> int:
-        self.db.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'deliveries'")
-        row = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'deliveries'").fetchone()
-        return int(row["seq"])
-
-    def _insert(
-        self, seq: int, delivery_id: int, endpoint: sqlite3.Row, event: str, created_at: str, data: bytes
-    ) -> None:
-        shown = str(delivery_id) if self.options.delivery_ids == "string" else delivery_id
-        body = events.envelope(shown, event, self.account.number, created_at, data)
-        state = "pending" if self._world.dispatcher.may_reach(endpoint["url"]) else "held_back"
-        secret = endpoint["secret"]
-        until = endpoint["old_secret_until"]
-        if until is not None and seq % 2 == 0 and self.now < clock.parse(until):
-            secret = endpoint["old_secret"]
-        self.db.execute(
-            "INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]')",
-            (
-                seq,
-                delivery_id,
-                self.account.number,
-                endpoint["id"],
-                event,
-                endpoint["url"],
-                created_at,
-                data,
-                body,
-                events.sign(body, secret),
-                state,
-            ),
-        )
-        if state == "pending":
-            self.new_deliveries.append(seq)
 
 
 class World:

@@ -11,6 +11,7 @@ from billcore_sandbox.faults import KINDS
 Billing = Literal["card", "mobile", "invoice"]
 Days = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
 Id = str | int
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=10**9)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of SQLite holds
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 # A header's name, and a text of one line without spaces around it. `$` alone would allow a line end behind it.
@@ -76,7 +77,16 @@ class Group(Body):
     products: Annotated[list[Number], msgspec.Meta(min_length=1)] | None = None
 
 
-class NewEndpoint(Body):
+class Settings(Body):
+    """How deliveries reach an endpoint. retry_schedule: seconds before each further attempt; null: the option's."""
+
+    concurrency: Annotated[int, msgspec.Meta(ge=1, le=100)] | msgspec.UnsetType = msgspec.UNSET
+    paused: bool | msgspec.UnsetType = msgspec.UNSET
+    retry_schedule: Annotated[list[Seconds], msgspec.Meta(max_length=100)] | msgspec.UnsetType | None = msgspec.UNSET
+    keep_alive: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class NewEndpoint(Settings, kw_only=True):
     """A receiver. secret: 32 characters; without it, the sandbox makes one."""
 
     url: str
@@ -87,7 +97,22 @@ class Rotation(Body):
     """overlap: seconds of the account's clock in which deliveries with an even id have the old secret."""
 
     secret: Annotated[str, msgspec.Meta(pattern="^[!-~]{32}$")] | None = None
-    overlap: Annotated[float, msgspec.Meta(ge=0, le=10**9)] = 0.0
+    overlap: Seconds = 0.0
+
+
+class Later(Body):
+    """after: seconds of the account's clock until the first attempt."""
+
+    after: Seconds = 0.0
+
+
+class Edit(Later):
+    """What a delivery is sent with. body: a text that is sent as it is. changes: members that replace the envelope's,
+    in `data` one by one. sign: false keeps the signature of the original body."""
+
+    body: str | None = None
+    changes: dict[str, Any] | None = None
+    sign: bool = True
 
 
 class NewAccount(msgspec.Struct, forbid_unknown_fields=True):

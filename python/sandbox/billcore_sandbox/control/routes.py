@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from billcore_sandbox import scenarios
-from billcore_sandbox.control import accounts, bodies, faults, history, objects, webhooks
+from billcore_sandbox.control import accounts, bodies, deliveries, faults, history, objects, webhooks
 from billcore_sandbox.control.app import application, refusal_response, to_response
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.options import is_loopback
@@ -156,7 +156,7 @@ GETS: tuple[tuple[str, Action], ...] = (
     ("ledger", history.ledger),
     ("requests", history.requests),
     ("endpoints", webhooks.endpoints),
-    ("deliveries", webhooks.deliveries),
+    ("deliveries", deliveries.listed),
     ("keys", accounts.keys),
     ("scenarios", scenarios.listed),
     ("faults", faults.listed),
@@ -182,6 +182,7 @@ POSTS: tuple[tuple[str, Action, type], ...] = (
     ("groups/{id}/change", objects.change_group, bodies.Group),
     ("groups/{id}/delete", objects.delete_group, bodies.Nothing),
     ("endpoints", webhooks.create_endpoint, bodies.NewEndpoint),
+    ("endpoints/{id}", webhooks.change_endpoint, bodies.Settings),
     *(
         (f"endpoints/{{id}}/{cause}", _cause(webhooks.endpoint_cause, cause), bodies.Nothing)
         for cause in ("enable", "disable", "delete")
@@ -189,8 +190,10 @@ POSTS: tuple[tuple[str, Action, type], ...] = (
     ("endpoints/{id}/rotate_secret", webhooks.rotate_secret, bodies.Rotation),
     ("keys", accounts.issue_key, bodies.Nothing),
     *((f"keys/{{id}}/{cause}", _cause(accounts.key_cause, cause), bodies.Nothing) for cause in ("revoke", "rotate")),
-    ("deliveries/{id}/replay", webhooks.replay, bodies.Nothing),
-    ("test-hook", webhooks.test_hook, bodies.TestHook),
+    ("deliveries/{id}/redeliver", deliveries.redeliver, bodies.Later),
+    ("deliveries/{id}/replay", deliveries.replay, bodies.Later),
+    ("deliveries/{id}/edit", deliveries.edit, bodies.Edit),
+    ("test-hook", deliveries.test_hook, bodies.TestHook),
     ("faults", faults.create, bodies.Fault),
     ("reset", history.reset, bodies.Nothing),
 )

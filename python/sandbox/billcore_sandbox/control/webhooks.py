@@ -1,35 +1,48 @@
-"""Endpoints and deliveries: what the admin UI of the service does."""
+"""Endpoints: what the admin UI of the service does, and how the sandbox delivers to each of them."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from typing import Any
 
+import msgspec
+
 from billcore_sandbox.control import bodies
-from billcore_sandbox.control.common import Query, account_or_first, find, named_account, of_account, uuid_of
-from billcore_sandbox.errors import not_found
-from billcore_sandbox.service.calls import number_of
+from billcore_sandbox.control.common import Query, account_or_first, find, of_account, uuid_of
+from billcore_sandbox.errors import invalid
 from billcore_sandbox.service.endpoints import register
 from billcore_sandbox.world import World
 
+_SHOWN = ("id", "url", "secret", "state", "old_secret", "old_secret_until", "concurrency")
+
 
 def endpoints(world: World, query: Query) -> Any:
-    """Webhook endpoints with their secrets."""
+    """Webhook endpoints with their secrets and settings."""
     where, args = of_account(world, query)
     rows = world.store.all(f"SELECT * FROM endpoints WHERE {where} AND state != 'deleted' ORDER BY id", *args)
-    names = ("id", "url", "secret", "state", "old_secret", "old_secret_until")
-    return {
-        "endpoints": [
-            {**{name: row[name] for name in names}, "account": uuid_of(world, row["account"])} for row in rows
-        ]
-    }
+    return {"endpoints": [_shown(world, row) for row in rows]}
 
 
 def create_endpoint(world: World, body: bodies.NewEndpoint) -> Any:
     """Register a receiver; the answer has its secret."""
     account = account_or_first(world, body)
-    number, secret = register(world, account, body.url, body.secret)
-    return {"id": number, "account": account.uuid, "url": body.url, "secret": secret, "state": "enabled"}
+    number = register(world, account, body.url, body.secret, _columns(body))[0]
+    return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", number)[0])
+
+
+def change_endpoint(world: World, body: bodies.Settings, number: str) -> Any:
+    """Change how an endpoint gets its deliveries, from the next attempt on."""
+    row, account = find(world, "endpoint", number, body)
+    if row["state"] == "deleted":
+        raise invalid("The endpoint is deleted, so it has no settings.", "not_allowed")
+    columns = _columns(body)
+    if columns:
+        with world.effect(account) as work:
+            names = ", ".join(f"{name} = ?" for name in columns)
+            work.db.execute(f"UPDATE endpoints SET {names} WHERE id = ?", (*columns.values(), row["id"]))
+        world.dispatcher.look(row["id"])
+    return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", row["id"])[0])
 
 
 def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> Any:
@@ -38,6 +51,7 @@ def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) 
     with world.effect(account) as work:
         row = work.machine.fire(work, "endpoint", row, cause)
         work.record(f"endpoint_{cause}", endpoint_id=row["id"])
+    world.dispatcher.look(row["id"])
     return {"id": row["id"], "state": row["state"]}
 
 
@@ -50,53 +64,22 @@ def rotate_secret(world: World, body: bodies.Rotation, number: str) -> Any:
     return {"id": row["id"], "secret": row["secret"]}
 
 
-def deliveries(world: World, query: Query) -> Any:
-    """Events with their attempts, bodies and signatures."""
-    where, args = of_account(world, query)
+def _shown(world: World, row: sqlite3.Row) -> dict[str, Any]:
     return {
-        "deliveries": [
-            {
-                "id": row["id"],
-                "account": uuid_of(world, row["account"]),
-                "endpoint_id": row["endpoint_id"],
-                "event": row["event"],
-                "url": row["url"],
-                "state": row["state"],
-                "attempts": json.loads(row["attempts"]),
-                "body": row["body"].decode("ascii"),
-                "signature": row["signature"],
-            }
-            for row in world.store.all(f"SELECT * FROM deliveries WHERE {where} ORDER BY seq", *args)
-        ]
+        **{name: row[name] for name in _SHOWN},
+        **{name: bool(row[name]) for name in ("paused", "keep_alive")},
+        "retry_schedule": json.loads(row["retry_schedule"] or "null"),
+        "account": uuid_of(world, row["account"]),
     }
 
 
-def replay(world: World, body: bodies.Nothing, number: str) -> Any:
-    """Send a delivery again: original payload, new id."""
-    row = world.store.one("SELECT * FROM deliveries WHERE id = ?", number_of(number))
-    named = named_account(world, body.account)
-    if row is None or (named is not None and row["account"] != named.number):
-        raise not_found()
-    endpoint = world.store.one("SELECT * FROM endpoints WHERE id = ? AND state = 'enabled'", row["endpoint_id"])
-    if endpoint is None:
-        raise not_found()
-    with world.effect(world.store.account_by_number(row["account"])) as work:
-        new_id = work.replay(row, endpoint)
-        work.record("replay", delivery_id=row["id"], new_delivery_id=new_id)
-    return {"id": new_id}
-
-
-def test_hook(world: World, body: bodies.TestHook) -> Any:
-    """Send test.hook to one endpoint, or to every endpoint (of the account, if one is named)."""
-    named = named_account(world, body.account)
-    rows = world.store.all("SELECT * FROM endpoints WHERE state = 'enabled' ORDER BY id")
-    if named is not None:
-        rows = [row for row in rows if row["account"] == named.number]
-    if body.endpoint_id is not None:
-        rows = [row for row in rows if row["id"] == body.endpoint_id]
-    if not rows:
-        raise not_found()
-    for row in rows:
-        with world.effect(world.store.account_by_number(row["account"])) as work:
-            work.test_hook(row, body.data)
-    return {"endpoints": [row["id"] for row in rows]}
+def _columns(body: bodies.Settings | bodies.NewEndpoint) -> dict[str, Any]:
+    """The columns of the settings that a body has."""
+    found: dict[str, Any] = {
+        name: int(value)
+        for name in ("concurrency", "paused", "keep_alive")
+        if (value := getattr(body, name)) is not msgspec.UNSET
+    }
+    if body.retry_schedule is not msgspec.UNSET:
+        found["retry_schedule"] = None if body.retry_schedule is None else json.dumps(body.retry_schedule)
+    return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from billcore_sandbox.errors import invalid
@@ -22,13 +24,15 @@ def create(call: Call) -> Reply:
     return reply({"data": {"id": number, "url": url}})
 
 
-def register(world: World, account: Account, url: object, secret: str | None = None) -> tuple[int, str]:
-    """Register a receiver; returns its id and secret. Raises Refusal 422."""
+def register(
+    world: World, account: Account, url: object, secret: str | None = None, settings: Mapping[str, Any] | None = None
+) -> tuple[int, str]:
+    """Register a receiver; returns its id and secret. settings: columns of its row. Raises Refusal 422."""
     if not isinstance(url, str) or not valid_url(url):
         raise invalid("The field url must be an absolute http or https URL.", "invalid_url")
     try:
         with world.effect(account) as work:
-            columns = {"account": account.number, "url": url, "secret": ""}
+            columns = {"account": account.number, "url": url, "secret": "", **(settings or {})}
             number = int(work.machine.create(work, "endpoint", "create", columns)["id"])
             secret = secret or world.new_secret(number)
             work.db.execute("UPDATE endpoints SET secret = ? WHERE id = ?", (secret, number))

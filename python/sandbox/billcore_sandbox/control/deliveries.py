@@ -1,0 +1,130 @@
+"""Deliveries: their history, and sending one again, as it was, with a new id or edited."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from typing import Any
+
+from billcore_sandbox import attempts, events, outbox
+from billcore_sandbox.control import bodies
+from billcore_sandbox.control.common import Query, named_account, of_account, uuid_of
+from billcore_sandbox.errors import Refusal, encode, invalid, not_found
+from billcore_sandbox.service.calls import number_of
+from billcore_sandbox.world import Work, World
+
+
+def listed(world: World, query: Query) -> Any:
+    """Events with their attempts, bodies and signatures."""
+    where, args = of_account(world, query)
+    rows = world.store.all(f"SELECT * FROM deliveries WHERE {where} ORDER BY seq", *args)
+    return {"deliveries": [record(world, row) for row in rows]}
+
+
+def record(world: World, row: sqlite3.Row) -> dict[str, Any]:
+    """A delivery as the control routes show it."""
+    return {
+        **{name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state", "reason", "signature")},
+        "account": uuid_of(world, row["account"]),
+        "attempts": attempts.shown(row),
+        "body": row["body"].decode("utf-8"),
+    }
+
+
+def redeliver(world: World, body: bodies.Later, number: str) -> Any:
+    """Send a delivery once more: the same id and bytes, as a duplicate."""
+    row, endpoint = _find(world, body, number)
+    with world.effect(world.store.account_by_number(row["account"])) as work:
+        seq = outbox.again(work, row, endpoint, sign=_is_right(row, endpoint), after=body.after)
+        return _done(work, "redeliver", row, seq, row["id"])
+
+
+def replay(world: World, body: bodies.Later, number: str) -> Any:
+    """Send a delivery again: original payload, new id."""
+    row, endpoint = _find(world, body, number)
+    with world.effect(world.store.account_by_number(row["account"])) as work:
+        seq = outbox.replay(work, row, endpoint, after=body.after)
+        if seq is None:
+            raise invalid("The body of this delivery does not begin with an id: use redeliver or edit.")
+        return _done(work, "replay", row, seq, seq)
+
+
+def edit(world: World, body: bodies.Edit, number: str) -> Any:
+    """Send a delivery again with another body: `body` as it is, or `changes` merged into the envelope."""
+    row, endpoint = _find(world, body, number)
+    if (body.body is None) == (body.changes is None):
+        raise invalid("edit takes one of body (the text to send) and changes (members of the envelope).")
+    delivery_id = row["id"]
+    if body.body is not None:
+        sent = body.body.encode("utf-8")
+    else:
+        assert body.changes is not None
+        sent = encode(_merged(row["body"], body.changes))
+        delivery_id = _stored(body.changes.get("id"), delivery_id)
+    with world.effect(world.store.account_by_number(row["account"])) as work:
+        seq = outbox.again(work, row, endpoint, body=sent, number=delivery_id, sign=body.sign, after=body.after)
+        return _done(work, "edit", row, seq, delivery_id)
+
+
+def test_hook(world: World, body: bodies.TestHook) -> Any:
+    """Send test.hook to one endpoint, or to every endpoint (of the account, if one is named)."""
+    named = named_account(world, body.account)
+    rows = world.store.all("SELECT * FROM endpoints WHERE state = 'enabled' ORDER BY id")
+    if named is not None:
+        rows = [row for row in rows if row["account"] == named.number]
+    if body.endpoint_id is not None:
+        rows = [row for row in rows if row["id"] == body.endpoint_id]
+    if not rows:
+        raise not_found()
+    for row in rows:
+        with world.effect(world.store.account_by_number(row["account"])) as work:
+            outbox.test_hook(work, row, body.data)
+    return {"endpoints": [row["id"] for row in rows]}
+
+
+def _find(world: World, body: bodies.Body, number: str) -> tuple[sqlite3.Row, sqlite3.Row]:
+    """The first delivery with this id, or the one with this seq, and its endpoint."""
+    column, text = ("seq", number[4:]) if number.startswith("seq:") else ("id", number)
+    sql = f"SELECT * FROM deliveries WHERE {column} = ? ORDER BY seq LIMIT 1"
+    row = world.store.one(sql, number_of(text))
+    named = named_account(world, body.account)
+    if row is None or (named is not None and row["account"] != named.number):
+        raise Refusal(404, "not_found", f"No delivery has the {column} {text}: GET /_sandbox/deliveries lists them.")
+    endpoint = world.store.one("SELECT * FROM endpoints WHERE id = ?", row["endpoint_id"])
+    assert endpoint is not None
+    if endpoint["state"] != "enabled":
+        what = "enable it first" if endpoint["state"] == "disabled" else "register its URL again for new events"
+        raise Refusal(422, "not_allowed", f"The endpoint of this delivery is {endpoint['state']}: {what}.")
+    return row, endpoint
+
+
+def _done(work: Work, kind: str, row: sqlite3.Row, seq: int, delivery_id: int) -> dict[str, int]:
+    work.record(kind, delivery_id=row["id"], new_delivery_id=delivery_id, seq=seq)
+    return {"seq": seq, "id": delivery_id}
+
+
+def _is_right(row: sqlite3.Row, endpoint: sqlite3.Row) -> bool:
+    """Whether a delivery's signature is one of its endpoint; otherwise it is wrong on purpose, and kept."""
+    secrets = [secret for secret in (endpoint["secret"], endpoint["old_secret"]) if secret is not None]
+    return any(events.sign(row["body"], secret) == row["signature"] for secret in secrets)
+
+
+def _merged(body: bytes, changes: dict[str, Any]) -> dict[str, Any]:
+    """The envelope with the changed members; of `data`, only the members that are named change."""
+    try:
+        envelope = json.loads(body)
+    except ValueError:
+        envelope = None
+    if not isinstance(envelope, dict):
+        raise invalid("The body of this delivery is no JSON object that changes could be merged into: send body.")
+    data, new = envelope.get("data"), changes.get("data")
+    merged = {**data, **new} if isinstance(data, dict) and isinstance(new, dict) else changes.get("data", data)
+    return {**envelope, **changes, **({"data": merged} if "data" in {**envelope, **changes} else {})}
+
+
+def _stored(given: Any, otherwise: int) -> int:
+    """The id that the record of a delivery shows: the one in its body, if the store can hold it."""
+    if isinstance(given, str) and re.fullmatch(r"[0-9]{1,18}", given):
+        return int(given)
+    return given if type(given) is int and 0 <= given < 2**63 else otherwise

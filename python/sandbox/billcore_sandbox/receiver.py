@@ -1,0 +1,175 @@
+"""Connections to receivers: one POST, and what came back."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urlsplit
+
+import h11
+
+Headers = list[tuple[str, str]]
+
+_CHUNK = 64 << 10
+_MOST_READ = 64 << 10  # bytes of an answer's body; of a longer one nothing more is read
+_MOST_IDLE = 128  # connections that are kept open, to all receivers
+# What the record of an attempt keeps of an answer, in characters.
+_BODY, _NAME, _VALUE, _HEADERS = 2_000, 100, 500, 50
+# Any client may meet this with a kept connection, so it does not use up the schedule of retries.
+LOST = "the receiver closed the kept connection without an answer, so the event is sent again at once"
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a receiver answered; `status` is None until all that is read of the answer has arrived."""
+
+    status: int | None = None
+    headers: Headers = field(default_factory=list)
+    begin: bytes = b""
+
+    @property
+    def body(self) -> str:
+        """The first characters of the body."""
+        return self.begin.decode("utf-8", "replace")[:_BODY]
+
+
+class Connection:
+    """A connection to a receiver that stays open between POSTs if both sides allow it."""
+
+    def __init__(self) -> None:
+        self._origin: tuple[str, str] = ("", "")
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._http = h11.Connection(h11.CLIENT)
+        self._received = 0  # bytes of the latest answer
+        self._kept = False
+
+    @property
+    def is_open(self) -> bool:
+        return self._streams is not None
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+    async def open(self, url: str) -> None:
+        """Connect to the host of `url`, unless the connection to it is still open. Raises OSError."""
+        parts = urlsplit(url)
+        self._kept = self._origin == (parts.scheme, parts.netloc) and await self._is_usable()
+        if not self._kept:
+            await self._connect(parts)
+
+    async def post(self, url: str, headers: Headers, body: bytes, answer: Answer) -> None:
+        """POST on the open connection, and fill `answer`. Raises OSError, EOFError or h11.ProtocolError."""
+        try:
+            await self._exchange(target(url), headers, body, answer)
+        except (EOFError, ConnectionError) as error:
+            if self._kept and self._received == 0:
+                raise EOFError(LOST) from error
+            raise
+
+    async def _is_usable(self) -> bool:
+        """Whether the connection is open and silent: bytes that come before a request are not its answer."""
+        if self._streams is None:
+            return False
+        try:
+            async with asyncio.timeout(0):
+                await self._streams[0].read(1)
+        except TimeoutError:
+            return not self._streams[0].at_eof()
+        except OSError:
+            pass
+        return False
+
+    async def _connect(self, parts: SplitResult) -> None:
+        self.close()
+        secure = parts.scheme == "https"
+        port = parts.port or (443 if secure else 80)
+        context = ssl.create_default_context() if secure else None
+        try:
+            self._streams = await asyncio.open_connection(parts.hostname, port, ssl=context)
+        except ConnectionRefusedError as error:
+            raise OSError(f"no program listens on {parts.hostname} port {port}: the connection was refused") from error
+        self._origin = (parts.scheme, parts.netloc)
+        self._http = h11.Connection(h11.CLIENT)
+
+    async def _exchange(self, path: str, headers: Headers, body: bytes, answer: Answer) -> None:
+        assert self._streams is not None
+        reader, writer = self._streams
+        self._received = size = status = 0
+        request = self._http.send(h11.Request(method="POST", target=path, headers=headers)) or b""
+        sent = self._http.send(h11.Data(data=body)) or b""
+        writer.write(request + sent + (self._http.send(h11.EndOfMessage()) or b""))
+        await writer.drain()
+        while True:
+            event = self._http.next_event()
+            if event is h11.NEED_DATA:
+                data = await reader.read(_CHUNK)
+                if not data and status == 0:
+                    raise EOFError("the receiver closed the connection without an answer")
+                self._received += len(data)
+                self._http.receive_data(data)
+            elif isinstance(event, h11.Response):
+                status = event.status_code
+                answer.headers = [_short(*pair) for pair in event.headers.raw_items()[:_HEADERS]]
+            elif isinstance(event, h11.Data):
+                size += len(event.data)
+                if len(answer.begin) < _BODY * 4:
+                    answer.begin += bytes(event.data[: _BODY * 4])
+            if isinstance(event, h11.EndOfMessage) or size > _MOST_READ:
+                break
+        answer.status = status
+        # Keep the connection only if the whole answer has been read.
+        done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+        if done and self._http.trailing_data == (b"", False):
+            self._http.start_next_cycle()
+        else:
+            self.close()
+
+
+class Pool:
+    """Open connections that no attempt uses, of all endpoints; the longest unused one is closed for a new one."""
+
+    def __init__(self) -> None:
+        self._idle: dict[Connection, int] = {}
+
+    def take(self, endpoint: int) -> Connection:
+        """An open connection of the endpoint, or a new one."""
+        for connection in reversed(self._idle):
+            if self._idle[connection] == endpoint:
+                del self._idle[connection]
+                return connection
+        return Connection()
+
+    def give(self, endpoint: int, connection: Connection, most: int) -> None:
+        """Keep a connection, if it is open and the endpoint has fewer than `most`."""
+        if not connection.is_open or sum(each == endpoint for each in self._idle.values()) >= most:
+            connection.close()
+            return
+        self._idle[connection] = endpoint
+        if len(self._idle) > _MOST_IDLE:
+            oldest = next(iter(self._idle))
+            del self._idle[oldest]
+            oldest.close()
+
+    def close(self, endpoint: int) -> None:
+        """Close what the endpoint has."""
+        for connection in [each for each, number in self._idle.items() if number == endpoint]:
+            del self._idle[connection]
+            connection.close()
+
+
+def target(url: str) -> str:
+    """Path and query of a URL, as the first line of a request has them."""
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def host(url: str) -> str:
+    """The value of the header Host for a URL."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def _short(name: bytes, value: bytes) -> tuple[str, str]:
+    return name.decode("latin-1")[:_NAME], value.decode("latin-1")[:_VALUE]
