@@ -9,7 +9,7 @@ import pytest
 from billcore.testing import Account, Control, ControlError, Sandbox, SandboxAccount
 from sandbox.support import Service, account, started
 
-SELECTORS = {"account": None, "operation": None, "method": None, "path": None, "query": None}
+SELECTORS = dict.fromkeys(("account", "operation", "method", "path", "query", "event", "endpoint_id"))
 WHEN = {"nth": 1, "times": 1, "probability": 1.0, "optional": False}
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from billcore.testing import Control, Sandbox
 from billcore_sandbox import clock, events, schema, seed
+from billcore_sandbox.errors import encode
 from billcore_sandbox.options import Options
 from billcore_sandbox.service import products, subscriptions
 from billcore_sandbox.service.calls import Call, Reply
@@ -241,7 +242,7 @@ def old_file(path: Path, hook: str) -> bytes:
     """A file of version 1 with one of each thing; returns the body of its pending delivery to `hook`."""
     data = json.dumps({"id": "9100001"}).encode()
     began = "2025-05-02T09:00:00+00:00"
-    body = events.envelope(50_001, "order.paid", 4001, began, data)
+    body = encode(events.envelope(50_001, "order.paid", 4001, began, json.loads(data)))
     signature, price = events.sign(body, SECRET), (4001, 101, 1000, 2500, "DKK")
     paid = ("pay_1", None, 1, "[]", "{}")
     rows: dict[str, list[tuple[Any, ...]]] = {

@@ -32,7 +32,8 @@ class Attempt(TypedDict):
 class Delivery(TypedDict):
     """The delivery of one event to one endpoint. `id` is the envelope's id, which is the same in every attempt.
 
-    `seq` is different for each delivery, also for duplicates. `reason` says why it ended or waits without an attempt.
+    `seq` is different for each delivery, also for duplicates. `reason` says why it ended without an answer; `faults`
+    has the kinds of the faults that it met when it was made.
     """
 
     seq: int
@@ -43,6 +44,7 @@ class Delivery(TypedDict):
     url: str
     state: Literal["pending", "delivered", "held_back", "failed", "dropped"]
     reason: str | None
+    faults: list[str]
     attempts: list[Attempt]
     body: str
     signature: str

@@ -19,13 +19,25 @@ FaultKind = Literal[
     "late",
     "rows",
     "beyond_end",
+    "event_integers",
+    "event_unknown_name",
+    "event_unknown_fields",
+    "event_escapes",
+    "event_duplicate",
+    "event_reorder",
+    "event_delay",
+    "event_drop",
+    "event_signature",
+    "event_old_secret",
+    "event_truncated",
+    "event_oversize",
 ]
 
 
 class FaultRecord(TypedDict):
-    """A fault: its selectors, how many requests matched (`seen`), how often it happened (`fired`) and can happen yet.
+    """A fault: its selectors, how many requests or events matched (`seen`), and how often it happened (`fired`).
 
-    A selector that was not given is None.
+    `left` says how often it can happen yet. A selector that was not given is None.
     """
 
     id: int
@@ -35,6 +47,8 @@ class FaultRecord(TypedDict):
     method: str | None
     path: str | None
     query: dict[str, str] | None
+    event: str | None
+    endpoint_id: int | None
     nth: int
     times: int
     probability: float
@@ -55,6 +69,8 @@ class FaultControl(Calls):
         method: str | None = None,
         path: str | None = None,
         query: Mapping[str, str | int] | None = None,
+        event: str | None = None,
+        endpoint_id: int | None = None,
         nth: int | None = None,
         times: int | None = None,
         probability: float | None = None,
@@ -71,12 +87,16 @@ class FaultControl(Calls):
         insert: int | None = None,
         delete: int | None = None,
         answer: Literal["empty", "not_found", "last_page"] | None = None,
+        copies: int | None = None,
+        concurrent: bool | None = None,
+        bytes: int | None = None,
+        style: Literal["raw", "html", "pretty"] | None = None,
         account: str | None = None,
     ) -> int:
-        """Let something go wrong with matching requests; returns the fault's id.
+        """Let something go wrong with matching requests or events; returns the fault's id.
 
-        Without a selector, every request matches. A selector that no request can match is refused, and so is a field
-        that the kind does not take.
+        Without a selector, every request matches, or with a kind that begins with `event_` every event. A selector that
+        nothing can match is refused, and so is a field that the kind does not take.
 
         Args:
             kind: What happens; the sandbox's README has a table.
@@ -84,6 +104,8 @@ class FaultControl(Calls):
             method: HTTP method.
             path: Path below the base URL, in which `*` stands for any characters except a slash.
             query: Parameters that the query must have, with these values.
+            event: For the kinds of events: such as "order.paid".
+            endpoint_id: For the kinds of events: the endpoint that gets the event.
             nth: The fault begins with the n-th matching request (1).
             times: How often the fault happens (1).
             probability: The chance that it happens to a request (1.0); the same for the same seed of the sandbox.
@@ -94,12 +116,17 @@ class FaultControl(Calls):
             content_type: For `status`: the type of a verbatim `body`.
             headers: For `status`: further headers of the answer.
             effect: For `status`: the service does its work before the answer is replaced.
-            delay: For `delay` and `drip`: real seconds (1). For `late`: seconds of the account's clock (1).
+            delay: For `delay` and `drip`: real seconds (1). For `late` and `event_delay` (1) and `event_reorder` (60):
+                seconds of the account's clock.
             abort: For `half_body`: the connection is reset after half of the body.
             by: For `wrong_length`: bytes that Content-Length says more, or if negative, fewer.
             insert: For `rows`: rows that are inserted at the front of the list after a page was read.
             delete: For `rows`: rows that are deleted there.
             answer: For `beyond_end`: what a page after the last one answers.
+            copies: For `event_duplicate`: how often the event is sent once more (1).
+            concurrent: For `event_duplicate`: all copies are sent at the same moment, each over its own connection.
+            bytes: For `event_oversize`: how much longer the body is (2 MiB).
+            style: For `event_escapes`: UTF-8 without escapes ("raw"), as for HTML ("html"), or indented ("pretty").
             account: UUID of the account; without it, the account of this Control, or any account.
         """
         fields: dict[str, Any] = {
@@ -107,6 +134,8 @@ class FaultControl(Calls):
             "method": method,
             "path": path,
             "query": None if query is None else {name: str(value) for name, value in query.items()},
+            "event": event,
+            "endpoint_id": endpoint_id,
             "nth": nth,
             "times": times,
             "probability": probability,
@@ -122,6 +151,10 @@ class FaultControl(Calls):
             "insert": insert,
             "delete": delete,
             "answer": answer,
+            "copies": copies,
+            "concurrent": concurrent,
+            "bytes": bytes,
+            "style": style,
             "account": account,
         }
         given = {name: value for name, value in fields.items() if value is not None}

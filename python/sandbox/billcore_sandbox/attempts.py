@@ -8,7 +8,8 @@ import sqlite3
 from contextlib import suppress
 from typing import Any
 
-from billcore_sandbox import clock, events
+from billcore_sandbox import clock, event_faults, events
+from billcore_sandbox.faults import Fault
 from billcore_sandbox.options import Options
 from billcore_sandbox.receiver import LOST, Answer, Connection, Headers, host
 from billcore_sandbox.store import Account
@@ -23,37 +24,39 @@ async def make(
     account: Account,
     endpoint: sqlite3.Row,
     delivery: sqlite3.Row,
+    fault: Fault | None,
     connection: Connection,
     meeting: asyncio.Barrier | None = None,
 ) -> Record:
     """POST once; returns the record of it. meeting: where attempts wait that are made at the same moment."""
+    body, signature = delivery["body"], delivery["signature"]
+    record: Record = {"at": clock.iso_precise(account.clock.now()), "status": None, "error": None, "fault": None}
+    if fault is not None:
+        body, signature = event_faults.change(fault.kind, fault.fields, endpoint, body, signature)
+        record |= {"fault": fault.kind, **fault.fields}
+        if signature != delivery["signature"]:
+            record["signature"] = signature
     headers: Headers = [
         ("Host", host(delivery["url"])),
         ("User-Agent", events.USER_AGENT),
         ("Content-Type", "application/json"),
-        (options.signature_header, delivery["signature"]),
-        ("Content-Length", str(len(delivery["body"]))),
+        (options.signature_header, signature),
+        ("Content-Length", str(len(body))),
         *([] if endpoint["keep_alive"] else [("Connection", "close")]),
     ]
-    record: Record = {"at": clock.iso_precise(account.clock.now()), "status": None, "error": None, "headers": headers}
     answer = Answer()
     try:
         async with asyncio.timeout(options.delivery_timeout):
             await _open(connection, delivery["url"], meeting)
-            await connection.post(delivery["url"], headers, delivery["body"], answer)
+            await connection.post(delivery["url"], headers, body, answer)
     except TimeoutError:
         record["error"] = late(options)
     except Exception as error:  # whatever a receiver does, the other deliveries go on
         record["error"] = str(error) or type(error).__name__
     if record["error"] is not None:
         connection.close()
-    return {
-        **record,
-        "status": answer.status,
-        "answer_headers": answer.headers,
-        "answer_body": answer.body,
-        "fault": None,
-    }
+    more = {"headers": headers, "answer_headers": answer.headers, "answer_body": answer.body}
+    return {**record, **more, "status": answer.status}
 
 
 async def _open(connection: Connection, url: str, meeting: asyncio.Barrier | None) -> None:
@@ -85,4 +88,14 @@ def retries(records: list[Record]) -> int:
 
 def shown(delivery: sqlite3.Row) -> list[Record]:
     """The attempts of a delivery as the control routes show them."""
-    return [{**_OLDER, **record} for record in json.loads(delivery["attempts"])]
+    return [_shown({**_OLDER, **record}, delivery["body"]) for record in json.loads(delivery["attempts"])]
+
+
+def _shown(record: Record, body: bytes) -> Record:
+    """A body that a fault changed is made again, so that the database does not hold it for each attempt."""
+    size = record.pop("bytes", 0)
+    if record["fault"] == "event_truncated":
+        record["body"] = event_faults.truncated(body).decode("utf-8")
+    if record["fault"] == "event_oversize":
+        record["body"] = event_faults.oversize(body, size).decode("utf-8")
+    return record

@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from billcore_sandbox import attempts
+from billcore_sandbox import attempts, event_faults, outbox
 from billcore_sandbox.options import is_loopback
 from billcore_sandbox.receiver import LOST, Pool
 
@@ -222,11 +222,15 @@ class _Queue:
     async def _attempt(self, endpoint: sqlite3.Row, row: sqlite3.Row, meeting: asyncio.Barrier | None) -> bool:
         """Make an attempt and record it; returns whether it timed out."""
         options, account = self._world.options, self._world.store.account_by_number(self._account)
+        facts = event_faults.facts(account.uuid, row["event"], self._endpoint)
+        fault = self._world.faults.take(
+            event_faults.ATTEMPT_KINDS, facts, lambda each: event_faults.fits(each.kind, row["body"])
+        )
         connection = self._dispatcher.pool.take(self._endpoint)
         try:
-            made = [await attempts.make(options, account, endpoint, row, connection, meeting)]
+            made = [await attempts.make(options, account, endpoint, row, fault, connection, meeting)]
             if made[0]["error"] == LOST:
-                made.append(await attempts.make(options, account, endpoint, row, connection))
+                made.append(await attempts.make(options, account, endpoint, row, fault, connection))
         except BaseException:
             connection.close()
             raise
@@ -264,3 +268,4 @@ class _Queue:
                 "UPDATE deliveries SET state = ?, reason = ?, attempts = ? WHERE seq = ?",
                 (state, reason, json.dumps(records), seq),
             )
+            outbox.release(work, self._endpoint, seq)

@@ -15,7 +15,6 @@ import hmac
 import re
 from typing import Any
 
-from billcore_sandbox.errors import encode
 from billcore_sandbox.options import Options
 
 USER_AGENT = "Service/1.0"
@@ -50,10 +49,9 @@ def shape(options: Options, event: str, delivery_id: int, data: dict[str, Any]) 
     return shaped
 
 
-def envelope(delivery_id: int | str, event: str, account: int, created_at: str, data: bytes) -> bytes:
-    """The body of a delivery. `data` is encoded JSON and is not changed."""
-    head = encode({"id": delivery_id, "name": event, "account": account, "created_at": created_at})
-    return head[:-1] + b',"data":' + data + b"}"
+def envelope(delivery_id: int | str, event: str, account: int, created_at: str, data: Any) -> dict[str, Any]:
+    """The body of a delivery, before it is encoded."""
+    return {"id": delivery_id, "name": event, "account": account, "created_at": created_at, "data": data}
 
 
 def with_id(body: bytes, delivery_id: int) -> bytes | None:

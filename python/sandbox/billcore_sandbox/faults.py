@@ -1,7 +1,8 @@
 """Faults: what goes wrong on demand, instead of the service's answer or in addition to it.
 
-A fault for requests acts like a broken proxy in front of the service, so it comes before authentication. Faults are
-kept in memory. The control routes check what they are told: see control/faults.py.
+A fault for requests acts like a broken proxy in front of the service, so it comes before authentication. Those for
+events are in event_faults.py. Faults are kept in memory. The control routes check what they are told: see
+control/faults.py.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from billcore_sandbox import event_faults
 
 REQUIRED: Any = object()  # the default of a field that must be given
 
@@ -35,17 +38,17 @@ REQUEST_KINDS: dict[str, dict[str, Any]] = {
     "rows": {"insert": 0, "delete": 0},
     "beyond_end": {"answer": "empty"},
 }
-KINDS = REQUEST_KINDS
+KINDS = {**REQUEST_KINDS, **event_faults.KINDS}
 
 REQUEST_SELECTORS = ("account", "operation", "method", "path", "query")
-SELECTORS = REQUEST_SELECTORS
+SELECTORS = tuple(dict.fromkeys((*REQUEST_SELECTORS, *event_faults.SELECTORS)))
 WHEN = ("nth", "times", "probability", "optional")
 _MOST_USED = 1000
 
 
 def selectors_of(kind: str) -> tuple[str, ...]:
     """The selectors that faults of this kind can have."""
-    return REQUEST_SELECTORS
+    return REQUEST_SELECTORS if kind in REQUEST_KINDS else event_faults.SELECTORS
 
 
 @dataclass(slots=True)

@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from billcore_sandbox import clock, events
+from billcore_sandbox import clock, event_faults, events
 from billcore_sandbox.errors import encode
 
 if TYPE_CHECKING:
     from billcore_sandbox.world import Work
 
 
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A delivery that is about to be added.
+
+    after: seconds until it starts. cause: of its job until then. together: the seq of one that starts at the same
+    moment. faults: the kinds that it met.
+    """
+
+    id: int
+    endpoint: sqlite3.Row
+    event: str
+    body: bytes
+    signature: str
+    after: float = 0.0
+    cause: str = "deliver"
+    together: int | None = None
+    faults: list[str] = field(default_factory=list)
+
+
 def emit(work: Work, event: str, data: dict[str, Any]) -> None:
     """Fire `event` with the full resource `data`: one delivery for every enabled endpoint of the account."""
     for endpoint in work.receivers():
         seq = _reserve(work)
-        shaped = encode(events.shape(work.options, event, seq, data))
-        _first(work, seq, seq, endpoint, event, shaped)
+        _first(work, seq, seq, endpoint, event, events.shape(work.options, event, seq, data))
 
 
 def test_hook(work: Work, endpoint: sqlite3.Row, data: Any) -> None:
     """The event that an administrator sends to try an endpoint; its envelope id is 0."""
-    _first(work, _reserve(work), 0, endpoint, events.TEST_HOOK, encode(data))
+    _first(work, _reserve(work), 0, endpoint, events.TEST_HOOK, data)
 
 
 def again(
@@ -45,7 +65,7 @@ def again(
     body = delivery["body"] if body is None else body
     number = delivery["id"] if number is None else number
     signature = _signature(work, endpoint, seq, body) if sign else delivery["signature"]
-    insert(work, seq, number, endpoint, delivery["event"], body, signature, after=after)
+    _insert(work, seq, _New(number, endpoint, delivery["event"], body, signature, after))
     return seq
 
 
@@ -56,14 +76,48 @@ def replay(work: Work, delivery: sqlite3.Row, endpoint: sqlite3.Row, *, after: f
     if body is None:
         return None
     signature = _signature(work, endpoint, seq, body)
-    insert(work, seq, seq, endpoint, delivery["event"], body, signature, after=after)
+    _insert(work, seq, _New(seq, endpoint, delivery["event"], body, signature, after))
     return seq
 
 
-def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str, data: bytes) -> None:
+def release(work: Work, endpoint: int, before: int) -> None:
+    """Start what a fault held until the next delivery of the endpoint, which has the seq `before`, was attempted."""
+    rows = work.db.execute(
+        "SELECT j.subject FROM jobs j JOIN deliveries d ON d.seq = j.subject"
+        " WHERE j.cause = 'reorder' AND j.subject < ? AND d.endpoint_id = ? ORDER BY j.subject",
+        (before, endpoint),
+    ).fetchall()
+    for row in rows:
+        work.unschedule("delivery", row["subject"])
+        work.new_deliveries.append(row["subject"])
+
+
+def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str, data: Any) -> None:
+    """Add the delivery of a new event, with the faults that it meets. What is held back meets none."""
     shown = str(number) if work.options.delivery_ids == "string" else number
-    body = events.envelope(shown, event, work.account.number, clock.iso(work.now), data)
-    insert(work, seq, number, endpoint, event, body, _signature(work, endpoint, seq, body))
+    envelope = events.envelope(shown, event, work.account.number, clock.iso(work.now), data)
+    body, faults, met = encode(envelope), work.world.faults, []
+    fate = None
+    if work.world.dispatcher.may_reach(endpoint["url"]):
+        facts = event_faults.facts(work.account.uuid, event, endpoint["id"])
+        if (fault := faults.take(event_faults.BODY_KINDS, facts)) is not None:
+            envelope, body = event_faults.make(fault.kind, fault.fields, envelope)
+            met.append(fault.kind)
+        if (fate := faults.take(event_faults.DELIVERY_KINDS, facts)) is not None:
+            met.append(fate.kind)
+    signature = _signature(work, endpoint, seq, body)
+    new = _New(int(envelope["id"]), endpoint, envelope["name"], body, signature, faults=met)
+    if fate is None:
+        _insert(work, seq, new)
+    elif fate.kind == "event_drop":
+        _insert(work, seq, new, "dropped", "the fault event_drop dropped it")
+    elif fate.kind == "event_duplicate":
+        new = replace(new, together=seq if fate.fields["concurrent"] else None)
+        for each in (seq, *(_reserve(work) for _ in range(fate.fields["copies"]))):
+            _insert(work, each, new)
+    else:
+        cause = "reorder" if fate.kind == "event_reorder" else "deliver"
+        _insert(work, seq, replace(new, after=fate.fields["delay"], cause=cause))
 
 
 def _reserve(work: Work) -> int:
@@ -79,30 +133,31 @@ def _signature(work: Work, endpoint: sqlite3.Row, seq: int, body: bytes) -> str:
     return events.sign(body, endpoint["old_secret"] if overlaps else endpoint["secret"])
 
 
-def insert(
-    work: Work,
-    seq: int,
-    number: int,
-    endpoint: sqlite3.Row,
-    event: str,
-    body: bytes,
-    signature: str,
-    *,
-    after: float = 0.0,
-) -> None:
-    """Add the row of a delivery, which starts `after` seconds of the account's clock."""
-    url, state, reason = endpoint["url"], "pending", None
-    if not work.world.dispatcher.may_reach(url):
+def _insert(work: Work, seq: int, new: _New, state: str = "pending", reason: str | None = None) -> None:
+    url = new.endpoint["url"]
+    if state == "pending" and not work.world.dispatcher.may_reach(url):
         state = "held_back"
         reason = f"{urlsplit(url).hostname} is no loopback host: allow it with --deliver-to or --deliver-anywhere"
-    work.db.execute(
-        "INSERT INTO deliveries (seq, id, account, endpoint_id, event, url, body, signature, state, reason, attempts)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]')",
-        (seq, number, work.account.number, endpoint["id"], event, url, body, signature, state, reason),
-    )
+    columns = {
+        "seq": seq,
+        "id": new.id,
+        "account": work.account.number,
+        "endpoint_id": new.endpoint["id"],
+        "event": new.event,
+        "url": url,
+        "body": new.body,
+        "signature": new.signature,
+        "state": state,
+        "reason": reason,
+        "together": new.together,
+        "faults": json.dumps(new.faults),
+        "attempts": "[]",
+    }
+    marks = ", ".join("?" * len(columns))
+    work.db.execute(f"INSERT INTO deliveries ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
     if state != "pending":
         return
-    if after:
-        work.schedule("delivery", seq, "deliver", work.now + timedelta(seconds=after))
+    if new.after:
+        work.schedule("delivery", seq, new.cause, work.now + timedelta(seconds=new.after))
     else:
         work.new_deliveries.append(seq)

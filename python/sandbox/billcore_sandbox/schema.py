@@ -95,7 +95,7 @@ CREATE INDEX jobs_due ON jobs (account, due, seq);
 """
 
 # 3: unknown parameters of requests; requests whose work happens later; settings of endpoints; which deliveries start at
-# the same moment, and why one ended without an answer.
+# the same moment, what faults they met, why they ended.
 VERSION_3 = """
 ALTER TABLE requests ADD COLUMN unknown TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE requests ADD COLUMN late TEXT;
@@ -110,8 +110,10 @@ ALTER TABLE endpoints ADD COLUMN keep_alive INTEGER NOT NULL DEFAULT 1;
 
 ALTER TABLE deliveries ADD COLUMN reason TEXT;
 ALTER TABLE deliveries ADD COLUMN together INTEGER;
+ALTER TABLE deliveries ADD COLUMN faults TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE deliveries DROP COLUMN data;
 ALTER TABLE deliveries DROP COLUMN created_at;
+CREATE INDEX jobs_reorder ON jobs (subject) WHERE cause = 'reorder';
 """
 
 MIGRATIONS = (VERSION_1, VERSION_2, VERSION_3)

@@ -146,7 +146,7 @@ class TestHook(Body):
 
 
 class Fault(Body):
-    """What goes wrong. Selectors say with which requests; nth, times and probability say when; the rest is its kind's.
+    """What goes wrong. Selectors say with what; nth, times and probability say when; the rest is its kind's.
 
     Without account, a fault concerns every account. optional: it is right that the fault never happens.
     """
@@ -156,6 +156,8 @@ class Fault(Body):
     method: str | None = None
     path: str | None = None
     query: dict[str, str] | None = None
+    event: str | None = None
+    endpoint_id: Number | None = None
     nth: Count = 1
     times: Count = 1
     probability: Annotated[float, msgspec.Meta(gt=0, le=1)] = 1.0
@@ -173,3 +175,7 @@ class Fault(Body):
     insert: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
     delete: Annotated[int, msgspec.Meta(ge=0, le=1000)] | None = None
     answer: Literal["empty", "not_found", "last_page"] | None = None
+    copies: Annotated[int, msgspec.Meta(ge=1, le=100)] | None = None
+    concurrent: bool | None = None
+    bytes: Annotated[int, msgspec.Meta(ge=1, le=64 << 20)] | None = None
+    style: Literal["raw", "html", "pretty"] | None = None

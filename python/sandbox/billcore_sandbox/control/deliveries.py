@@ -27,6 +27,7 @@ def record(world: World, row: sqlite3.Row) -> dict[str, Any]:
     return {
         **{name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state", "reason", "signature")},
         "account": uuid_of(world, row["account"]),
+        "faults": json.loads(row["faults"]),
         "attempts": attempts.shown(row),
         "body": row["body"].decode("utf-8"),
     }
@@ -114,7 +115,7 @@ def _merged(body: bytes, changes: dict[str, Any]) -> dict[str, Any]:
     """The envelope with the changed members; of `data`, only the members that are named change."""
     try:
         envelope = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         envelope = None
     if not isinstance(envelope, dict):
         raise invalid("The body of this delivery is no JSON object that changes could be merged into: send body.")

@@ -10,8 +10,9 @@ import msgspec
 
 from billcore_sandbox import faults, list_faults
 from billcore_sandbox.control import bodies
-from billcore_sandbox.control.common import Query, named_account
+from billcore_sandbox.control.common import Query, named_account, uuid_of
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
+from billcore_sandbox.events import NAMES
 from billcore_sandbox.faults import REQUIRED, WHEN
 from billcore_sandbox.service.calls import number_of
 from billcore_sandbox.service.parameters import QUERY, plain
@@ -40,6 +41,8 @@ def create(world: World, body: bodies.Fault) -> dict[str, Any]:
         raise invalid(f"A fault of the kind {kind} needs the field {missing[0]!r}.")
     if kind in faults.REQUEST_KINDS:
         _check_selectors(kind, selectors)
+    else:
+        _check_event(world, body.account, selectors)
     if kind in _CHECKS:
         _CHECKS[kind](fields, given)
     return {"id": world.faults.add(kind, selectors, fields, **when).id}
@@ -86,6 +89,17 @@ def _check_selectors(kind: str, selectors: dict[str, Any]) -> None:
             raise invalid(
                 f"No request that matches has the parameter {name!r}: there are {', '.join(there) or 'none'}."
             )
+
+
+def _check_event(world: World, account: str | None, selectors: dict[str, Any]) -> None:
+    """Refuse what no event can match."""
+    name, number = selectors.get("event"), selectors.get("endpoint_id")
+    if name is not None and name not in NAMES:
+        raise invalid(f"No event has the name {name!r}: there are {', '.join(NAMES)}.")
+    if number is not None:
+        row = world.store.one("SELECT account FROM endpoints WHERE id = ? AND state != 'deleted'", number)
+        if row is None or account not in (None, uuid_of(world, row["account"])):
+            raise invalid(f"No endpoint has the id {number}: GET /_sandbox/endpoints lists them.")
 
 
 def _check_delay(fields: dict[str, Any], given: dict[str, Any]) -> None:
