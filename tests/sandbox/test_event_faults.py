@@ -7,6 +7,7 @@ import hmac
 import json
 import os
 import signal
+import socket
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -179,6 +180,18 @@ def test_what_has_no_room_for_a_member_waits_for_the_next(mine: SandboxAccount, 
         control.edit(hook, body=body)
         ended(control)
     assert [item.body for item in receiver.received][2:] == [b"[" * 100_000, b'["}"]', b' { "padding":"xxxxx"} ']
+
+
+def test_an_answer_before_the_end_of_a_large_body_counts(mine: SandboxAccount) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        mine.control.create_endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/", retry_schedule=[])
+        mine.control.fault("event_oversize", bytes=64 << 20)
+        mine.control.create_product("Tea")
+        with listener.accept()[0] as wire:
+            wire.recv(1000)
+            wire.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+            (delivery,) = ended(mine.control)
+    assert [each["status"] for each in delivery["attempts"]] == [413]
 
 
 # ---- Deliveries ------------------------------------------------------------------------------------------------------

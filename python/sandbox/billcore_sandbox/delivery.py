@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import World
 
 _log = logging.getLogger("billcore_sandbox")
-_MOST = 256  # attempts at once, to all receivers: each has an open file
+_MOST = 128  # attempts at once, to all receivers: each has an open file
 
 
 class Dispatcher:
@@ -136,6 +136,7 @@ class Dispatcher:
                 self._starved.pop(queue, None)
                 queue.stop()
         self._due.pop(account, None)
+        self._ended.pop(account, None)
         self._progress.set()
 
     def drop(self) -> None:

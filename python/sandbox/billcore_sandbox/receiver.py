@@ -100,8 +100,8 @@ class Connection:
         self._received = size = status = 0
         request = self._http.send(h11.Request(method="POST", target=path, headers=headers)) or b""
         sent = self._http.send(h11.Data(data=body)) or b""
+        # Not drained: a receiver may answer, and close, before it has read a large body.
         writer.write(request + sent + (self._http.send(h11.EndOfMessage()) or b""))
-        await writer.drain()
         while True:
             event = self._http.next_event()
             if event is h11.NEED_DATA:
@@ -120,9 +120,9 @@ class Connection:
             if isinstance(event, h11.EndOfMessage) or size > _MOST_READ:
                 break
         answer.status = status
-        # Keep the connection only if the whole answer has been read.
+        # Keep the connection only if the whole body has been sent and the whole answer read.
         done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
-        if done and self._http.trailing_data == (b"", False):
+        if done and writer.transport.get_write_buffer_size() == 0 and self._http.trailing_data == (b"", False):
             self._http.start_next_cycle()
         else:
             self.close()
