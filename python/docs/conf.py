@@ -102,11 +102,15 @@ def public_objects() -> dict[str, Any]:
     for name in (
         "Attempt",
         "Delivery",
+        "DeliveryMatch",
         "Endpoint",
         "FaultRecord",
         "LateWork",
+        "RequestMatch",
         "RequestRecord",
-    ):  # the result types of Control's methods
+        "WantedOrder",
+        "WantedSubscription",
+    ):  # the types of Control's methods
         getattr(testing, name).__module__ = "billcore.testing"
     return found
 

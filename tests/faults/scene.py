@@ -215,7 +215,8 @@ class Scene:
         if world.scenes == 0 and not world.enough():
             world.fresh()
         world.scenes += 1
-        self._before = len(world.sandbox.control.ledger())
+        ledger = world.sandbox.control.ledger()
+        self._before = ledger[-1]["id"] if ledger else 0
         self.tls = proxy.get("tls") is not None
         self._given = {"http2": True} if getattr(proxy.get("kind"), "http2", False) else {}
         self.proxy = Proxy(world.address, script, **proxy)
@@ -272,7 +273,7 @@ class Scene:
         return outcome
 
     def judge(self) -> None:
-        ledger = self.world.sandbox.control.ledger()[self._before :]
+        ledger = self.world.sandbox.control.ledger(since=self._before)
         found: Counter[tuple[str, Any]] = Counter()
         for effect in ledger:
             operation = next(op for op, (kind, _) in _EFFECTS.items() if kind == effect["kind"])

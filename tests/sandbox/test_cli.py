@@ -235,7 +235,12 @@ def test_deliver_to_reaches_hosts_and_networks_and_no_others(receiver: Receiver,
         control.test_hook()
         control.test_hook()
         assert receiver.wait(2)[0].event["name"] == "test.hook"
-        assert sorted(each["state"] for each in control.wait_for_deliveries()) == ["delivered"] * 2 + ["held_back"] * 2
+        assert sorted(each["state"] for each in control.wait_for_deliveries(failed_ok=True)) == [
+            "delivered",
+            "delivered",
+            "held_back",
+            "held_back",
+        ]
         process.terminate()
         told = process.communicate(timeout=GENEROUS)[1]
     assert told == ("billcore sandbox: deliveries to 192.0.2.1 are held back: allow them with --deliver-to 192.0.2.1\n")

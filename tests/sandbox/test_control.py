@@ -128,6 +128,7 @@ def answers_of_every_route(sandbox: Sandbox, service: Service) -> dict[str, Any]
     call("DELETE accounts/{uuid}", uuid=account)
     assert service.get("/products?pgae=2").status == 200
     post("faults", kind="delay", delay=1)
+    post("wait", request={"status": 200})
     until(lambda: all(each["attempts"] for each in sandbox.control.deliveries() if each["state"] == "pending"))
     for route in SHAPES:
         if route.startswith("GET "):
@@ -161,7 +162,7 @@ def test_an_unknown_parameter_is_refused(sandbox: Sandbox, route: str) -> None:
     status, answer = raw(sandbox, method, f"/{path.replace('{', '').replace('}', '')}?acount=x", headers, body)
     assert (status, answer["error"]["code"]) == (422, "validation_error")
     where = "it has account" if method == "GET" else "send it as a field of the body"
-    assert answer["error"]["message"] == f"This route has no parameter 'acount': {where}."
+    assert answer["error"]["message"].startswith(f"This route has no parameter 'acount': {where}")
 
 
 def test_an_unknown_field_is_refused_with_the_fields_that_there_are(sandbox: Sandbox) -> None:

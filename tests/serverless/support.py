@@ -192,4 +192,4 @@ def deliver_events(sandbox: Sandbox, url: str) -> list[Delivery]:
         assert subscription is not None
         client.subscriptions.charge(subscription.id, product_id=product.id, amount=1500)
     sandbox.control.test_hook(data={"note": "Åse €"})
-    return sandbox.control.wait_for_deliveries(GENEROUS)
+    return sandbox.control.wait_for_deliveries(GENEROUS, failed_ok=True)

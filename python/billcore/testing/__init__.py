@@ -19,12 +19,17 @@ from ._calls import ControlError
 from ._control import Control
 from ._deliveries import Attempt as Attempt
 from ._deliveries import Delivery as Delivery
+from ._deliveries import DeliveryFailed
 from ._deliveries import Endpoint as Endpoint
 from ._event import SECRET, SignedEvent, event
 from ._faults import FaultKind as FaultKind
 from ._faults import FaultRecord as FaultRecord
+from ._history import DeliveryMatch as DeliveryMatch
 from ._history import LateWork as LateWork
+from ._history import RequestMatch as RequestMatch
 from ._history import RequestRecord as RequestRecord
+from ._history import WantedOrder as WantedOrder
+from ._history import WantedSubscription as WantedSubscription
 from ._process import Account, Sandbox, SandboxAccount, SandboxError
 
 __all__ = [
@@ -32,6 +37,7 @@ __all__ = [
     "Account",
     "Control",
     "ControlError",
+    "DeliveryFailed",
     "Sandbox",
     "SandboxAccount",
     "SandboxError",

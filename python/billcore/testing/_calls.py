@@ -6,18 +6,21 @@ import http.client
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from .._durations import seconds
 
+_LONGEST_WAIT = 600.0  # seconds, in one request
+
 
 class ControlError(RuntimeError):
-    """A control route refused a request. `status` and `code` are those of the route's answer."""
+    """A control route refused a request. `status`, `code` and `message` are those of the route's answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
         self.status = status
         self.code = code
+        self.message = message
 
 
 class Calls:
@@ -31,15 +34,26 @@ class Calls:
         self._timeout = seconds(timeout, "timeout")
         self._account = account
 
-    def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
+    def _call(
+        self,
+        method: str,
+        path: str,
+        fields: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        longer: float = 0.0,
+    ) -> Any:
         # Uses http.client, because urllib would use a proxy from the environment. Each call opens its own connection.
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout + longer)
         try:
+            given = {name: value for name, value in (query or {}).items() if value is not None}
             if self._account is not None and path not in ("accounts", "scenarios"):
                 if method == "GET":
-                    path += f"?account={self._account}"
+                    given["account"] = self._account
                 elif fields is not None and fields.get("account") is None:
                     fields = {**fields, "account": self._account}
+            if given:
+                path += f"?{urlencode(given)}"
             body = None if fields is None else json.dumps(fields).encode()
             headers = {} if body is None else {"Content-Type": "application/json"}
             connection.request(method, f"{self._prefix}/{path}", body, headers)
@@ -50,6 +64,20 @@ class Calls:
         if response.status != 200:
             raise ControlError(response.status, answer["error"]["code"], answer["error"]["message"])
         return answer
+
+    def _wait(self, timeout: float, **fields: Any) -> Any:
+        """The answer of POST wait. Raises TimeoutError with the message of its 408."""
+        rest = seconds(timeout, "timeout", zero=True)
+        while True:
+            once = min(rest, _LONGEST_WAIT)
+            try:
+                return self._call("POST", "wait", {**fields, "timeout": once}, longer=once)
+            except ControlError as error:
+                if error.status != 408:
+                    raise
+                rest -= once
+                if rest <= 0:
+                    raise TimeoutError(error.message) from None
 
 
 def segment(value: str | int) -> str:

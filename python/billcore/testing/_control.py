@@ -7,9 +7,17 @@ from datetime import datetime
 from typing import Any, Literal, cast
 
 from ._calls import ControlError, segment
-from ._deliveries import Attempt, Delivery, DeliveryControl, Endpoint
+from ._deliveries import Attempt, Delivery, DeliveryControl, DeliveryFailed, Endpoint
 from ._faults import FaultControl, FaultRecord
-from ._history import HistoryControl, LateWork, RequestRecord
+from ._history import (
+    DeliveryMatch,
+    HistoryControl,
+    LateWork,
+    RequestMatch,
+    RequestRecord,
+    WantedOrder,
+    WantedSubscription,
+)
 
 CauseOfOrder = Literal["confirm", "pay", "await_payment", "await_user", "fail_payment", "cancel_payment", "refund"]
 CauseOfSubscription = Literal["renew", "start", "end", "cancel", "change_billing"]
@@ -174,6 +182,20 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         self._call("POST", "reset", {})
 
 
-for _value in (Attempt, Control, ControlError, Delivery, Endpoint, FaultRecord, LateWork, RequestRecord):
+for _value in (
+    Attempt,
+    Control,
+    ControlError,
+    Delivery,
+    DeliveryFailed,
+    DeliveryMatch,
+    Endpoint,
+    FaultRecord,
+    LateWork,
+    RequestMatch,
+    RequestRecord,
+    WantedOrder,
+    WantedSubscription,
+):
     _value.__module__ = "billcore.testing"
 del _value

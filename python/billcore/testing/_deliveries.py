@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from .._durations import seconds
 from .._not_given import NOT_GIVEN
 from ._calls import Calls, segment
+
+
+class DeliveryFailed(AssertionError):
+    """A delivery did not reach its receiver, or the receiver did not accept it. The message has its last answer."""
 
 
 class Attempt(TypedDict):
@@ -124,9 +126,24 @@ class DeliveryControl(Calls):
         fields: dict[str, Any] = {"overlap": overlap} if secret is None else {"overlap": overlap, "secret": secret}
         return cast(str, self._call("POST", f"endpoints/{segment(endpoint_id)}/rotate_secret", fields)["secret"])
 
-    def deliveries(self) -> list[Delivery]:
-        """Every delivery, oldest first."""
-        return cast(list[Delivery], self._call("GET", "deliveries")["deliveries"])
+    def deliveries(
+        self,
+        event: str | None = None,
+        *,
+        state: Literal["pending", "delivered", "held_back", "failed", "dropped"] | None = None,
+        since: int | None = None,
+        limit: int | None = None,
+    ) -> list[Delivery]:
+        """The deliveries, oldest first.
+
+        Args:
+            event: Such as "order.paid".
+            state: Only those in this state.
+            since: The `seq` of a delivery: only later ones.
+            limit: At most so many, the oldest ones.
+        """
+        query = {"event": event, "state": state, "since": since, "limit": limit}
+        return cast(list[Delivery], self._call("GET", "deliveries", query=query)["deliveries"])
 
     def redeliver(self, delivery_id: int | str, *, after: float = 0) -> int:
         """Send a delivery once more with the same id and bytes, as a duplicate; returns the `seq` of the new delivery.
@@ -170,16 +187,42 @@ class DeliveryControl(Calls):
         fields = {"data": data} if endpoint_id is None else {"data": data, "endpoint_id": endpoint_id}
         return cast(list[int], self._call("POST", "test-hook", fields)["endpoints"])
 
-    def wait_for_deliveries(self, timeout: float = 30.0) -> list[Delivery]:
-        """Wait until no delivery is pending; returns all deliveries. Raises TimeoutError."""
-        deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
-        while True:
-            deliveries = self.deliveries()
-            if all(delivery["state"] != "pending" for delivery in deliveries):
-                return deliveries
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"deliveries are still pending after {timeout:g} s")
-            time.sleep(0.02)
+    def wait_for_deliveries(self, timeout: float = 30.0, *, failed_ok: bool = False) -> list[Delivery]:
+        """Wait until no delivery is pending; returns all deliveries.
+
+        Args:
+            timeout: Seconds of real time.
+            failed_ok: Also return deliveries that did not reach their receiver.
+
+        Raises:
+            DeliveryFailed: A receiver did not accept a delivery. The message has the receiver's answer.
+            TimeoutError: The message says which deliveries are pending.
+        """
+        deliveries = cast(list[Delivery], self._wait(timeout, none_pending={})["deliveries"])
+        if not failed_ok:
+            check(deliveries)
+        return deliveries
+
+
+def check(deliveries: list[Delivery]) -> None:
+    """Raise DeliveryFailed for the deliveries that ended, but did not reach their receiver."""
+    failed = [each for each in deliveries if each["state"] not in ("delivered", "pending")]
+    if failed:
+        more = f" ({len(failed)} of {len(deliveries)} deliveries did not arrive)" if len(deliveries) > 1 else ""
+        raise DeliveryFailed(f"{_told(failed[0])}{more}")
+
+
+def _told(delivery: Delivery) -> str:
+    """Why a delivery did not arrive."""
+    what = f"{delivery['event']} (id {delivery['id']}) to {delivery['url']}"
+    if delivery["state"] == "held_back":
+        return f"{what} was held back, because its host is not loopback: allow it with --deliver-to"
+    last = delivery["attempts"][-1] if delivery["attempts"] else None
+    if last is None:
+        return f"{what} {delivery['state']}: {delivery['reason'] or 'no attempt was made'}"
+    answer = last["error"] or f"the receiver answered {last['status']} {last['answer_body']}".rstrip()
+    more = f", and {delivery['reason']}" if delivery["reason"] is not None else ""
+    return f"{what} {delivery['state']} after {len(delivery['attempts'])} attempts: {answer}{more}"
 
 
 def _settings(concurrency: int | None, paused: bool | None, keep_alive: bool | None) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast, overload
 
 from ._calls import Calls
+from ._deliveries import Delivery
 
 
 class LateWork(TypedDict):
@@ -18,6 +19,7 @@ class LateWork(TypedDict):
 class RequestRecord(TypedDict):
     """A request as the sandbox received it. `status` is None if the sandbox sent no complete answer.
 
+    `operation` is a name such as "subscriptions.charge", or None if the path or its method is unknown.
     `unknown` has the names of query parameters and fields that the operation does not have.
     """
 
@@ -32,6 +34,38 @@ class RequestRecord(TypedDict):
     fault: str | None
     unknown: list[str]
     late: LateWork | None
+    operation: str | None
+
+
+class RequestMatch(TypedDict, total=False):
+    """Which requests wait() waits for; `path` is below the base URL, and * in it stands for anything but a slash."""
+
+    operation: str
+    method: str
+    path: str
+    status: int
+
+
+class DeliveryMatch(TypedDict, total=False):
+    """Which deliveries wait() waits for; without `state`, those that have ended."""
+
+    event: str
+    state: Literal["pending", "delivered", "held_back", "failed", "dropped"]
+    endpoint_id: int
+
+
+class WantedSubscription(TypedDict):
+    """The status that wait() waits for."""
+
+    id: str | int
+    status: str
+
+
+class WantedOrder(TypedDict):
+    """The state that wait() waits for."""
+
+    id: str | int
+    state: str
 
 
 class HistoryControl(Calls):
@@ -41,11 +75,61 @@ class HistoryControl(Calls):
         """The sandbox's seed, clock, options and pending faults, and the number of records by account and status."""
         return cast(dict[str, Any], self._call("GET", "state"))
 
-    def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """All effects in the ledger, or only those of one kind, oldest first."""
-        effects = cast(list[dict[str, Any]], self._call("GET", "ledger")["effects"])
-        return [effect for effect in effects if kind in (None, effect["kind"])]
+    def ledger(
+        self, kind: str | None = None, *, since: int | None = None, limit: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The effects in the ledger, or only those of one kind, oldest first.
 
-    def requests(self) -> list[RequestRecord]:
-        """Every request the service received, oldest first."""
-        return cast(list[RequestRecord], self._call("GET", "requests")["requests"])
+        Args:
+            kind: Such as "charge".
+            since: The id of an effect: only later ones.
+            limit: At most so many, the oldest ones.
+        """
+        query = {"kind": kind, "since": since, "limit": limit}
+        return cast(list[dict[str, Any]], self._call("GET", "ledger", query=query)["effects"])
+
+    def requests(
+        self, operation: str | None = None, *, since: int | None = None, limit: int | None = None
+    ) -> list[RequestRecord]:
+        """The requests that the service received, oldest first.
+
+        Args:
+            operation: Such as "subscriptions.charge", or the part after the dot if only one operation has it.
+            since: The id of a request: only later ones.
+            limit: At most so many, the oldest ones.
+        """
+        query = {"operation": operation, "since": since, "limit": limit}
+        return cast(list[RequestRecord], self._call("GET", "requests", query=query)["requests"])
+
+    @overload
+    def wait(
+        self, *, request: RequestMatch, count: int = 1, since: int = 0, timeout: float = 30.0
+    ) -> list[RequestRecord]: ...
+    @overload
+    def wait(
+        self, *, delivery: DeliveryMatch, count: int = 1, since: int = 0, timeout: float = 30.0
+    ) -> list[Delivery]: ...
+    @overload
+    def wait(self, *, subscription: WantedSubscription, timeout: float = 30.0) -> dict[str, Any]: ...
+    @overload
+    def wait(self, *, order: WantedOrder, timeout: float = 30.0) -> dict[str, Any]: ...
+    def wait(self, *, count: int = 1, since: int = 0, timeout: float = 30.0, **what: Any) -> Any:
+        """Wait until something has happened; name one of `request`, `delivery`, `subscription` and `order`.
+
+        Args:
+            request: Which requests, such as {"operation": "charge", "status": 200}.
+            delivery: Which deliveries, such as {"event": "order.paid"}.
+            subscription: The id of a subscription, and the status that it is to have.
+            order: The id of an order, and the state that it is to have.
+            count: How many requests or deliveries.
+            since: Only requests after this id, or deliveries after this `seq`.
+            timeout: Seconds of real time.
+
+        Returns:
+            All requests or deliveries that match, or the object as the REST interface shows it.
+
+        Raises:
+            TimeoutError: The message says what happened instead.
+        """
+        answer = self._wait(timeout, **what, count=count, since=since)
+        return next(iter(answer.values()))

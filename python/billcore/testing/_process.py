@@ -90,6 +90,8 @@ class Sandbox(SandboxAccount):
         event_payload: Literal["mixed", "full", "reduced"] | None = None,
         retry_schedule: Sequence[float] | None = None,
         delivery_timeout: float | None = None,
+        keep: int | None = None,
+        log: Literal["ndjson"] | None = None,
         delivery_ids: Literal["int", "string"] | None = None,
         signature_header: str | None = None,
         updated_too: bool = False,
@@ -118,6 +120,8 @@ class Sandbox(SandboxAccount):
             "event-payload": event_payload,
             "retry-schedule": None if retry_schedule is None else ",".join(map(str, retry_schedule)),
             "delivery-timeout": delivery_timeout,
+            "keep": keep,
+            "log": log,
             "delivery-ids": delivery_ids,
             "signature-header": signature_header,
         }

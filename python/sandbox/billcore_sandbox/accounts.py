@@ -51,3 +51,4 @@ def dispose(world: World, account: Account) -> None:
     world.faults.forget(account.uuid)
     world.unknown.forget(account.uuid)
     world.store.forget(account)
+    world.history.wake()

@@ -270,3 +270,4 @@ class _Queue:
                 (state, reason, json.dumps(records), seq),
             )
             outbox.release(work, self._endpoint, seq)
+        self._world.history.attempts(seq, made)

@@ -27,6 +27,7 @@ EVENT_PAYLOADS = ("mixed", "full", "reduced")
 DELETE_BODIES = ("product", "null", "empty")
 DELIVERY_IDS = ("int", "string")
 DONATION_STATUSES = (402, 403, 422)
+LOGS = ("ndjson",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Options:
     invoice_days: float | None = None
     retry_schedule: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 5.0, 5.0, 5.0)
     delivery_timeout: float = 5.0
+    keep: int = 10_000
+    log: str | None = None
     deliver_anywhere: bool = False
     deliver_to: tuple[str, ...] = ()
     deliver: tuple[str, ...] = ()
@@ -73,6 +76,8 @@ class Options:
             raise ValueError(f"{self.host} is not a loopback address: add --allow-non-loopback to serve other machines")
         if self.subscriptions_per_page < 1 or self.products_per_page < 1:
             raise ValueError("page sizes must be 1 or more")
+        if self.keep < 1:
+            raise ValueError(f"--keep must be 1 or more: {self.keep}")
         times = (*self.retry_schedule, *self.renewal_retries, self.invoice_days or 0.0, self.delivery_timeout)
         if not all(math.isfinite(t) and t >= 0 for t in times) or self.delivery_timeout == 0:
             raise ValueError(
@@ -213,6 +218,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=default.delivery_timeout,
         help="seconds that a receiver may take to answer",
     )
+    add(
+        "--keep",
+        type=int,
+        metavar="N",
+        default=default.keep,
+        help="keep the latest N requests, N effects of the ledger and N ended deliveries",
+    )
+    add("--log", choices=LOGS, help="write each request, delivery attempt, effect and warning to stderr as a JSON line")
     add("--deliver-anywhere", action="store_true", help="deliver webhooks to every host, not only to loopback")
     add(
         "--deliver-to",

@@ -94,11 +94,12 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (account, due, seq);
 """
 
-# 3: unknown parameters of requests; requests whose work happens later; settings of endpoints; which deliveries start at
+# 3: operation and unknown parameters of requests; late requests; settings of endpoints; which deliveries start at
 # the same moment, what faults they met, why they ended.
 VERSION_3 = """
 ALTER TABLE requests ADD COLUMN unknown TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE requests ADD COLUMN late TEXT;
+ALTER TABLE requests ADD COLUMN operation TEXT;
 CREATE TABLE late_requests (
   id INTEGER PRIMARY KEY, account INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, query BLOB NOT NULL,
   headers TEXT NOT NULL, body BLOB NOT NULL);
@@ -114,6 +115,7 @@ ALTER TABLE deliveries ADD COLUMN faults TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE deliveries DROP COLUMN data;
 ALTER TABLE deliveries DROP COLUMN created_at;
 CREATE INDEX jobs_reorder ON jobs (subject) WHERE cause = 'reorder';
+CREATE INDEX deliveries_ended ON deliveries (seq) WHERE state != 'pending';
 """
 
 MIGRATIONS = (VERSION_1, VERSION_2, VERSION_3)

@@ -1,4 +1,4 @@
-"""What all parts share: options, store, machine, jobs, faults, deliveries; and the transaction of an effect.
+"""What all parts share: options, store, machine, jobs, faults, deliveries, history; and the transaction of an effect.
 
 An effect, its ledger row, its jobs and the deliveries it causes are one SQLite transaction: none of them exists without
 the others. Deliveries start when it has been committed.
@@ -17,6 +17,7 @@ from typing import Any
 from billcore_sandbox import clock, events, outbox
 from billcore_sandbox.delivery import Dispatcher
 from billcore_sandbox.faults import Faults
+from billcore_sandbox.history import History
 from billcore_sandbox.jobs import Jobs
 from billcore_sandbox.lifecycle import Machine
 from billcore_sandbox.options import SECRET_LENGTH, Options
@@ -35,6 +36,7 @@ class Work:
         self.db: sqlite3.Connection = world.store.db
         self.now: datetime = now if now is not None else account.clock.now()
         self.new_deliveries: list[int] = []
+        self.recorded: list[int] = []  # ids of ledger rows
         self.next_due: datetime | None = None
         self._receivers: list[sqlite3.Row] | None = None
         self.new_order: sqlite3.Row | None = None  # the order of a renewal
@@ -65,10 +67,11 @@ class Work:
 
     def record(self, kind: str, **details: Any) -> None:
         """Add the effect to the ledger."""
-        self.db.execute(
+        cursor = self.db.execute(
             "INSERT INTO ledger (at, account, kind, details) VALUES (?, ?, ?, ?)",
             (clock.iso_precise(self.now), self.account.number, kind, json.dumps(details)),
         )
+        self.recorded.append(cursor.lastrowid or 0)
 
     def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
         """Let `cause` happen to an object when the account's clock reaches `due`; replaces the object's other job."""
@@ -107,10 +110,11 @@ class World:
         self.store = Store(options)
         self.faults = Faults(self.store.seed)
         self.unknown = Unknown()
+        self.history = History(self)
         self.dispatcher = Dispatcher(self)
         self.jobs = Jobs(self)
         self.after_reset: list[Callable[[], object]] = []  # such as what registers the receivers of --deliver
-        self._held: list[int] | None = None  # deliveries that start at the end of together()
+        self._held: list[Work] | None = None  # what is announced at the end of together()
 
     def start(self) -> None:
         """Start the deliveries that a former process left in the database file, and the jobs."""
@@ -120,6 +124,7 @@ class World:
     def stop(self) -> None:
         self.jobs.stop()
         self.dispatcher.drop()
+        self.history.stop()
 
     @contextmanager
     def effect(self, account: Account, now: datetime | None = None) -> Iterator[Work]:
@@ -128,23 +133,29 @@ class World:
             work = Work(self, account, now)
             yield work
         if self._held is None:
-            self.dispatcher.start(work.new_deliveries)
+            self._announce([work])
         else:
-            self._held += work.new_deliveries
+            self._held.append(work)
         if work.next_due is not None:
             self.jobs.look(account, work.next_due)
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """Make all effects until the end of the block, or if it raises, none of them."""
-        held: list[int] = []
+        held: list[Work] = []
         self._held = held
         try:
             with self.store.transaction():
                 yield
         finally:
             self._held = None
-        self.dispatcher.start(held)
+        self._announce(held)
+
+    def _announce(self, done: list[Work]) -> None:
+        """Start the deliveries of effects that have been committed, and wake who waits for them."""
+        for work in done:
+            self.dispatcher.start(work.new_deliveries)
+            self.history.effects(work.recorded)
 
     def new_secret(self, endpoint: int) -> str:
         """32 characters: the option's, or random, or with --seed the same for the same seed and endpoint."""
@@ -163,3 +174,4 @@ class World:
         for register in self.after_reset:
             register()
         self.jobs.wake()
+        self.history.reset()

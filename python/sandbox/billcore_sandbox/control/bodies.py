@@ -131,6 +131,85 @@ class ClockChange(Body):
     run: bool = False
 
 
+class Page(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Parameters of a list. since: only records after this one. limit: at most so many, the oldest first."""
+
+    account: str | None = None
+    since: Number = 0
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class LedgerPage(Page):
+    """kind: of the effects."""
+
+    kind: str | None = None
+
+
+class RequestPage(Page):
+    """operation: the name of an operation, or the part after its dot."""
+
+    operation: str | None = None
+
+
+class DeliveryPage(Page):
+    """event: a name. state: pending, delivered, failed, held_back or dropped."""
+
+    event: str | None = None
+    state: str | None = None
+    endpoint_id: Number | None = None
+
+
+class RequestMatch(msgspec.Struct, forbid_unknown_fields=True):
+    """path: below the base URL; * stands for anything but a slash. status: of the answer."""
+
+    operation: str | None = None
+    method: str | None = None
+    path: str | None = None
+    status: int | None = None
+
+
+class DeliveryMatch(msgspec.Struct, forbid_unknown_fields=True):
+    """Without a state, a delivery matches when it has ended, which is any state but pending."""
+
+    event: str | None = None
+    state: str | None = None
+    endpoint_id: Number | None = None
+
+
+class NonePending(msgspec.Struct, forbid_unknown_fields=True):
+    """All deliveries, or those of an event or an endpoint."""
+
+    event: str | None = None
+    endpoint_id: Number | None = None
+
+
+class WantedSubscription(msgspec.Struct, forbid_unknown_fields=True):
+    """The status that a subscription is to have."""
+
+    id: Id
+    status: str
+
+
+class WantedOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """The state that an order is to have."""
+
+    id: Id
+    state: str
+
+
+class Wait(Body):
+    """What to wait for: exactly one of request, delivery, none_pending, subscription and order. timeout: in seconds."""
+
+    request: RequestMatch | None = None
+    delivery: DeliveryMatch | None = None
+    none_pending: NonePending | None = None
+    subscription: WantedSubscription | None = None
+    order: WantedOrder | None = None
+    count: Annotated[int, msgspec.Meta(ge=1)] = 1
+    since: Number = 0
+    timeout: Annotated[float, msgspec.Meta(ge=0, le=600)] = 30.0
+
+
 class Trigger(Body):
     """A scenario by its name, on a new object or on the object with the id `on`."""
 

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 from billcore_sandbox.control.bodies import Body
-from billcore_sandbox.errors import Refusal, not_found
+from billcore_sandbox.errors import Refusal, invalid, not_found
 from billcore_sandbox.lifecycle import SUBJECTS, resource_of
 from billcore_sandbox.service.calls import number_of
 from billcore_sandbox.store import Account
@@ -58,3 +58,15 @@ def shown(work: Work, order: sqlite3.Row | None, subscription: int | None) -> di
         "subscription": None if row is None else resource_of(work, "subscription", row),
         "order": None if fresh is None else resource_of(work, "order", fresh),
     }
+
+
+def selected(world: World, table: str, conditions: dict[str, Any], limit: int | None) -> list[sqlite3.Row]:
+    """The rows that fulfil the conditions, oldest first; a condition whose value is None is left out."""
+    chosen = {condition: value for condition, value in conditions.items() if value is not None}
+    sql = f"SELECT * FROM {table} WHERE {' AND '.join(chosen)} ORDER BY 1 LIMIT ?"
+    return world.store.all(sql, *chosen.values(), -1 if limit is None else limit)
+
+
+def one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise invalid(f"The field {name} must be one of {', '.join(known)}.")

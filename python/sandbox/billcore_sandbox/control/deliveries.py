@@ -9,17 +9,38 @@ from typing import Any
 
 from billcore_sandbox import attempts, events, outbox
 from billcore_sandbox.control import bodies
-from billcore_sandbox.control.common import Query, named_account, of_account, uuid_of
+from billcore_sandbox.control.common import named_account, one_of, selected, uuid_of
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
+from billcore_sandbox.events import NAMES
 from billcore_sandbox.service.calls import number_of
 from billcore_sandbox.world import Work, World
 
+STATES = ("pending", "delivered", "failed", "held_back", "dropped")
 
-def listed(world: World, query: Query) -> Any:
+
+def listed(world: World, page: bodies.DeliveryPage) -> Any:
     """Events with their attempts, bodies and signatures."""
-    where, args = of_account(world, query)
-    rows = world.store.all(f"SELECT * FROM deliveries WHERE {where} ORDER BY seq", *args)
-    return {"deliveries": [record(world, row) for row in rows]}
+    match = bodies.DeliveryMatch(page.event, page.state, page.endpoint_id)
+    return {"deliveries": find_deliveries(world, page.account, page.since, match, page.limit)}
+
+
+def find_deliveries(
+    world: World, uuid: str | None, since: int, match: bodies.DeliveryMatch, limit: int | None = None
+) -> list[dict[str, Any]]:
+    """The deliveries that match. Raises 422 if none can match."""
+    account = named_account(world, uuid)
+    if match.event is not None:
+        one_of("event", match.event, NAMES)
+    if match.state is not None:
+        one_of("state", match.state, STATES)
+    conditions = {
+        "seq > ?": since,
+        "account = ?": account and account.number,
+        "event = ?": match.event,
+        "state = ?": match.state,
+        "endpoint_id = ?": match.endpoint_id,
+    }
+    return [record(world, row) for row in selected(world, "deliveries", conditions, limit)]
 
 
 def record(world: World, row: sqlite3.Row) -> dict[str, Any]:

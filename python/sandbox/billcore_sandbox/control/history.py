@@ -1,15 +1,17 @@
-"""What happened, and what the sandbox holds: state, ledger, requests; and the reset of all of it."""
+"""What happened, and what the sandbox holds: state, ledger, requests, deliveries; and the reset of all of it."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from typing import Any
 
 from billcore_sandbox import clock
 from billcore_sandbox.control import bodies
 from billcore_sandbox.control.accounts import show_clock
-from billcore_sandbox.control.common import Query, named_account, of_account, uuid_of
+from billcore_sandbox.control.common import Query, named_account, of_account, selected, uuid_of
+from billcore_sandbox.faults import glob
+from billcore_sandbox.service.patterns import matching, named_operation
+from billcore_sandbox.service.routes import split_path
 from billcore_sandbox.world import World
 
 
@@ -24,6 +26,7 @@ def state(world: World, query: Query) -> Any:
             found[world.store.account_by_number(row["account"]).uuid][row["name"]] = row["n"]
         return found
 
+    world.history.trim()
     by_status = counts("status", "subscriptions")
     by_state = counts("state", "orders")
     by_type = counts("type", "products", "state = 'live'")
@@ -33,6 +36,9 @@ def state(world: World, query: Query) -> Any:
         table: world.store.all(f"SELECT count(*) AS n FROM {table} WHERE {where}", *args)[0]["n"]
         for table in ("endpoints", "deliveries", "ledger", "jobs")
     }
+    of_requests = "1" if named is None else "account = ?"
+    uuid = [] if named is None else [named.uuid]
+    counted["requests"] = world.store.all(f"SELECT count(*) AS n FROM requests WHERE {of_requests}", *uuid)[0]["n"]
     return {
         "seed": world.store.seed,
         "now": clock.iso_precise(clock.real()),
@@ -47,15 +53,16 @@ def state(world: World, query: Query) -> Any:
             }
             for account in (world.store.accounts if named is None else [named])
         ],
-        "counts": {**counted, "requests": _requests(world, query, "count(*) AS n")[0]["n"]},
+        "counts": counted,
         "faults": world.faults.waiting(None if named is None else named.uuid),
         "unknown_parameters": world.unknown.listed(None if named is None else named.uuid),
     }
 
 
-def ledger(world: World, query: Query) -> Any:
-    """Every effect, such as a charge or a cancellation, oldest first."""
-    where, args = of_account(world, query)
+def ledger(world: World, page: bodies.LedgerPage) -> Any:
+    """Effects, such as a charge or a cancellation, oldest first."""
+    account = named_account(world, page.account)
+    conditions = {"id > ?": page.since, "account = ?": account and account.number, "kind = ?": page.kind}
     return {
         "effects": [
             {
@@ -65,26 +72,38 @@ def ledger(world: World, query: Query) -> Any:
                 "kind": row["kind"],
                 **json.loads(row["details"]),
             }
-            for row in world.store.all(f"SELECT * FROM ledger WHERE {where} ORDER BY id", *args)
+            for row in selected(world, "ledger", conditions, page.limit)
         ]
     }
 
 
-def requests(world: World, query: Query) -> Any:
-    """Every request to the service as received, with the status of the answer."""
+def requests(world: World, page: bodies.RequestPage) -> Any:
+    """Requests to the service as received, with the status of the answer."""
+    match = bodies.RequestMatch(operation=page.operation)
+    return {"requests": find_requests(world, page.account, page.since, match, page.limit)}
+
+
+def find_requests(
+    world: World, uuid: str | None, since: int, match: bodies.RequestMatch, limit: int | None = None
+) -> list[dict[str, Any]]:
+    """The requests that match. Raises 422 if none can match."""
+    account, method = named_account(world, uuid), match.method and match.method.upper()
+    operation = match.operation and named_operation(match.operation)
+    if match.path is not None:
+        matching(operation, method, match.path)
+    conditions = {
+        "id > ?": since,
+        "account = ?": account and account.uuid,
+        "operation = ?": operation,
+        "method = ?": method,
+        "status = ?": match.status,
+    }
     decoded = ("headers", "unknown", "late")
-    return {
-        "requests": [
-            {name: json.loads(row[name] or "null") if name in decoded else row[name] for name in row.keys()}  # noqa: SIM118
-            for row in _requests(world, query, "*")
-        ]
-    }
-
-
-def _requests(world: World, query: Query, columns: str) -> list[sqlite3.Row]:
-    account = named_account(world, query.get("account"))
-    where, args = ("1", []) if account is None else ("account = ?", [account.uuid])
-    return world.store.all(f"SELECT {columns} FROM requests WHERE {where} ORDER BY id", *args)
+    return [
+        {name: json.loads(row[name] or "null") if name in decoded else row[name] for name in row.keys()}  # noqa: SIM118
+        for row in selected(world, "requests", conditions, limit)
+        if match.path is None or glob(match.path).fullmatch(split_path(row["target"].partition("?")[0])[1])
+    ]
 
 
 def states(world: World, query: Query) -> Any:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from billcore_sandbox import scenarios
-from billcore_sandbox.control import accounts, bodies, deliveries, faults, history, objects, webhooks
+from billcore_sandbox.control import accounts, bodies, deliveries, faults, history, objects, waits, webhooks
 from billcore_sandbox.control.app import application, refusal_response, to_response
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.options import is_loopback
@@ -35,6 +35,7 @@ def build(world: World) -> ASGIApp:
     routes = [
         Route(f"{PREFIX}/", _getter(world, _index), methods=["GET"]),
         *(Route(f"{PREFIX}/{name}", _getter(world, action), methods=["GET"]) for name, action in GETS),
+        *(Route(f"{PREFIX}/{name}", _lister(world, action, page), methods=["GET"]) for name, action, page in LISTS),
         *(Route(f"{PREFIX}/{name}", _poster(world, action, body), methods=["POST"]) for name, action, body in POSTS),
         *(Route(f"{PREFIX}/{name}", _deleter(world, action), methods=["DELETE"]) for name, action in DELETES),
     ]
@@ -86,6 +87,22 @@ def _getter(world: World, action: Action) -> Callable[[Request], Awaitable[Respo
     return endpoint
 
 
+def _lister(world: World, action: Action, page: type[bodies.Page]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        query = dict(request.query_params)
+        names = sorted(page.__struct_fields__)
+        if unknown := query.keys() - {*names}:
+            raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has {', '.join(names)}.")
+        try:
+            parsed = msgspec.convert(query, page, strict=False)
+        except msgspec.ValidationError as error:
+            raise invalid(f"{error} (parameters: {', '.join(names)})") from None
+        world.history.trim()
+        return to_response(reply(action(world, parsed)))
+
+    return endpoint
+
+
 def _poster(world: World, action: Action, body: type) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         _no_query(request)
@@ -119,7 +136,7 @@ def _no_query(request: Request) -> None:
 
 def _index(world: World, query: dict[str, str]) -> Any:
     """List the control routes, with the JSON schemas of their bodies."""
-    rows = [("GET", *row, None) for row in GETS] + [("POST", *row) for row in POSTS]
+    rows = [("GET", *row, None) for row in GETS] + [("GET", *row) for row in LISTS] + [("POST", *row) for row in POSTS]
     rows += [("DELETE", *row, None) for row in DELETES]
     structs = [body for _, _, _, body in rows if body is not None and issubclass(body, msgspec.Struct)]
     _, schemas = msgspec.json.schema_components(structs, ref_template="#/schemas/{name}")
@@ -129,7 +146,8 @@ def _index(world: World, query: dict[str, str]) -> Any:
                 "method": method,
                 "path": f"{PREFIX}/{name}",
                 "does": _documentation(action),
-                "body": body.__name__ if body in structs else None,
+                "body": body.__name__ if body in structs and method == "POST" else None,
+                "parameters": body.__name__ if body in structs and method == "GET" else None,
             }
             for method, name, action, body in rows
         ],
@@ -153,13 +171,15 @@ def _cause(action: Action, cause: str) -> Action:
 GETS: tuple[tuple[str, Action], ...] = (
     ("state", history.state),
     ("states", history.states),
-    ("ledger", history.ledger),
-    ("requests", history.requests),
     ("endpoints", webhooks.endpoints),
-    ("deliveries", deliveries.listed),
     ("keys", accounts.keys),
     ("scenarios", scenarios.listed),
     ("faults", faults.listed),
+)
+LISTS: tuple[tuple[str, Action, type[bodies.Page]], ...] = (
+    ("ledger", history.ledger, bodies.LedgerPage),
+    ("requests", history.requests, bodies.RequestPage),
+    ("deliveries", deliveries.listed, bodies.DeliveryPage),
 )
 POSTS: tuple[tuple[str, Action, type], ...] = (
     ("accounts", accounts.create, bodies.NewAccount),
@@ -195,6 +215,7 @@ POSTS: tuple[tuple[str, Action, type], ...] = (
     ("deliveries/{id}/edit", deliveries.edit, bodies.Edit),
     ("test-hook", deliveries.test_hook, bodies.TestHook),
     ("faults", faults.create, bodies.Fault),
+    ("wait", waits.wait, bodies.Wait),
     ("reset", history.reset, bodies.Nothing),
 )
 DELETES: tuple[tuple[str, Action], ...] = (

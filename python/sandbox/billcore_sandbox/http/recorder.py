@@ -78,7 +78,10 @@ class Recorder:
         fault = self._fault(request, account_uuid, path, operation)
         exchange = Exchange(connection, receive, send, request, account, operation, names, fault)
         exchange.id = self._begin(exchange)
-        await self._answer(exchange)
+        try:
+            await self._answer(exchange)
+        finally:
+            self._world.history.answered(exchange.id)
 
     def _fault(self, request: Request, account: str, path: str, operation: str | None) -> Fault:
         """The fault that happens to this request, or NO_FAULT."""
@@ -98,8 +101,8 @@ class Recorder:
     def _begin(self, exchange: Exchange) -> int:
         request, connection = exchange.request, exchange.connection
         cursor = self._world.store.db.execute(
-            "INSERT INTO requests (at, account, method, target, headers, body, fault, unknown)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO requests (at, account, method, target, headers, body, fault, unknown, operation)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 clock.iso_precise(_now(exchange.account)),
                 None if exchange.account is None else exchange.account.uuid,
@@ -109,8 +112,10 @@ class Recorder:
                 request.body.decode("utf-8", "replace"),
                 exchange.fault.kind or None,
                 json.dumps(exchange.unknown),
+                exchange.operation,
             ),
         )
+        self._world.history.received()
         return cursor.lastrowid or 0
 
     async def _answer(self, exchange: Exchange) -> None:

@@ -23,6 +23,7 @@ from uvicorn.server import Server
 from billcore_sandbox import __version__
 from billcore_sandbox.control import routes as control
 from billcore_sandbox.errors import Refusal, invalid
+from billcore_sandbox.history import Lines
 from billcore_sandbox.http.protocol import SandboxProtocol
 from billcore_sandbox.http.recorder import Recorder
 from billcore_sandbox.lifecycle import StatesError
@@ -75,6 +76,9 @@ class _Server(Server):
 def run(options: Options) -> int:
     """Serve until a signal, or until standard input ends; returns the exit status."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="billcore sandbox: %(message)s")
+    if options.log is not None:
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(Lines())
     try:
         world = World(options)
     except (StoreError, SeedFileError, StatesError) as error:

@@ -1,0 +1,149 @@
+"""What happened: the records that are kept, who waits for a change of them, and the log of --log."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import sqlite3
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from billcore_sandbox import clock
+from billcore_sandbox.errors import Refusal
+
+if TYPE_CHECKING:
+    from billcore_sandbox.world import World
+
+T = TypeVar("T")
+# Table -> its key, and the rows of which the latest are kept. What is not finished yet is kept in any case.
+_KEPT = {
+    "requests": ("id", "id NOT IN (SELECT subject FROM jobs WHERE kind = 'request')"),
+    "ledger": ("id", "1"),
+    "deliveries": ("seq", "state != 'pending'"),
+}
+_MOST_AT_ONCE = 1000
+_MASKED = ("x-api-key", "authorization", "proxy-authorization", "cookie")
+_MOST_LOGGED = 2000  # characters of a body
+
+
+class History:
+    """Is told of every change of the records, after the change is in the store."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._keep = world.options.keep
+        self._new = 0  # records since the last trim()
+        self._waiting: set[asyncio.Event] = set()
+        self._resets = 0
+        self._stopped = False
+
+    def received(self) -> None:
+        """A request was received."""
+        self._changed(1)
+
+    def answered(self, number: int) -> None:
+        """A request was answered, or its connection has ended."""
+        self._changed(0)
+        if self._world.options.log is not None:
+            row = self._world.store.one("SELECT * FROM requests WHERE id = ?", number)
+            if row is not None:
+                decoded = {name: json.loads(row[name] or "null") for name in ("headers", "unknown", "late")}
+                shown = dict(row) | decoded | {"body": row["body"][:_MOST_LOGGED]}
+                shown["headers"] = [[name, _masked(name, text)] for name, text in decoded["headers"]]
+                write("request", shown)
+
+    def effects(self, recorded: list[int]) -> None:
+        """An effect was committed, with these rows of the ledger."""
+        self._changed(1 + len(recorded))
+        if self._world.options.log is not None:
+            for number in recorded:
+                if (row := self._world.store.one("SELECT * FROM ledger WHERE id = ?", number)) is not None:
+                    shown = {"id": number, "at": row["at"], "account": self._uuid(row["account"])}
+                    write("effect", shown | {"effect": row["kind"]} | json.loads(row["details"]))
+
+    def attempts(self, seq: int, made: list[dict[str, Any]]) -> None:
+        """Attempts of a delivery were recorded."""
+        if self._world.options.log is not None:
+            row = self._world.store.one("SELECT * FROM deliveries WHERE seq = ?", seq)
+            if row is None:
+                return
+            shown = {name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state")}
+            shown["account"] = self._uuid(row["account"])
+            for attempt in made:
+                write("attempt", shown | {name: attempt.get(name) for name in ("at", "status", "error", "fault")})
+
+    def wake(self) -> None:
+        """Let everybody who waits look again, because an account was deleted."""
+        self._changed(0)
+
+    def reset(self) -> None:
+        """The sandbox was reset, so that nobody can wait for its former records."""
+        self._resets += 1
+        self._changed(0)
+
+    def stop(self) -> None:
+        """The sandbox ends, and nobody waits any longer."""
+        self._stopped = True
+        self._changed(0)
+
+    def trim(self) -> None:
+        """Delete what is older than the records to keep."""
+        self._new = 0
+        with contextlib.suppress(sqlite3.Error):  # such as a full disk: the next trim() deletes more
+            for table, (key, ended) in _KEPT.items():
+                last = f"SELECT {key} FROM {table} WHERE {ended} ORDER BY {key} DESC LIMIT 1 OFFSET ?"
+                sql = f"DELETE FROM {table} WHERE {ended} AND {key} <= ({last})"
+                self._world.store.db.execute(sql, (self._keep,))
+
+    async def wait(self, look: Callable[[], T | None], timeout: float) -> T | None:
+        """What `look` finds, now or after a change; None at the end of the time."""
+        resets, changed = self._resets, asyncio.Event()
+        self._waiting.add(changed)
+        try:
+            async with asyncio.timeout(timeout):
+                while (found := look()) is None:
+                    changed.clear()
+                    await changed.wait()
+                    if self._stopped:
+                        raise Refusal(503, "stopped", "The sandbox ends.")
+                    if self._resets != resets:
+                        raise Refusal(409, "reset", "The sandbox was reset while this request waited.")
+                return found
+        except TimeoutError:
+            return look()
+        finally:
+            self._waiting.discard(changed)
+
+    def _changed(self, new: int) -> None:
+        self._new += new
+        # In blocks, because finding the oldest record to keep takes time.
+        if self._new >= min(_MOST_AT_ONCE, max(1, self._keep // 10)):
+            self.trim()
+        for each in self._waiting:
+            each.set()
+
+    def _uuid(self, number: int) -> str | None:
+        account = self._world.store.find_number(number)
+        return None if account is None else account.uuid
+
+
+def _masked(header: str, text: str) -> str:
+    return "***" if header.lower() in _MASKED else text
+
+
+def write(kind: str, fields: dict[str, Any]) -> None:
+    """Write one line of the log."""
+    with contextlib.suppress(OSError, ValueError):  # stderr may be closed
+        print(json.dumps({"kind": kind} | fields), file=sys.stderr, flush=True)
+
+
+class Lines(logging.Formatter):
+    """Warnings and errors as lines of the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        trace = {"trace": self.formatException(record.exc_info)} if record.exc_info else {}
+        at = clock.iso_precise(clock.real())
+        return json.dumps({"kind": "warning", "at": at, "message": record.getMessage(), **trace})

@@ -1,0 +1,144 @@
+"""The records of the sandbox: how many it keeps, and the parameters of their lists."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
+from sandbox.support import Receiver, Service, account
+from support.waiting import until
+
+CLOSED = "http://127.0.0.1:9/"
+
+
+def test_the_latest_records_are_kept_and_all_pending_deliveries(receiver: Receiver) -> None:
+    with Sandbox(keep=5, retry_schedule=[3600]) as sandbox:
+        control, service = sandbox.control, account(sandbox)
+        waiting = control.create_endpoint(CLOSED)["id"]
+        for _ in range(8):
+            control.test_hook(waiting)
+        until(lambda: all(each["attempts"] for each in control.deliveries()))
+        control.create_endpoint(receiver.url)
+        for number in range(8):
+            control.create_product(f"Tea {number}")
+        until(lambda: len(receiver.received) == 8 and len(control.deliveries(state="pending")) == 16)
+        for _ in range(12):
+            service.get("/products")
+        state = control.state()["counts"]
+        assert [each["id"] for each in control.requests()] == [8, 9, 10, 11, 12]
+        assert [each["kind"] for each in control.ledger()] == ["product_create"] * 5
+        assert len(control.deliveries(state="pending")) == 16
+        delivered = [json.loads(each["body"])["data"]["name"] for each in control.deliveries(state="delivered")]
+        assert delivered == [f"Tea {number}" for number in range(3, 8)]
+        assert (state["requests"], state["ledger"], state["deliveries"]) == (5, 5, 21)
+        assert service.charge().status == 200
+        assert [each["id"] for each in control.requests()] == [11, 12, 13, 14, 15]
+
+
+@pytest.mark.parametrize("keep", [40, 100_000])
+def test_what_is_not_kept_takes_no_room(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "billing.db"
+    with Sandbox(db=path, keep=keep) as sandbox:
+        account(sandbox).get("/products")
+    before = path.stat().st_size
+    with Sandbox(db=path, keep=keep) as sandbox:
+        service = account(sandbox)
+        for _ in range(400):
+            assert service.post("/webhooks/endpoints", {"url": "x" * 4000}).status == 422
+    grown = path.stat().st_size - before
+    # A list would hide what is older, so the size of the file shows whether it is still there.
+    assert grown < 400_000 if keep == 40 else grown > 1_600_000
+    with Sandbox(db=path, keep=7) as sandbox:
+        assert [each["id"] for each in sandbox.control.requests()] == [*range(395, 402)]
+
+
+def test_a_request_has_its_operation(mine: SandboxAccount) -> None:
+    service = Service(mine.accounts[0])
+    for method, path in (
+        ("GET", "/subscriptions?page=1"),
+        ("HEAD", "/products"),
+        ("GET", "/subscription/a%2Fb"),
+        ("POST", "/subscription/1/order"),
+        ("GET", "/subscription/1/order"),
+        ("GET", "/products/"),
+        ("DELETE", "/product/x"),
+    ):
+        service.send(method, path)
+    assert [each["operation"] for each in mine.control.requests()] == [
+        "subscriptions.list",
+        "products.list",
+        "subscriptions.get",
+        "subscriptions.charge",
+        None,
+        None,
+        "products.delete",
+    ]
+
+
+def test_the_parameters_of_the_lists(mine: SandboxAccount, receiver: Receiver) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    receiver.script = [500] * 4
+    control.create_endpoint(receiver.url)
+    control.create_product("Tea")
+    control.wait_for_deliveries(failed_ok=True)
+    other = control.create_endpoint(CLOSED)["id"]
+    control.endpoint(other, "disable")
+    service.charge()
+    service.charge()
+    control.wait_for_deliveries(failed_ok=True)
+
+    def checks(all_of: Callable[..., list[Any]], key: str, name: str, value: str, shown: str) -> None:
+        every = all_of()
+        chosen = [each for each in every if each[shown] == value]
+        assert 0 < len(chosen) < len(every)
+        assert all_of(**{name: value}) == chosen
+        assert all_of(since=every[1][key]) == every[2:]
+        assert all_of(limit=2) == every[:2]
+        assert all_of(since=every[0][key], limit=2) == every[1:3]
+        assert all_of(**{name: value}, since=chosen[0][key], limit=1) == chosen[1:2]
+        assert all_of(since=every[-1][key]) == []
+
+    checks(control.requests, "id", "operation", "subscriptions.charge", "operation")
+    checks(control.ledger, "id", "kind", "charge", "kind")
+    checks(control.deliveries, "seq", "event", "order.paid", "event")
+    assert control.requests("charge") == control.requests("subscriptions.charge")
+    assert [each["event"] for each in control.deliveries(state="failed")] == ["product.updated"]
+    assert control._call("GET", "deliveries", query={"endpoint_id": other})["deliveries"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "message"),
+    [
+        ("requests", {"operation": "chrage"}, "'chrage' is not an operation: use one of subscriptions.list, .*charge"),
+        ("requests", {"operation": "list"}, "'list' names several .* subscriptions.list, products.list"),
+        ("requests", {"since": "x"}, r"Expected `int`, got `str` - at `\$.since` \(parameters: account, limit,"),
+        ("requests", {"since": -1}, ">= 0"),
+        ("ledger", {"limit": 0}, ">= 1"),
+        ("ledger", {"since": 2**63}, "<= 9223372036854775807"),
+        ("deliveries", {"event": "order.payed"}, "event must be one of subscription.created, .*order.paid"),
+        ("deliveries", {"state": "done"}, "state must be one of pending, delivered, failed, held_back"),
+        ("deliveries", {"operation": "charge"}, "no parameter 'operation': it has account, endpoint_id, event, limit"),
+    ],
+)
+def test_a_wrong_parameter_is_refused(control: Control, path: str, query: dict[str, Any], message: str) -> None:
+    with pytest.raises(ControlError, match=f"422 validation_error: .*{message}"):
+        control._call("GET", path, query=query)
+
+
+def test_the_record_of_a_late_request_is_kept_until_its_work_is_done() -> None:
+    with Sandbox(keep=3) as sandbox:
+        control, service = sandbox.control, account(sandbox)
+        control.fault("late", operation="charge", delay=3600)
+        with pytest.raises(ConnectionError):
+            service.charge()
+        for _ in range(5):
+            service.get("/products")
+        assert [each["id"] for each in control.requests()] == [3, 6, 7, 8]
+        control.advance(seconds=3600)
+        assert len(control.ledger("charge")) == 1
+        assert [each["id"] for each in control.requests()] == [6, 7, 8]

@@ -1,0 +1,273 @@
+"""POST wait, and the methods of Control that use it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from billcore.testing import Control, ControlError, DeliveryFailed, RequestRecord, Sandbox, SandboxAccount
+from sandbox.support import Receiver, Service, started
+from support.waiting import GENEROUS, until
+
+CLOSED = "http://127.0.0.1:9/"
+
+
+def during(wait: Callable[[], Any], act: Callable[[], object]) -> Any:
+    """The answer of a wait that another thread has begun, and that `act` ends."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(wait)
+        with pytest.raises(TimeoutError):  # while the wait goes on; it has most probably reached the sandbox by then
+            waiting.result(0.2)
+        act()
+        return waiting.result(GENEROUS)
+
+
+def test_a_request_that_comes_and_one_that_came(mine: SandboxAccount) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    service.charge()
+    (first,) = control.wait(request={"operation": "charge"}, timeout=GENEROUS)
+    second = during(
+        lambda: control.wait(request={"operation": "charge", "status": 200}, since=first["id"], timeout=GENEROUS),
+        service.charge,
+    )
+    assert second == control.requests("charge")[1:]
+    both = control.wait(request={"method": "post", "path": "/subscription/*/order"}, count=2, timeout=GENEROUS)
+    assert both == [first, *second]
+    service.get("/subscription/1/orders")
+    (orders,) = control.wait(request={"path": "/subscription/*/o*s"}, timeout=GENEROUS)
+    assert orders["operation"] == "subscriptions.orders"
+    with pytest.raises(TimeoutError):
+        control.wait(request={"path": "/subscription/*", "method": "GET"}, timeout=0)
+
+
+def test_a_request_matches_before_its_answer_but_not_its_status(mine: SandboxAccount) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    control.fault("delay", delay=0.5, path="/products")
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(service.get, "/products")
+        (request,) = control.wait(request={"operation": "products.list"}, timeout=GENEROUS)
+        assert (request["status"], request["fault"]) == (None, "delay")
+        (request,) = control.wait(request={"status": 200}, timeout=GENEROUS)
+        assert request["operation"] == "products.list"
+        assert answer.result(GENEROUS).status == 200
+    control.fault("reset_before", path="/products")
+    with pytest.raises(ConnectionError):
+        service.get("/products")
+    assert len(control.wait(request={"operation": "products.list"}, count=2, timeout=GENEROUS)) == 2
+
+
+def test_deliveries(mine: SandboxAccount, receiver: Receiver) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    receiver.script = [500] * 4
+    number = control.create_endpoint(receiver.url)["id"]
+    (failed,) = during(
+        lambda: control.wait(delivery={"event": "product.updated"}, timeout=GENEROUS),
+        lambda: control.create_product("Tea"),
+    )
+    assert (failed["state"], len(failed["attempts"])) == ("failed", 4)
+    paid = during(
+        lambda: control.wait(delivery={"state": "delivered", "endpoint_id": number}, count=2, timeout=GENEROUS),
+        service.charge,
+    )
+    assert [each["event"] for each in paid] == ["order.confirmed", "order.paid"]
+    assert control.wait(delivery={}, since=failed["seq"], count=2, timeout=GENEROUS) == paid
+    assert control._call("POST", "wait", {"none_pending": {"event": "order.paid"}})["deliveries"] == paid[1:]
+
+
+def test_the_state_of_an_object(mine: SandboxAccount) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    active, declined = (mine.ids["subscriptions"][name] for name in ("demo-active", "demo-declined"))
+    cancelled = during(
+        lambda: control.wait(subscription={"id": active, "status": "cancelled"}, timeout=GENEROUS),
+        lambda: service.post(f"/subscription/{active}/cancel"),
+    )
+    assert cancelled == service.get(f"/subscription/{active}").data
+    unpaid = during(
+        lambda: control.wait(subscription={"id": int(declined), "status": "unpaid"}, timeout=GENEROUS),
+        lambda: control.advance(days=40),
+    )
+    assert unpaid["status"] == "unpaid"
+    order = service.charge("demo-invoice").data
+    paid = during(
+        lambda: control.wait(order={"id": order["id"], "state": "paid"}, timeout=GENEROUS),
+        lambda: control.pay(order["id"]),
+    )
+    assert paid == service.get(f"/order/{order['id']}").data
+
+
+def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiver: Receiver) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    active = mine.ids["subscriptions"]["demo-active"]
+
+    def told(timeout: float = 0, **what: Any) -> str:
+        with pytest.raises(TimeoutError) as error:
+            control.wait(**what, timeout=timeout)
+        return str(error.value)
+
+    assert told(request={"operation": "charge"}) == (
+        "0 of 1 requests with operation charge came within 0 s: there are none."
+    )
+    assert told(0.01, delivery={"event": "order.paid"}, count=3) == (
+        "0 of 3 ended deliveries with event order.paid came within 0.01 s: there are none, and no enabled endpoint."
+    )
+    service.get("/nothing")
+    control.fault("reset_before")
+    with pytest.raises(ConnectionError):
+        service.get("/products")
+    service.charge()
+    assert told(request={"operation": "charge"}, count=2) == (
+        "1 of 2 requests with operation charge came within 0 s: there are unknown paths 404 (1), "
+        "products.list without an answer (1), subscriptions.list 200 (1), products.list 200 (1), "
+        "subscriptions.charge 200 (1)."
+    )
+    assert told(subscription={"id": active, "status": "unpaid"}) == (
+        f"The subscription {active} did not become unpaid within 0 s: it is active."
+    )
+    control.freeze()
+    control.create_endpoint(CLOSED)
+    control.create_product("Tea")
+    until(lambda: control.deliveries()[0]["attempts"])
+    frozen = "product.updated pending (1); the clock is frozen, so nothing is tried again until it is moved."
+    assert told(delivery={"state": "delivered"}) == (
+        f"0 of 1 deliveries with state delivered came within 0 s: there are {frozen}"
+    )
+    assert told(subscription={"id": active, "status": "unpaid"}).endswith("it is active, and its clock is frozen.")
+    with pytest.raises(TimeoutError, match=r"Deliveries are still pending after 0.05 s .1.: there are product.updated"):
+        control.wait_for_deliveries(0.05)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "Name what to wait for, and only that: one of request, delivery, none_pending, subscription, order."),
+        ({"request": {}, "delivery": {}}, "Name what to wait for, and only that"),
+        ({"request": {"operation": "pay"}}, "'pay' is not an operation: use one of subscriptions.list"),
+        (
+            {"request": {"path": "/subscriptoin/*"}},
+            "No request can match '/subscriptoin/.*: the routes are GET /subscri",
+        ),
+        ({"request": {"path": "/subscription/*", "method": "PUT"}}, "No request can match 'PUT /subscription/"),
+        ({"request": {"path": "subscriptions"}}, "No request can match 'subscriptions'"),
+        ({"request": {"state": "x"}}, "unknown field `state`"),
+        ({"delivery": {"event": "order.payed"}}, "The field event must be one of .*order.paid"),
+        ({"delivery": {"state": "done"}}, "The field state must be one of pending"),
+        ({"subscription": {"id": 1, "status": "paid"}}, "The field status must be one of pending, future_start"),
+        ({"order": {"id": 1, "state": "active"}}, "The field state must be one of created"),
+        ({"order": {"id": 1, "state": "paid"}, "count": 2}, "order takes no count"),
+        ({"request": {}, "count": 10_001}, "more than the 10000 records that are kept: raise --keep"),
+        ({"request": {}, "count": 0}, ">= 1"),
+        ({"request": {}, "timeout": 601}, "<= 600"),
+        ({"request": {}, "timeout": -1}, ">= 0"),
+    ],
+)
+def test_a_wait_that_nothing_can_end_is_refused(mine: SandboxAccount, body: dict[str, Any], message: str) -> None:
+    with pytest.raises(ControlError, match=f"422 validation_error: .*{message}"):
+        mine.control._call("POST", "wait", body)
+
+
+def test_a_wait_sees_its_account_alone(process: Sandbox, mine: SandboxAccount) -> None:
+    other = process.new_account()
+    Service(other.accounts[0]).charge()
+    (theirs,) = other.control.wait(request={"operation": "charge"}, timeout=GENEROUS)
+    with pytest.raises(TimeoutError):
+        mine.control.wait(request={"operation": "charge"}, timeout=0)
+    with pytest.raises(TimeoutError):
+        mine.control.wait(delivery={}, timeout=0)
+    with pytest.raises(ControlError, match="404 not_found"):
+        mine.control.wait(order={"id": Service(other.accounts[0]).charge().data["id"], "state": "paid"}, timeout=0)
+    assert theirs in process.control.wait(request={"operation": "charge"}, timeout=GENEROUS)
+    with pytest.raises(ControlError, match="404 not_found: No account has this UUID"):
+        during(
+            lambda: other.control.wait(request={"operation": "cancel"}, timeout=GENEROUS),
+            lambda: process.control.delete_account(Service(other.accounts[0]).account),
+        )
+
+
+def test_a_reset_ends_a_wait(sandbox: Sandbox) -> None:
+    # A reset does not end a wait that has not begun yet.
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: sandbox.control.wait(request={"operation": "charge"}, timeout=GENEROUS))
+        while not waiting.done():
+            sandbox.control.reset()
+        with pytest.raises(ControlError, match=r"409 reset: The sandbox was reset while this request waited."):
+            waiting.result()
+
+
+def test_the_end_of_the_sandbox_ends_a_wait() -> None:
+    with started() as (process, ready), ThreadPoolExecutor(1) as pool:
+        control = Control(ready["control_url"])
+        waiting = pool.submit(lambda: control.wait(delivery={}, timeout=600))
+        with pytest.raises(TimeoutError):
+            control.wait(delivery={}, timeout=0.2)
+        process.send_signal(signal.SIGTERM)
+        with pytest.raises(ControlError, match=r"503 stopped: The sandbox ends."):
+            waiting.result(GENEROUS)
+        assert process.wait(GENEROUS) == 0
+
+
+def test_many_waits_at_once(mine: SandboxAccount) -> None:
+    service = Service(mine.accounts[0])
+
+    def wait_for(count: int) -> list[RequestRecord]:
+        return mine.control.wait(request={}, count=count, timeout=GENEROUS)
+
+    with ThreadPoolExecutor(50) as pool:
+        waiting = [pool.submit(wait_for, count) for count in range(1, 51)]
+        for _ in range(50):
+            service.get("/products")
+        assert [len(each.result(GENEROUS)) >= count for count, each in enumerate(waiting, 1)] == [True] * 50
+
+
+def test_a_failed_delivery_is_an_error(mine: SandboxAccount, receiver: Receiver) -> None:
+    control = mine.control
+    receiver.script = [503] * 4
+    control.create_endpoint(receiver.url)
+    control.create_product("Tea")
+    control.wait(delivery={"state": "failed"}, timeout=GENEROUS)
+    control.create_product("Tea")
+    with pytest.raises(DeliveryFailed) as error:
+        control.wait_for_deliveries()
+    first = control.deliveries()[0]
+    assert str(error.value).startswith(
+        f"product.updated (id {first['id']}) to {receiver.url} failed after 4 attempts: the receiver answered 503"
+    )
+    assert str(error.value).endswith(" (1 of 2 deliveries did not arrive)")
+    assert isinstance(error.value, AssertionError)
+    found = control.wait_for_deliveries(failed_ok=True)
+    assert [each["state"] for each in found] == ["failed", "delivered"]
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://192.0.2.1/hook", "192.0.2.1/hook was held back, because its host is not loopback: .*--deliver-to"),
+        (CLOSED, "127.0.0.1:9/ failed after 4 attempts: .*refused|failed"),
+    ],
+)
+def test_a_delivery_that_is_not_sent_is_an_error(mine: SandboxAccount, url: str, message: str) -> None:
+    mine.control.create_endpoint(url)
+    mine.control.create_product("Tea")
+    with pytest.raises(DeliveryFailed, match=message):
+        mine.control.wait_for_deliveries()
+
+
+def test_a_client_that_leaves_does_not_matter(sandbox: Sandbox, service: Service) -> None:
+    code = (
+        "from billcore.testing import Control\n"
+        f"Control({sandbox.control_url!r}).wait(request={{'operation': 'cancel'}}, timeout=600)"
+    )
+    leaving = subprocess.Popen([sys.executable, "-c", code])
+    with pytest.raises(TimeoutError):
+        sandbox.control.wait(request={"operation": "cancel"}, timeout=1)
+    leaving.kill()
+    leaving.wait(GENEROUS)
+    subscription = service.subscription("demo-active")["id"]
+    assert service.post(f"/subscription/{subscription}/cancel").status == 200
+    assert len(sandbox.control.wait(request={"operation": "cancel"}, timeout=GENEROUS)) == 1
+    assert "Traceback" not in sandbox.stderr()
