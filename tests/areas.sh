@@ -40,6 +40,11 @@ area_journal() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run journal "$python" -m pytest -q "${at_once[@]}" tests/journal
 }
+# inbox: events that are handled once, with each database driver
+area_inbox() {
+  build_release
+  PYTHONPATH="$root/build/release/python:$root" run inbox "$python" -m pytest -q "${at_once[@]}" tests/inbox
+}
 # conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {
   build_tested

@@ -69,14 +69,14 @@ class PostgresDatabase(Database):
     def __init__(self, server: Postgres) -> None:
         self.server = server
         self.name = f"journal_{next(_numbers)}"
-        with psycopg.connect(self._where("postgres"), autocommit=True) as connection:
+        with psycopg.connect(self.conninfo("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {self.name}")
 
-    def _where(self, name: str) -> str:
-        return f"host={self.server.host} port={self.server.port} user=postgres dbname={name}"
+    def conninfo(self, name: str | None = None) -> str:
+        return f"host={self.server.host} port={self.server.port} user=postgres dbname={name or self.name}"
 
     def connect(self) -> Any:
-        return psycopg.connect(self._where(self.name))
+        return psycopg.connect(self.conninfo())
 
     def url(self, asynchronous: bool = False) -> str:
         driver = "asyncpg" if asynchronous else "psycopg"

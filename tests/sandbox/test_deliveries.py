@@ -193,7 +193,7 @@ def test_what_cannot_be_sent_again_says_why(process: Sandbox, mine: SandboxAccou
             control.redeliver(number)
     with pytest.raises(ControlError, match="422 validation_error: The body of this delivery does not begin with an id"):
         control.replay(f"seq:{text}")
-    with pytest.raises(ControlError, match="422 validation_error: The body of this delivery is no JSON object"):
+    with pytest.raises(ControlError, match="422 validation_error: The body of this delivery is not a JSON object"):
         control.edit(f"seq:{text}", changes={"id": 1})
     with pytest.raises(ControlError, match="404 not_found: No delivery has the seq"):
         stranger.redeliver(f"seq:{hook['seq']}")

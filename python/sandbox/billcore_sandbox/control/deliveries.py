@@ -139,7 +139,7 @@ def _merged(body: bytes, changes: dict[str, Any]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         envelope = None
     if not isinstance(envelope, dict):
-        raise invalid("The body of this delivery is no JSON object that changes could be merged into: send body.")
+        raise invalid("The body of this delivery is not a JSON object, so changes cannot be merged into it: send body.")
     data, new = envelope.get("data"), changes.get("data")
     merged = {**data, **new} if isinstance(data, dict) and isinstance(new, dict) else changes.get("data", data)
     return {**envelope, **changes, **({"data": merged} if "data" in {**envelope, **changes} else {})}

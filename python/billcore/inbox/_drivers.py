@@ -1,0 +1,188 @@
+"""The connections that the inbox takes, chosen by the module of their class, so that no driver is imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from ._errors import InboxBusyError, InboxError
+
+_NAMED = re.compile(r":(\w+)")
+# Lock or statement time-outs, a failed serialization, a deadlock: the transaction is over, and a new one may succeed.
+_BUSY = ("55P03", "57014", "40001", "40P01")
+_ABSENT = ("42P01", "42703", "42P10")  # no such table, no such column, no such unique index
+
+
+class Blocking:
+    """A connection whose calls return when they are done."""
+
+    def __init__(self, dialect: str, is_open: Callable[[], bool], run: Callable[[str, Mapping[str, Any]], int]) -> None:
+        self.dialect = dialect
+        self._is_open = is_open
+        self._run = run
+
+    def execute(self, text: str, parameters: Mapping[str, Any]) -> int:
+        """Run a statement; returns how many rows it changed."""
+        refuse_without_transaction(self._is_open())
+        try:
+            return self._run(text, parameters)
+        except Exception as error:
+            raise_ours(error)
+            raise
+
+
+class Awaited:
+    """A connection whose calls are awaited."""
+
+    def __init__(self, dialect: str, is_open: Callable[[], Any], run: Callable[[str, Mapping[str, Any]], Any]) -> None:
+        self.dialect = dialect
+        self._is_open = is_open
+        self._run = run
+
+    async def execute(self, text: str, parameters: Mapping[str, Any]) -> int:
+        """Run a statement; returns how many rows it changed."""
+        try:
+            refuse_without_transaction(self._is_open())
+            changed: int = await self._run(text, parameters)
+            return changed
+        except Exception as error:
+            raise_ours(error)
+            raise
+
+
+def blocking(connection: Any) -> Blocking:
+    """How to use this connection. Raises TypeError."""
+    modules = _modules(connection)
+    if _is_awaited(connection):
+        raise TypeError(f"{_kind(connection)} is a connection for asyncio: use aclaim()")
+    if "sqlite3" in modules:
+        return Blocking("sqlite", partial(_sqlite_is_open, connection), partial(_driver, connection, str))
+    if modules & {"psycopg", "psycopg2"}:
+        return Blocking("postgresql", partial(_pg_is_open, connection), partial(_driver, connection, _pyformat))
+    if "django" in modules:
+        return Blocking(connection.vendor, lambda: bool(connection.in_atomic_block), partial(_django, connection))
+    if "sqlalchemy" in modules:
+        inner = connection.connection() if callable(connection.connection) else connection
+        return Blocking(inner.dialect.name, partial(_alchemy_is_open, inner), partial(_alchemy, inner))
+    raise _unknown(connection)
+
+
+def awaited(connection: Any) -> Awaited:
+    """How to use this connection of an asyncio driver. Raises TypeError."""
+    modules = _modules(connection)
+    if "asyncpg" in modules:
+        return Awaited("postgresql", connection.is_in_transaction, partial(_asyncpg, connection))
+    if not _is_awaited(connection):
+        raise TypeError(f"{_kind(connection)} is not a connection for asyncio: use claim()")
+    if "psycopg" in modules:
+        return Awaited("postgresql", partial(_pg_is_open, connection), partial(_psycopg, connection))
+    if "sqlalchemy" in modules:
+        bind = connection.get_bind() if hasattr(connection, "get_bind") else connection
+        return Awaited(bind.dialect.name, lambda: True, partial(_alchemy_async, connection))
+    raise _unknown(connection)
+
+
+def refuse_without_transaction(is_open: bool) -> None:
+    if not is_open:
+        raise InboxError(
+            "no transaction is open on the connection, so the claim and its effect would not be one: begin one first"
+        )
+
+
+def raise_ours(error: Exception) -> None:
+    """Raise the inbox's error, if the driver's error means one."""
+    original = getattr(error, "orig", None) or error
+    original = original.__cause__ if getattr(original, "__cause__", None) is not None else original
+    state = getattr(original, "sqlstate", None) or getattr(original, "pgcode", None)
+    text = str(original).strip().partition("\n")[0]
+    if state in _BUSY or "database is locked" in text or "table is locked" in text:
+        raise InboxBusyError(f"another transaction is at work ({text}): roll back and let the sender retry") from error
+    if state in _ABSENT or re.search("no such table|no column named|ON CONFLICT clause does not match", text):
+        raise InboxError(
+            f"the table billcore_inbox is missing or of another version ({text}): create it with the SQL of"
+            " billcore.inbox.schema()"
+        ) from error
+
+
+def _modules(connection: Any) -> set[str]:
+    return {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
+
+
+def _is_awaited(connection: Any) -> bool:
+    return hasattr(connection, "run_sync") or hasattr(connection, "__aenter__")
+
+
+def _kind(connection: Any) -> str:
+    return f"a {type(connection).__module__}.{type(connection).__name__}"
+
+
+def _unknown(connection: Any) -> TypeError:
+    return TypeError(f"the inbox does not take {_kind(connection)}: python/inbox.md names the drivers that it knows")
+
+
+def _pyformat(text: str) -> str:
+    return _NAMED.sub(r"%(\1)s", text)
+
+
+def _driver(connection: Any, style: Callable[[str], str], text: str, values: Mapping[str, Any]) -> int:
+    cursor = connection.cursor()
+    try:
+        cursor.execute(style(text), dict(values))
+        return int(cursor.rowcount)
+    finally:
+        cursor.close()
+
+
+def _sqlite_is_open(connection: Any) -> bool:
+    # With the old default, sqlite3 itself begins a transaction before a statement that writes.
+    begins = connection.isolation_level is not None and getattr(connection, "autocommit", -1) is not True
+    return bool(connection.in_transaction or begins)
+
+
+def _pg_is_open(connection: Any) -> bool:
+    return not connection.autocommit or int(connection.info.transaction_status) != 0
+
+
+def _django(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_NAMED.sub("%s", text), [values[name] for name in _NAMED.findall(text)])
+        return int(cursor.rowcount)
+
+
+async def _asyncpg(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+    names = _NAMED.findall(text)
+    done = await connection.execute(
+        _NAMED.sub(lambda found: f"${names.index(found[1]) + 1}", text), *(values[name] for name in names)
+    )
+    return int(done.rpartition(" ")[2]) if done[-1:].isdigit() else 0
+
+
+async def _psycopg(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+    cursor = await connection.execute(_pyformat(text), dict(values))
+    return int(cursor.rowcount)
+
+
+def _alchemy_is_open(connection: Any) -> bool:
+    """SQLAlchemy counts a transaction as begun also where the driver commits each statement, so this asks the driver."""
+    driver = connection.connection.dbapi_connection
+    if connection.dialect.name == "sqlite":
+        return bool(driver.isolation_level is not None and getattr(driver, "autocommit", -1) is not True)
+    return not driver.autocommit
+
+
+def _alchemy(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+    from sqlalchemy import text as statement
+
+    return int(connection.execute(statement(text), dict(values)).rowcount)
+
+
+async def _alchemy_async(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+    def run(inner: Any) -> int:
+        refuse_without_transaction(_alchemy_is_open(inner))
+        return _alchemy(inner, text, values)
+
+    found: Any = await connection.connection() if hasattr(connection, "get_bind") else connection
+    changed: int = await found.run_sync(run)
+    return changed

@@ -1,0 +1,18 @@
+"""The errors of the inbox; public as billcore.inbox.X."""
+
+from __future__ import annotations
+
+from .._error_base import BillcoreError
+
+
+class InboxError(BillcoreError):
+    """The inbox cannot claim: no transaction is open, or its table is missing or of another version."""
+
+
+class InboxBusyError(InboxError):
+    """Another transaction is handling the event, or the database asks to try again: roll back and answer 503."""
+
+
+for _value in (InboxBusyError, InboxError):
+    _value.__module__ = "billcore.inbox"
+del _value

@@ -1,0 +1,310 @@
+"""claim() on a connection of each driver: the claim commits and rolls back with the effect, and needs a transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+import psycopg
+import pytest
+import sqlalchemy
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.orm import Session
+
+import billcore
+from billcore import inbox, testing, webhooks
+from journal.support import Database, PostgresDatabase, SqliteDatabase
+
+# Opens a transaction on a new connection; commits it at the end, or rolls back if the block raises.
+Begin = Callable[[Database], AbstractContextManager[Any]]
+EFFECT = "INSERT INTO effects VALUES ('done')"
+
+
+def event(number: Any = 41, name: str = "order.paid", **fields: Any) -> webhooks.Event:
+    body, signature = testing.event(name, event_id=number, **fields)
+    return webhooks.unwrap(body, signature, testing.SECRET)
+
+
+@contextmanager
+def plain(database: Database) -> Any:
+    """A connection of sqlite3 or psycopg as it is by default."""
+    connection = database.connect()
+    try:
+        yield connection
+        connection.commit()
+    finally:
+        connection.close()
+
+
+@contextmanager
+def explicit(database: Database) -> Any:
+    """A connection that commits each statement, in a transaction that was begun by hand."""
+    connection = database.connect()
+    if isinstance(connection, sqlite3.Connection):
+        connection.isolation_level = None
+        connection.execute("BEGIN")
+    else:
+        connection.autocommit = True
+        connection.execute("BEGIN")
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+@contextmanager
+def engine(database: Database) -> Any:
+    made = sqlalchemy.create_engine(database.url())
+    with made.begin() as connection:
+        yield connection
+    made.dispose()
+
+
+@contextmanager
+def session(database: Database) -> Any:
+    made = sqlalchemy.create_engine(database.url())
+    with Session(made) as session, session.begin():
+        yield session
+    made.dispose()
+
+
+def effect(connection: Any) -> None:
+    if hasattr(connection, "dialect") or isinstance(connection, Session):
+        connection.execute(sqlalchemy.text(EFFECT))
+    else:
+        connection.execute(EFFECT)
+
+
+WAYS: list[Begin] = [plain, explicit, engine, session]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Database:
+    made: Database = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.mark.parametrize("begin", WAYS)
+def test_a_claim_commits_and_rolls_back_with_its_effect(database: Database, begin: Begin) -> None:
+    with pytest.raises(ZeroDivisionError), begin(database) as connection:
+        assert inbox.claim(connection, event())
+        effect(connection)
+        raise ZeroDivisionError
+    assert database.execute("SELECT * FROM effects") == []
+    for first in (True, False):
+        with begin(database) as connection:
+            claimed = inbox.claim(connection, event())
+            if claimed:
+                effect(connection)
+        assert claimed is first
+    assert database.execute("SELECT * FROM effects") == [("done",)]
+
+
+def test_what_makes_an_event_another_one(database: Database) -> None:
+    with plain(database) as connection:
+        claims = [
+            inbox.claim(connection, event()),
+            inbox.claim(connection, event("41")),  # the same id as text
+            inbox.claim(connection, event(), consumer="mail"),
+            inbox.claim(connection, event(account=7)),
+            inbox.claim(connection, event(10**29 + 1)),
+            inbox.claim(connection, event(str(10**29 + 1))),
+            inbox.claim(connection, event(name="test.hook", number=0)),
+            inbox.claim(connection, event(name="test.hook", number=0)),
+        ]
+    assert claims == [True, False, True, True, True, False, True, True]
+
+
+@pytest.mark.parametrize("begin", WAYS)
+def test_a_savepoint_that_is_rolled_back(database: Database, begin: Begin) -> None:
+    with begin(database) as connection:
+        run = (
+            (lambda text: connection.execute(sqlalchemy.text(text)))
+            if begin in (engine, session)
+            else connection.execute
+        )
+        run(EFFECT)  # SQLite: begins the transaction
+        run("SAVEPOINT one")
+        assert inbox.claim(connection, event())
+        run("ROLLBACK TO one")
+        assert inbox.claim(connection, event())
+        assert not inbox.claim(connection, event())
+
+
+def test_without_a_transaction(database: Database) -> None:
+    connection = database.connect()
+    if isinstance(connection, sqlite3.Connection):
+        connection.isolation_level = None
+    else:
+        connection.autocommit = True
+    made = sqlalchemy.create_engine(database.url(), isolation_level="AUTOCOMMIT")
+    with made.connect() as bare:
+        for each in (connection, bare):
+            with pytest.raises(inbox.InboxError, match="no transaction is open"):
+                inbox.claim(each, event())
+    connection.close()
+    assert database.execute("SELECT * FROM billcore_inbox") == []
+
+
+def test_a_missing_table(database: Database) -> None:
+    database.execute("DROP TABLE billcore_inbox")
+    for begin in WAYS:
+        with (
+            pytest.raises(inbox.InboxError, match="billcore_inbox is missing or of another version"),
+            begin(database) as it,
+        ):
+            inbox.claim(it, event())
+
+
+def test_a_table_of_another_version(database: Database) -> None:
+    database.execute("DROP TABLE billcore_inbox")
+    database.execute("CREATE TABLE billcore_inbox (consumer text, account text, id text)")
+    with pytest.raises(inbox.InboxError, match="of another version"), plain(database) as connection:
+        inbox.claim(connection, event())
+
+
+def test_a_kept_body_is_read_again(database: Database) -> None:
+    with plain(database) as connection:
+        inbox.claim(connection, event(total=77), keep=True)
+        inbox.claim(connection, event(42))
+    rows = database.execute("SELECT body FROM billcore_inbox ORDER BY id")
+    assert rows[1] == (None,)
+    again = webhooks.parse_unverified(rows[0][0].encode())
+    assert isinstance(again, webhooks.OrderPaid) and again.data.total == 77
+
+
+def test_purge(database: Database) -> None:
+    with plain(database) as connection:
+        inbox.claim(connection, event())
+        assert inbox.purge(connection, datetime.now(UTC) - timedelta(hours=1)) == 0
+    with plain(database) as connection:
+        assert inbox.purge(connection, datetime.now(UTC) + timedelta(hours=1)) == 1
+        assert inbox.claim(connection, event())
+        with pytest.raises(billcore.InvalidArgumentError, match="aware"):
+            inbox.purge(connection, datetime(2026, 1, 1))
+
+
+@pytest.mark.parametrize("consumer", ["", "x" * 201, "a\0b", None])
+def test_a_consumer_without_a_proper_name(sqlite: Database, consumer: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="consumer"), plain(sqlite) as connection:
+        inbox.claim(connection, event(), consumer=consumer)
+
+
+def test_other_connections_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"python/inbox\.md"):
+        inbox.claim(object(), event())
+
+
+def test_an_event_without_an_id(sqlite: Database) -> None:
+    body = b'{"name":"order.paid","account":1,"data":{}}'
+    with pytest.raises(billcore.DecodeError), plain(sqlite) as connection:
+        inbox.claim(connection, webhooks.unwrap(body, webhooks.sign(body, testing.SECRET), testing.SECRET))
+
+
+def test_an_event_of_a_megabyte(database: Database) -> None:
+    with plain(database) as connection:
+        assert inbox.claim(connection, event(reference_name="x" * 1_000_000), keep=True)
+
+
+DJANGO = """
+import json, sys
+import django
+from django.conf import settings
+
+settings.configure(DATABASES={"default": json.loads(sys.argv[1])}, USE_TZ=True)
+django.setup()
+from django.db import connection, transaction
+from billcore import inbox
+from inbox.test_drivers import event
+
+claims = []
+for raises in (True, False, False):
+    try:
+        with transaction.atomic():
+            claims.append(inbox.claim(connection, event(), keep=True))
+            inbox.lock(connection, "subscription:1")
+            if raises:
+                raise ZeroDivisionError
+    except ZeroDivisionError:
+        pass
+try:
+    inbox.claim(connection, event(99))
+except inbox.InboxError as error:
+    claims.append(str(error))
+print(json.dumps(claims))
+"""
+
+
+def test_django(database: Database) -> None:
+    if isinstance(database, PostgresDatabase):
+        given = {"ENGINE": "django.db.backends.postgresql", "NAME": database.name, "USER": "postgres"}
+        given |= {"HOST": database.server.host, "PORT": str(database.server.port)}
+    else:
+        assert isinstance(database, SqliteDatabase)
+        given = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(database.file)}
+    done = subprocess.run([sys.executable, "-c", DJANGO, json.dumps(given)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    claims = json.loads(done.stdout)
+    assert claims[:3] == [True, True, False] and "no transaction is open" in claims[3]
+
+
+async def _asyncpg(database: PostgresDatabase) -> list[bool]:
+    claims = []
+    for _ in range(2):
+        connection = await asyncpg.connect(database.url(asynchronous=True).replace("+asyncpg", ""))
+        with pytest.raises(inbox.InboxError, match="no transaction"):
+            await inbox.aclaim(connection, event())
+        async with connection.transaction():
+            claims.append(await inbox.aclaim(connection, event()))
+            await inbox.alock(connection, "subscription:1")
+        await connection.close()
+    return claims
+
+
+async def _psycopg(database: PostgresDatabase) -> list[bool]:
+    claims = []
+    for _ in range(2):
+        async with await psycopg.AsyncConnection.connect(database.conninfo()) as connection:
+            claims.append(await inbox.aclaim(connection, event()))
+            await inbox.alock(connection, "subscription:1")
+    return claims
+
+
+async def _alchemy(database: PostgresDatabase) -> list[bool]:
+    engine = create_async_engine(database.url(asynchronous=True))
+    async with engine.begin() as connection:
+        claims = [await inbox.aclaim(connection, event())]
+        await inbox.alock(connection, "subscription:1")
+    async with AsyncSession(engine) as session, session.begin():
+        claims.append(await inbox.aclaim(session, event()))
+    async with engine.connect() as bare:
+        bare = await bare.execution_options(isolation_level="AUTOCOMMIT")
+        with pytest.raises(inbox.InboxError, match="no transaction"):
+            await inbox.aclaim(bare, event(99))
+    await engine.dispose()
+    return claims
+
+
+@pytest.mark.parametrize("way", [_asyncpg, _psycopg, _alchemy])
+def test_awaited(postgresql: PostgresDatabase, way: Any) -> None:
+    assert asyncio.run(way(postgresql)) == [True, False]
+
+
+def test_claim_and_aclaim_name_each_other(postgresql: PostgresDatabase) -> None:
+    async def wrong() -> None:
+        async with await psycopg.AsyncConnection.connect(postgresql.conninfo()) as connection:
+            with pytest.raises(TypeError, match="use aclaim"):
+                inbox.claim(connection, event())
+        with plain(postgresql) as connection, pytest.raises(TypeError, match="use claim"):
+            await inbox.aclaim(connection, event())
+
+    asyncio.run(wrong())
