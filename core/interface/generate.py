@@ -59,6 +59,7 @@ OUTPUTS = [
     ("webhooks.py.j2", "python/billcore/webhooks.py", "events.toml"),
     ("_webhook.pyi.j2", "python/billcore/_webhook.pyi", "resources.toml and events.toml"),
     ("_client.pyi.j2", "python/billcore/_client.pyi", "operations.toml and options.toml"),
+    ("_fields.py.j2", "python/billcore/testing/_fields.py", "resources.toml and events.toml"),
     ("event.h.j2", "capi/include/billcore/event.h", "events.toml"),
     ("event_kinds.hpp.j2", "capi/src/webhook/event_kinds.hpp", "events.toml"),
     ("resource_faces.hpp.j2", "capi/src/shared/resource_faces.hpp", "resources.toml"),

@@ -185,6 +185,10 @@ def __getattr__(name: str) -> object:
                 from ._missing_library import explained
 
                 raise explained(error) from None
+            if home == "_client":
+                from ._specs import install
+
+                install(module)
             value = getattr(module, name)
             globals()[name] = value
             return value

@@ -46,10 +46,10 @@ python_use_unqualified_type_names = True
 
 # Types of other packages: Sphinx must not link them in signatures, and must not warn that the link is missing.
 ELSEWHERE = re.compile(
-    r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client)\.|"
+    r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client|billcore\.testing\._page)\.|"
     r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
     r"Sequence|Literal|GenericAlias|PathLike|TracebackType|TracerProvider|Unpack|datetime|timedelta|Path|ValueError|"
-    r"Exception|AttributeError|RuntimeError|TypedDict|FaultKind|BillcoreConnectionError|BillcoreTimeoutError|"
+    r"Exception|AttributeError|RuntimeError|TypedDict|FaultKind|\w+Fields|BillcoreConnectionError|BillcoreTimeoutError|"
     r"(list|dict|tuple|str|int|float|bool|bytes|object|type|None|Ellipsis)\b.*|_\w+)$"
 )
 

@@ -85,9 +85,9 @@ def test_each_call_is_a_delivery_of_its_own() -> None:
 
 def test_fields_are_those_of_the_resource() -> None:
     at = datetime(2025, 6, 2, 9, 0, 0, 250_000, tzinfo=UTC)
-    found = made("order.paid", id="ord_7", total=19900, reference_id=None, created_at=at, colour="red")
+    found = made("order.paid", id="ord_7", total=19900, reference_id=None, created_at=at)
     assert (found.data.id, found.data.total, found.data.reference_id) == ("ord_7", 19900, None)
-    assert found.data.created_at == at and found.data["colour"] == "red"
+    assert found.data.created_at == at
     assert found.id != "ord_7" and found.created_at != at
     assert data_of("order.paid").total != 19900, "a call leaves no state"
 
@@ -117,6 +117,18 @@ def test_data_takes_the_place_of_all_fields() -> None:
     assert ORDER["total"] != 1
     assert data_of("order.paid", data=None) is None
     assert data_of("order.refunded", data={"id": 7}).to_dict() == {"id": 7}
+
+
+@pytest.mark.parametrize("given", [{}, {"data": ORDER}])
+def test_a_field_that_the_resource_does_not_have_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(
+        TypeError, match=r"^event\(\) got an unexpected keyword argument 'totl': did you mean 'total'\?"
+    ):
+        event("order.paid", totl=5, **given)
+    with pytest.raises(TypeError, match="'status': did you mean 'state'"):
+        event("order.paid", status="paid")
+    assert data_of("order.paid", data=ORDER | {"colour": "red"}, total=1)["colour"] == "red"
+    assert data_of("order.refunded", data=ORDER, colour="red")["colour"] == "red", "nothing is known of this event"
 
 
 def test_values_as_billcore_reads_them() -> None:

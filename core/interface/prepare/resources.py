@@ -44,6 +44,15 @@ _PYTHON_TYPES = {
     "any": "Any",
     "integers": "list[int]",
 }
+# What billcore.testing takes for a field, where that is not the type of the field.
+_GIVEN_TYPES = {
+    "time": "datetime | str",
+    "decimal": "Decimal | float",
+    "object": "Mapping[str, Any]",
+    "integers": "Sequence[int]",
+    "view": "{of} | Mapping[str, Any]",
+    "views": "Sequence[{of} | Mapping[str, Any]]",
+}
 _COLUMNS = {"word": "text", "object": "json", "any": "json", "view": "json", "views": "json", "integers": "json"}
 _PYTHON_DOCS = {
     "id": "Opaque id, str or int as received; compare with billcore.same_id().",
@@ -107,6 +116,8 @@ def _prepare_field(field: Row) -> None:
     if "values" in field:
         python_type = field["values"]
     field["python_type"] = f"{python_type} | None" if nullable else python_type
+    given_type = _GIVEN_TYPES.get(kind, python_type).format(of=field["of"])
+    field["python_given_type"] = given_type + " | NotGiven" + (" | None" if nullable else "")
     field["python_doc"] = _python_doc(field)
     field["reference_doc"] = described or ("see " + field["values"] if "values" in field else "")
     field["column"] = _COLUMNS.get(kind, kind)

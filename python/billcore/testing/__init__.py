@@ -8,6 +8,11 @@
 
     body, signature = billcore.testing.event("order.paid", total=19900)
 
+`order`, `subscription`, `product`, `product_group` and `page` make what the client returns:
+
+    client = unittest.mock.create_autospec(billcore.Client, instance=True)
+    client.subscriptions.charge.return_value = billcore.testing.order(total=1500)
+
 The pytest fixture `signed_event` is the function `event`, and `billcore_sandbox` is a Sandbox.
 
 Sandbox needs the package billcore-sandbox (the extra `sandbox`); this module itself uses only the standard library.
@@ -30,17 +35,26 @@ from ._history import RequestMatch as RequestMatch
 from ._history import RequestRecord as RequestRecord
 from ._history import WantedOrder as WantedOrder
 from ._history import WantedSubscription as WantedSubscription
+from ._objects import order, product, product_group, subscription
+from ._page import AsyncSamplePage, SamplePage, page
 from ._process import Account, Sandbox, SandboxAccount, SandboxError
 
 __all__ = [
     "SECRET",
     "Account",
+    "AsyncSamplePage",
     "Control",
     "ControlError",
     "DeliveryFailed",
+    "SamplePage",
     "Sandbox",
     "SandboxAccount",
     "SandboxError",
     "SignedEvent",
     "event",
+    "order",
+    "page",
+    "product",
+    "product_group",
+    "subscription",
 ]

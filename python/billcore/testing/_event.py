@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from pathlib import Path
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from .._errors import BillcoreError, ConfigError, InvalidArgumentError
 from .._not_given import NOT_GIVEN
 from .._types import EventName
+from ._fields import FIELDS_OF_EVENT
+from ._samples import catalog, changed, plain, require_known
 
 SECRET = "billcore-testing-secret-32-chars"
 """The public secret that event() signs with by default: never let a service accept it."""
@@ -22,7 +22,6 @@ SignedEvent: TypeAlias = Callable[..., tuple[bytes, str]]
 
 _DEFAULT: Any = object()
 _numbers = itertools.count(50_001)
-_made: tuple[int, dict[str, Any]] | None = None
 
 
 def event(
@@ -54,12 +53,13 @@ def event(
         account: `account` of the envelope.
         event_created_at: `created_at` of the envelope.
         data: The complete `data`, to which `fields` are then applied; may be a resource, such as a billcore.Order.
-        fields: Members to change in `data` or add to it; id= and created_at= are members of `data`.
+        fields: Fields of the resource to set in `data`; id= and created_at= are those of the resource.
 
     Returns:
         The body and its signature.
 
     Raises:
+        TypeError: A field is not one of the resource's: it may be misspelt.
         InvalidArgumentError: The values do not form a valid event.
         ConfigError: The secret is not valid.
 
@@ -67,11 +67,13 @@ def event(
     """
     from .. import webhooks
 
-    number, catalog = _catalog()
+    number, samples = catalog()
     if data is _DEFAULT:
-        if not isinstance(name, str) or name not in catalog:
-            raise InvalidArgumentError(f"{name!r} is not an event: use one of {', '.join(catalog)}, or pass data=")
-        data = catalog[name]
+        if not isinstance(name, str) or name not in samples:
+            raise InvalidArgumentError(f"{name!r} is not an event: use one of {', '.join(samples)}, or pass data=")
+        data = samples[name]
+    if isinstance(name, str) and name in FIELDS_OF_EVENT:
+        require_known("event", fields, FIELDS_OF_EVENT[name].__annotations__)
     if event_id is _DEFAULT:
         event_id = 0 if name == "test.hook" else next(_numbers)
     if account is _DEFAULT:
@@ -80,8 +82,8 @@ def event(
         event_created_at = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         members = {"id": event_id, "name": name, "account": account, "created_at": event_created_at}
-        members["data"] = _changed(_plain(data, "data"), _plain(fields, "data"))
-        body = _encode({key: _plain(value, key) for key, value in members.items() if value is not NOT_GIVEN})
+        members["data"] = changed(plain(data, "data"), plain(fields, "data"))
+        body = _encode({key: plain(value, key) for key, value in members.items() if value is not NOT_GIVEN})
         signature = webhooks.sign(body, secret)
         webhooks.unwrap(body, signature, secret, max_body=len(body))
     except (BillcoreError, TypeError, ValueError, RecursionError) as error:
@@ -91,63 +93,6 @@ def event(
     return body, signature
 
 
-def _catalog() -> tuple[int, dict[str, Any]]:
-    """The account and its sample data, read once; two threads may both read them."""
-    global _made
-    if _made is None:
-        samples = json.loads((Path(__file__).parent / "samples.json").read_text("utf-8"))
-        age = datetime.now(UTC).replace(microsecond=0) - datetime.fromisoformat(samples["made_at"])
-        _made = samples["account"], {name: _later(data, age) for name, data in samples["data"].items()}
-    return _made
-
-
-def _later(data: Any, age: timedelta) -> Any:
-    """The sample with its times moved, so that a subscription which is paid for is still paid for today."""
-    if not isinstance(data, dict):
-        return data
-    moved = {
-        name: (datetime.fromisoformat(value) + age).isoformat()
-        for name, value in data.items()
-        if name.endswith("_at") and value is not None
-    }
-    return data | moved
-
-
 def _encode(value: Any) -> bytes:
     r"""JSON as a server-side encoder writes it: compact, `/` as `\/`, everything non-ASCII as \uXXXX."""
     return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode("ascii")
-
-
-def _changed(data: Any, fields: dict[str, Any]) -> Any:
-    if not fields:
-        return _without_not_given(data) if isinstance(data, dict) else data
-    if data is None or data is NOT_GIVEN:
-        data = {}
-    if not isinstance(data, dict):
-        raise InvalidArgumentError("data is not an object, so it has no fields to change: leave the fields out")
-    return _without_not_given(data | fields)
-
-
-def _without_not_given(members: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if value is not NOT_GIVEN}
-
-
-def _plain(value: Any, name: str) -> Any:
-    """A copy of the value for json.dumps. Copies every container, so that changes do not affect the caller's or the
-    catalog's."""
-    if isinstance(value, Mapping):
-        return {key: _plain(member, f"{name}.{key}") for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(member, name) for member in value]
-    if isinstance(value, datetime):
-        if value.utcoffset() is None:
-            raise InvalidArgumentError(f"{name} is a datetime without an offset: make it aware (datetime.now(UTC))")
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        number = int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
-        if Decimal(repr(number)) != value:
-            raise InvalidArgumentError(f"{name}: {value} is not a number that JSON keeps; use fewer digits")
-        return number
-    from .._webhook import Resource
-
-    return value.to_dict() if isinstance(value, Resource) else value

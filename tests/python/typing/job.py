@@ -74,6 +74,8 @@ async def main() -> None:
 
 def tests() -> None:
     assert_type(billcore.testing.event("order.paid", total=1), tuple[bytes, str])
+    assert_type(billcore.testing.order(total=1, reference_id=None), billcore.Order)
+    assert_type(list(billcore.testing.page([billcore.testing.product()])), list[billcore.Product])
     assert_type(billcore.otel.OpenTelemetryHooks(), billcore.otel.OpenTelemetryHooks)
     with billcore.testing.Sandbox() as sandbox:
         client = billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key)

@@ -111,3 +111,10 @@ async def awaited(client: billcore.AsyncClient) -> None:
     with client:  # wrong
         pass
     await client.products.update(101, prise=5)  # wrong: mypy pyright pyrefly
+
+
+def objects() -> None:
+    billcore.testing.order(totl=5)  # wrong: mypy pyright pyrefly
+    billcore.testing.order(total="5")  # wrong
+    billcore.testing.subscription(status="alive")  # wrong
+    billcore.testing.page(billcore.testing.order())  # wrong

@@ -1,0 +1,76 @@
+"""Makes the clients' classes usable as specs of unittest.mock, which finds out parameters only from Python functions.
+
+Read from a class, `Client.subscriptions` is the class of that group, and `Client.request` is a Method, which has a
+signature for unittest.mock. Reading from an object is not affected.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+# Methods of the asyncio classes that are not awaited. Nor are lists awaited, which have the parameter `resume`.
+_NOT_AWAITED = ("with_options", "pages", "to_batches")
+_AWAITED_PRIVATE = ("__aenter__", "__aexit__")
+
+
+class Method:
+    """A method of a class that is written in C++, as read from the class."""
+
+    def __init__(self, owner: type, name: str, method: Any) -> None:
+        from ._mock_signature import as_mocks_call_it, signature_of
+
+        self.method, self.__name__, self.__qualname__ = method, name, f"{owner.__name__}.{name}"
+        self.__module__, self.__doc__ = owner.__module__, method.__doc__
+        self.__signature__ = signature_of(method)
+        self.__dict__["__call__"] = as_mocks_call_it(self.__signature__)
+        is_list = "resume" in self.__signature__.parameters
+        if owner.__name__.startswith("Async") and name not in _NOT_AWAITED and not is_list:
+            self._mark_as_awaited()
+
+    def _mark_as_awaited(self) -> None:
+        async def awaited() -> None: ...
+
+        self.__code__ = awaited.__code__
+        if sys.version_info >= (3, 12):
+            from inspect import markcoroutinefunction
+
+            markcoroutinefunction(self)
+        else:
+            from asyncio import coroutines
+
+            self._is_coroutine = coroutines._is_coroutine  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return f"<method {self.__qualname__}>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else self.method.__get__(instance, owner)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self.method(*args, **kwargs)
+
+
+def install(module: ModuleType) -> None:
+    """Changes what the classes of the module `_client` show. A second call does nothing."""
+    metaclass: Any = next(each for each in type(module.Client).__mro__ if "__getattribute__" in vars(each))
+    before, method_type = metaclass.__getattribute__, type(module.Client.request)
+    if metaclass is type or method_type is Method:
+        return  # `type` is the metaclass of the stubs that the reference is made from
+    methods: dict[tuple[type, str], Method] = {}
+
+    def shown(cls: type, name: str) -> Any:
+        value = before(cls, name)
+        if not isinstance(value, property | method_type) or (name.startswith("_") and name not in _AWAITED_PRIVATE):
+            return value
+        owner = next((each for each in cls.__mro__ if name in vars(each)), cls)
+        if isinstance(value, property):
+            group = owner.__name__.removesuffix("Client") + name.title().replace("_", "")
+            return getattr(module, group, value) if owner in (module.Client, module.AsyncClient) else value
+        known = methods.get((owner, name))
+        if known is None or known.method is not value:
+            known = methods[owner, name] = Method(owner, name, value)
+        return known
+
+    metaclass.__getattribute__ = shown

@@ -1,0 +1,91 @@
+"""Resources for unit tests, as the client would return them; public as billcore.testing.order and so on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+from .._errors import BillcoreError, InvalidArgumentError
+from .._not_given import NOT_GIVEN
+from ._fields import FIELDS_OF_EVENT, OrderFields, ProductFields, ProductGroupFields, SubscriptionFields
+from ._samples import catalog, changed, plain, require_known
+
+if TYPE_CHECKING:
+    from .._webhook import Order, Product, ProductGroup, Resource, Subscription
+
+_numbers = itertools.count(700_001)
+
+
+def order(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[OrderFields]) -> Order:
+    """Make an order for unit tests, as the client returns it, without a server.
+
+        order = billcore.testing.order(total=19900, reference_id="customer-7")
+
+    An omitted field has a default like what the service sends; each call makes another id. A field with the value
+    NOT_GIVEN is left out. subscription(), product() and product_group() work in the same way.
+
+    Args:
+        data: All members of the resource, to which `fields` are then applied. They may have any names.
+        fields: Fields of the resource. A value may also be an aware datetime, a Decimal or a resource.
+
+    Raises:
+        TypeError: A field is not one of the resource's: it may be misspelt.
+        InvalidArgumentError: A field has a value of the wrong type.
+
+    Service interface: Order.
+    """
+    made: Order = _made("order", "Order", "order.paid", data, fields)
+    return made
+
+
+def subscription(
+    *, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[SubscriptionFields]
+) -> Subscription:
+    """Make a subscription for unit tests; by default it is active and paid for. See order().
+
+    Service interface: Subscription.
+    """
+    made: Subscription = _made("subscription", "Subscription", "subscription.created", data, fields)
+    return made
+
+
+def product(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[ProductFields]) -> Product:
+    """Make a product for unit tests; by default it is sold once, not by subscription. See order().
+
+    Service interface: Product.
+    """
+    made: Product = _made("product", "Product", "product.updated", data, fields)
+    return made
+
+
+def product_group(
+    *, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[ProductGroupFields]
+) -> ProductGroup:
+    """Make a product group for unit tests. See order().
+
+    Service interface: Product group.
+    """
+    made: ProductGroup = _made("product_group", "ProductGroup", "product-group.updated", data, fields)
+    return made
+
+
+def _made(function: str, kind: str, event: str, data: Any, fields: Any) -> Any:
+    from .._webhook import _restore
+
+    require_known(function, fields, FIELDS_OF_EVENT[event].__annotations__)
+    if data is None:
+        number = next(_numbers)
+        data = catalog()[1][event] | {"id": number if kind.startswith("Product") else str(number)}
+    try:
+        members = changed(plain(data, kind), {name: plain(value, name) for name, value in fields.items()})
+        made = _restore(kind, json.dumps(members, allow_nan=False), "")
+        for name, value in fields.items():
+            if value is not NOT_GIVEN:
+                getattr(made, name)
+    except (BillcoreError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, InvalidArgumentError):
+            raise
+        raise InvalidArgumentError(f"these values make no {kind}: {error}") from None
+    return made
