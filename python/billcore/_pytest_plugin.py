@@ -1,37 +1,96 @@
-"""pytest plugin: the fixtures `billcore_sandbox` and `signed_event`.
+"""pytest plugin: the fixtures `billcore_sandbox`, `billcore_sandbox_options` and `signed_event`, and a marker.
 
 pytest imports this module in every run, so the module imports only pytest. The fixtures import billcore.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from billcore.testing import Sandbox, SandboxAccount, SignedEvent
+    from billcore.testing import Control, Sandbox, SandboxAccount, SignedEvent
+
+MARKER = "billcore_sandbox(*, strict=True, demo=True, retry_schedule=None)"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    about = "how the fixture billcore_sandbox makes the account, and whether unknown parameters fail the test"
+    config.addinivalue_line("markers", f"{MARKER}: {about}")
 
 
 @pytest.fixture(scope="session")
-def _billcore_sandbox_process() -> Iterator[Sandbox]:
+def billcore_sandbox_options() -> dict[str, Any]:
+    """The arguments of the run's billcore.testing.Sandbox. Override this fixture in conftest.py."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def _billcore_sandbox_process(billcore_sandbox_options: dict[str, Any]) -> Iterator[Sandbox]:
     """One sandbox process for the whole run, because a start takes longer than a new account."""
     from billcore.testing import Sandbox
 
-    with Sandbox() as sandbox:
+    with Sandbox(**billcore_sandbox_options) as sandbox:
         yield sandbox
 
 
 @pytest.fixture
-def billcore_sandbox(_billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
-    """A new account with demo data. `accounts[1]` is another new account. Both are deleted after the test."""
+def billcore_sandbox(request: pytest.FixtureRequest, _billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
+    """A new account with demo data. `accounts[1]` is another new account. Both are deleted after the test.
+
+    The test fails if a fault never happened that is not optional, or if the service got unknown parameters.
+    """
     process = _billcore_sandbox_process
-    own, other = process.new_account(), process.new_account()
+    settings = _settings(request.node)
+    own, other = process.new_account(demo=settings["demo"]), process.new_account(demo=settings["demo"])
     own.accounts.extend(other.accounts)
+    own.control.retry_schedule = settings["retry_schedule"]
+    request.node.stash[_CHECKED] = own.control, other.control, settings["strict"]
     yield own
+    own.close()
     for account in own.accounts:
         process.control.delete_account(account.base_url.rpartition("/")[2])
+
+
+_CHECKED = pytest.StashKey[tuple["Control", "Control", bool]]()
+
+
+def _settings(item: pytest.Item) -> dict[str, Any]:
+    """What the markers of a test say; the nearest marker counts."""
+    settings: dict[str, Any] = {"strict": True, "demo": True, "retry_schedule": None}
+    for mark in reversed(list(item.iter_markers("billcore_sandbox"))):
+        if mark.args or mark.kwargs.keys() - settings:
+            raise pytest.UsageError(f"{item.nodeid}: the marker is {MARKER}, not {mark.args} {mark.kwargs}")
+        settings |= mark.kwargs
+    return settings
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Checks a test that would pass, so that it fails, and not only its teardown."""
+    result = yield
+    if _CHECKED in item.stash:
+        own, other, strict = item.stash[_CHECKED]
+        problems = [problem for control in (own, other) for problem in _problems(control, strict)]
+        if problems:
+            pytest.fail("\n".join(problems), pytrace=False)
+    return result
+
+
+def _problems(control: Control, strict: bool) -> Iterator[str]:
+    for fault in control.faults():
+        if not fault["fired"] and not fault["optional"]:
+            yield (
+                f"the fault {fault['id']} ({fault['kind']}) never happened: {fault['seen']} matched, and it begins "
+                f"with number {fault['nth']}. Correct its selectors, or pass optional=True"
+            )
+    for each in control.state()["unknown_parameters"] if strict else ():
+        yield (
+            f"{each['operation']} got the parameter {each['name']!r} ({each['count']} times), which it does not have: "
+            "correct it, or mark the test with @pytest.mark.billcore_sandbox(strict=False)"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -311,7 +311,7 @@ def test_the_pytest_fixture(tmp_path: Path) -> None:
         "pids = set()\n"
         "def test_first(billcore_sandbox):\n"
         "    pids.add(billcore_sandbox.pid)\n"
-        "    billcore_sandbox.control.fault('delay')\n"
+        "    billcore_sandbox.control.fault('delay', optional=True)\n"
         "def test_second(billcore_sandbox):\n"
         "    pids.add(billcore_sandbox.pid)\n"
         "    assert len(pids) == 1\n"

@@ -20,6 +20,7 @@ Sandbox needs the package billcore-sandbox (the extra `sandbox`); this module it
 
 from __future__ import annotations
 
+from ._account import Account, SandboxAccount
 from ._calls import ControlError
 from ._control import Control
 from ._deliveries import Attempt as Attempt
@@ -37,7 +38,8 @@ from ._history import WantedOrder as WantedOrder
 from ._history import WantedSubscription as WantedSubscription
 from ._objects import order, product, product_group, subscription
 from ._page import AsyncSamplePage, SamplePage, page
-from ._process import Account, Sandbox, SandboxAccount, SandboxError
+from ._process import Sandbox, SandboxError
+from ._serve import Receiver
 
 __all__ = [
     "SECRET",
@@ -46,6 +48,7 @@ __all__ = [
     "Control",
     "ControlError",
     "DeliveryFailed",
+    "Receiver",
     "SamplePage",
     "Sandbox",
     "SandboxAccount",

@@ -71,6 +71,9 @@ class Endpoint(TypedDict):
 class DeliveryControl(Calls):
     """Methods of Control."""
 
+    retry_schedule: Sequence[float] | None = None
+    """That of the receivers that create_endpoint() registers without one; None: the sandbox's."""
+
     def endpoints(self) -> list[Endpoint]:
         """Every webhook endpoint, with its secret."""
         return cast(list[Endpoint], self._call("GET", "endpoints")["endpoints"])
@@ -92,14 +95,15 @@ class DeliveryControl(Calls):
             secret: 32 characters; the sandbox makes one otherwise.
             concurrency: How many attempts are made at once (1).
             paused: Let deliveries wait until change_endpoint() ends the pause.
-            retry_schedule: Seconds before each further attempt, instead of the sandbox's schedule.
+            retry_schedule: Seconds before each further attempt, instead of `self.retry_schedule`.
             keep_alive: Whether connections are kept open between attempts (True).
         """
         fields = {"url": url, **_settings(concurrency, paused, keep_alive)}
         if secret is not None:
             fields["secret"] = secret
-        if retry_schedule is not None:
-            fields["retry_schedule"] = list(retry_schedule)
+        schedule = self.retry_schedule if retry_schedule is None else retry_schedule
+        if schedule is not None:
+            fields["retry_schedule"] = list(schedule)
         return cast(Endpoint, self._call("POST", "endpoints", fields))
 
     def change_endpoint(
@@ -209,10 +213,10 @@ def check(deliveries: list[Delivery]) -> None:
     failed = [each for each in deliveries if each["state"] not in ("delivered", "pending")]
     if failed:
         more = f" ({len(failed)} of {len(deliveries)} deliveries did not arrive)" if len(deliveries) > 1 else ""
-        raise DeliveryFailed(f"{_told(failed[0])}{more}")
+        raise DeliveryFailed(f"{told(failed[0])}{more}")
 
 
-def _told(delivery: Delivery) -> str:
+def told(delivery: Delivery) -> str:
     """Why a delivery did not arrive."""
     what = f"{delivery['event']} (id {delivery['id']}) to {delivery['url']}"
     if delivery["state"] == "held_back":

@@ -10,54 +10,18 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
 from .._durations import seconds
+from ._account import Account, SandboxAccount
 from ._control import Control
 
 
 class SandboxError(RuntimeError):
     """The sandbox did not start, or has exited. The text contains the sandbox's stderr."""
-
-
-@dataclass(frozen=True)
-class Account:
-    """The base URL and the API key for one account; account["base_url"] also works."""
-
-    base_url: str
-    api_key: str
-
-    def __getitem__(self, name: Literal["base_url", "api_key"]) -> str:
-        return {"base_url": self.base_url, "api_key": self.api_key}[name]
-
-
-class SandboxAccount:
-    """One account of a running sandbox: what a test needs. See Sandbox.new_account().
-
-    Attributes:
-        base_url: The service's address for this account, for billcore.Client.
-        api_key: The account's API key, for billcore.Client.
-        accounts: The account itself. The fixture adds a second account, whose key sees nothing of the first.
-        control: The control routes, for this account alone.
-        control_url: The address of the control routes.
-        pid: The process id of the sandbox.
-        ids: The ids of the demo data: {"products": {type: id}, "subscriptions": {reference_id: id}}.
-    """
-
-    base_url: str
-    api_key: str
-    accounts: list[Account]
-    control: Control
-    control_url: str
-    pid: int
-    ids: dict[str, Any]
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} pid={getattr(self, 'pid', None)}>"
 
 
 class Sandbox(SandboxAccount):
@@ -98,6 +62,9 @@ class Sandbox(SandboxAccount):
         deliver_anywhere: bool = False,
         start_timeout: float = 30.0,
     ) -> None:
+        super().__init__()
+        if secret is not None:
+            self.webhook_secret = secret
         start_timeout = seconds(start_timeout, "start_timeout")
         given: dict[str, object] = {
             "seed": seed,
@@ -183,6 +150,7 @@ class Sandbox(SandboxAccount):
         """End the sandbox's process; a second call does nothing."""
         if os.getpid() != self._owner:
             return  # in a forked process: only the process that started the sandbox may end it
+        super().close()
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -228,6 +196,6 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-for _value in (Account, Sandbox, SandboxAccount, SandboxError):
+for _value in (Sandbox, SandboxError):
     _value.__module__ = "billcore.testing"
 del _value

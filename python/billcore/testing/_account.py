@@ -1,0 +1,187 @@
+"""An account of a sandbox, and what tests need of it in one line; public as billcore.testing.X."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, cast, overload
+
+from .._durations import seconds
+from ._control import Control
+from ._deliveries import check, told
+from ._history import DeliveryMatch, RequestMatch, RequestRecord
+from ._serve import Receiver
+
+if TYPE_CHECKING:
+    from ..webhooks import AnyEvent
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Account:
+    """The base URL and the API key for one account; account["base_url"] also works."""
+
+    base_url: str
+    api_key: str
+
+    def __getitem__(self, name: Literal["base_url", "api_key"]) -> str:
+        return {"base_url": self.base_url, "api_key": self.api_key}[name]
+
+
+class _OfControl(Generic[P, R]):
+    """A method of the account's control, as one of the account."""
+
+    def __init__(self, method: Callable[Concatenate[Control, P], R]) -> None:
+        self._method = method
+
+    @overload
+    def __get__(self, account: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, account: SandboxAccount, owner: type) -> Callable[P, R]: ...
+    def __get__(self, account: SandboxAccount | None, owner: type) -> Self | Callable[P, R]:
+        return self if account is None else cast(Callable[P, R], getattr(account.control, self._method.__name__))
+
+
+class SandboxAccount:
+    """One account of a running sandbox: what a test needs. See Sandbox.new_account().
+
+    Attributes:
+        base_url: The service's address for this account, for billcore.Client.
+        api_key: The account's API key, for billcore.Client.
+        webhook_secret: The secret of the receivers that serve() registers: use it to make the application.
+        accounts: The account itself. The fixture adds a second account, whose key sees nothing of the first.
+        control: The control routes, for this account alone.
+        control_url: The address of the control routes.
+        pid: The process id of the sandbox.
+        ids: The ids of the demo data: {"products": {type: id}, "subscriptions": {reference_id: id}}.
+    """
+
+    base_url: str
+    api_key: str
+    webhook_secret: str
+    accounts: list[Account]
+    control: Control
+    control_url: str
+    pid: int
+    ids: dict[str, Any]
+
+    def __init__(self) -> None:
+        self.webhook_secret = secrets.token_hex(16)
+        self._receivers: list[Receiver] = []
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} pid={getattr(self, 'pid', None)}>"
+
+    advance = _OfControl(Control.advance)
+    fault = _OfControl(Control.fault)
+    trigger = _OfControl(Control.trigger)
+
+    def serve(
+        self,
+        app: Callable[..., Any],
+        *,
+        path: str = "/",
+        secret: str | None = None,
+        concurrency: int | None = None,
+        paused: bool | None = None,
+        retry_schedule: Sequence[float] | None = None,
+        keep_alive: bool | None = None,
+    ) -> Receiver:
+        """Run an ASGI or WSGI application at a free port of 127.0.0.1, and send this account's events to it.
+
+        It runs in a thread: an ASGI application in one event loop, a WSGI application in a further thread for each
+        request.
+
+        Args:
+            app: The application. It checks signatures with `webhook_secret`.
+            path: The path that events are sent to.
+            secret: Another secret than `webhook_secret`: 32 characters.
+            concurrency: How many events are sent at once (1).
+            paused: Let events wait until control.change_endpoint() ends the pause.
+            retry_schedule: Seconds of the account's clock before each further attempt.
+            keep_alive: Whether connections are kept open between attempts (True).
+        """
+        receiver = Receiver(app, path)
+        try:
+            endpoint = self.control.create_endpoint(
+                receiver.url,
+                secret=self.webhook_secret if secret is None else secret,
+                concurrency=concurrency,
+                paused=paused,
+                retry_schedule=retry_schedule,
+                keep_alive=keep_alive,
+            )
+        except BaseException:
+            receiver.close()
+            raise
+        self._receivers.append(receiver)
+        return receiver._registered(self.control, endpoint["id"], endpoint["secret"])
+
+    def events(self, name: str | None = None, *, count: int = 1, timeout: float = 10.0) -> list[AnyEvent]:
+        """Wait until receivers have accepted so many events; returns all that they accepted so far, oldest first.
+
+        Args:
+            name: Only events with this name, such as "order.paid".
+            count: How many events to wait for. 0: do not wait.
+            timeout: Seconds of real time.
+
+        Raises:
+            DeliveryFailed: An event did not arrive. The message has the receiver's answer.
+            TimeoutError: The message says what came instead.
+        """
+        from .. import webhooks
+
+        match: DeliveryMatch = {} if name is None else {"event": name}
+        deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
+        # One by one, so that the first that fails ends the wait.
+        for number in range(1, count + 1):
+            try:
+                left = max(deadline - time.monotonic(), 0.0)
+                check(self.control.wait(delivery=match, count=number, timeout=left))
+            except TimeoutError as error:
+                refused = [each for each in self.control.deliveries(name, state="pending") if each["attempts"]]
+                raise TimeoutError("; ".join([str(error).removesuffix("."), *map(told, refused[:1])])) from None
+        arrived = self.control.deliveries(name, state="delivered")
+        bodies = [each["attempts"][-1].get("body", each["body"]) for each in arrived]
+        return [webhooks.parse_unverified(body.encode()) for body in bodies]
+
+    def requests(
+        self,
+        operation: str | None = None,
+        *,
+        count: int = 1,
+        timeout: float = 10.0,
+        method: str | None = None,
+        path: str | None = None,
+        status: int | None = None,
+    ) -> list[RequestRecord]:
+        """Wait until the service has answered so many requests; returns all that match so far, oldest first.
+
+        Args:
+            operation: Such as "subscriptions.charge", or the part after the dot if only one operation has it.
+            count: How many requests to wait for.
+            timeout: Seconds of real time.
+            method: HTTP method.
+            path: Path below the base URL, in which `*` stands for any characters except a slash.
+            status: Status of the answer.
+
+        Raises:
+            TimeoutError: The message says what came instead.
+        """
+        given = {"operation": operation, "method": method, "path": path, "status": status}
+        match = {name: value for name, value in given.items() if value is not None}
+        return self.control.wait(request=cast(RequestMatch, match), count=count, timeout=timeout)
+
+    def close(self) -> None:
+        """End the applications that serve() started."""
+        while self._receivers:
+            self._receivers.pop().close()
+
+
+for _value in (Account, SandboxAccount):
+    _value.__module__ = "billcore.testing"
+del _value
