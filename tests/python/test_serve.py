@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -127,7 +128,13 @@ async def broken_start(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "lifespan.startup.failed", "message": "no database"})
 
 
-def test_what_cannot_be_served_is_refused_in_a_sentence(account: SandboxAccount) -> None:
+async def endless_start(scope: Any, receive: Any, send: Any) -> None:
+    await asyncio.Event().wait()
+
+
+def test_what_cannot_be_served_is_refused_in_a_sentence(
+    account: SandboxAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bad: list[tuple[Any, dict[str, Any], str]] = [
         (5, {}, r"serve\(\) takes an ASGI or a WSGI application, .* not 5"),
         (lambda: None, {}, "which is called with"),
@@ -137,6 +144,43 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(account: SandboxAccount)
     for app, fields, message in bad:
         with pytest.raises(billcore.InvalidArgumentError, match=message):
             account.serve(app, **fields)
+    monkeypatch.setattr("billcore.testing._serve._STARTING", 0.1)
+    with pytest.raises(billcore.InvalidArgumentError, match=r"lifespan did not start within 0\.1 s"):
+        account.serve(endless_start)
     with pytest.raises(billcore.testing.ControlError, match="32"):
         account.serve(refusing, secret="short")
     assert account.control.endpoints() == []
+
+
+class Shop:
+    """Books each event once, unless two deliveries of it come at the same time and `safe` is false."""
+
+    def __init__(self, secret: str, *, safe: bool) -> None:
+        self.verifier, self.safe = webhooks.Verifier(secret), safe
+        self.known: set[str | int] = set()
+        self.booked: list[str | int] = []
+        self.came, self.both_came = 0, asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        event = await webhooks.from_asgi(scope, receive, self.verifier)
+        self.came += 1
+        if self.came == 2:
+            self.both_came.set()
+        if event.id not in self.known:
+            if self.safe:
+                self.known.add(event.id)
+            await self.both_came.wait()  # as long as writing to a database may take
+            self.known.add(event.id)
+            self.booked.append(event.id)
+        await send({"type": "http.response.start", "status": 204})
+        await send({"type": "http.response.body"})
+
+
+@pytest.mark.parametrize(("safe", "times"), [(False, 2), (True, 1)])
+def test_a_race_of_two_duplicates_is_found(account: SandboxAccount, safe: bool, times: int) -> None:
+    shop = Shop(account.webhook_secret, safe=safe)
+    account.serve(shop)
+    account.fault("event_duplicate", event="product.updated", concurrent=True)
+    account.control.create_product("Tea")
+    first, second = account.events("product.updated", count=2, timeout=GENEROUS)
+    assert first == second and shop.booked == [first.id] * times
