@@ -291,7 +291,7 @@ def order_columns(
     """The columns of a new order. References come from the subscription when there is one."""
     gross = resources.with_vat(total, vat)
     if gross > resources.MAX_INTEGER:
-        raise invalid("The total of the order is too large.")
+        raise invalid("The total of the order is too large.", "total_too_large")
     return {
         "account": work.account.number,
         "subscription_id": None if subscription is None else subscription["id"],

@@ -18,7 +18,11 @@ _NAME = r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_-]+)*\.?"
 
 
 def create(call: Call) -> Reply:
-    """Register a URL. Its secret is not in the answer; the control route `endpoints` shows it."""
+    """Register a URL that receives events.
+
+    The secret of the endpoint is not in the answer; the admin UI shows it, and in the sandbox the control route
+    `endpoints`.
+    """
     url = json_object(call.body, call.content_type).get("url")
     number, _ = register(call.world, call.account, url)
     return reply({"data": {"id": number, "url": url}})

@@ -8,6 +8,7 @@ from billcore_sandbox.service.calls import Call, Reply, data, number_of
 
 
 def get(call: Call) -> Reply:
+    """Retrieve an order."""
     row = call.world.store.one("SELECT * FROM orders WHERE id = ?", number_of(call.id))
     if row is None or row["account"] != call.account.number:
         raise not_found()

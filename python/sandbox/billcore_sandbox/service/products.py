@@ -24,17 +24,22 @@ def find(call: Call) -> sqlite3.Row:
 
 
 def index(call: Call) -> Reply:
+    """List products."""
     source = "products WHERE account = ? AND state = 'live'"
     per_page = call.world.options.products_per_page
     return lists.answer(call, source, [call.account.number], per_page, "id", resources.product)
 
 
 def get(call: Call) -> Reply:
+    """Retrieve a product."""
     return data(resources.product(find(call)))
 
 
 def update(call: Call) -> Reply:
-    """Only the fields that are sent change. Unknown ones are accepted and have no effect."""
+    """Update a product.
+
+    Only the fields that are sent change. Unknown ones are accepted and have no effect.
+    """
     row = find(call)
     changes = _changes(json_object(call.body, call.content_type))
     if not changes:
@@ -67,7 +72,10 @@ def _changes(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def delete(call: Call) -> Reply:
-    """Soft: the product is gone from here and from lists; subscriptions and orders that refer to it stay."""
+    """Delete a product.
+
+    It is gone from here and from lists; subscriptions and orders that refer to it stay.
+    """
     row = find(call)
     resource = resources.product(row)
     with call.world.effect(call.account) as work:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote
 
+from msgspec import Struct
+
 from billcore_sandbox.errors import Refusal, not_found
-from billcore_sandbox.service import endpoints, orders, products, subscriptions
+from billcore_sandbox.service import endpoints, orders, products, schemas, subscriptions
 from billcore_sandbox.service.calls import Call, Reply, Request, parse_query, reply
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
@@ -16,12 +19,20 @@ from billcore_sandbox.world import World
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A row of "Endpoints" in the service interface. path: below the base URL, with {id}."""
+    """A row of "Endpoints" in the service interface.
+
+    path: below the base URL, with {id}. answer: the type of the answer 200. refuses: the codes of answers to requests
+    that are right in form.
+    """
 
     name: str
     method: str
     path: str
     run: Callable[[Call], Reply]
+    answer: Any
+    query: type[Struct] = schemas.NoQuery
+    body: type[Struct] | None = None
+    refuses: tuple[str, ...] = ()
 
     def id_of(self, path: str) -> str | None:
         """The encoded id in a path of this operation, "" if the operation has no id; None for another path."""
@@ -33,18 +44,65 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("subscriptions.list", "GET", "/subscriptions", subscriptions.index),
-    Operation("subscriptions.get", "GET", "/subscription/{id}", subscriptions.get),
-    Operation("subscriptions.cancel", "POST", "/subscription/{id}/cancel", subscriptions.cancel),
-    Operation("subscriptions.change_product", "POST", "/subscription/{id}/product", subscriptions.change_product),
-    Operation("subscriptions.orders", "GET", "/subscription/{id}/orders", subscriptions.order_list),
-    Operation("subscriptions.charge", "POST", "/subscription/{id}/order", subscriptions.charge),
-    Operation("products.list", "GET", "/products", products.index),
-    Operation("products.get", "GET", "/product/{id}", products.get),
-    Operation("products.update", "POST", "/product/{id}", products.update),
-    Operation("products.delete", "DELETE", "/product/{id}", products.delete),
-    Operation("orders.get", "GET", "/order/{id}", orders.get),
-    Operation("webhook_endpoints.create", "POST", "/webhooks/endpoints", endpoints.create),
+    Operation(
+        "subscriptions.list",
+        "GET",
+        "/subscriptions",
+        subscriptions.index,
+        schemas.SubscriptionList,
+        query=schemas.SubscriptionsQuery,
+    ),
+    Operation("subscriptions.get", "GET", "/subscription/{id}", subscriptions.get, schemas.OneSubscription),
+    Operation(
+        "subscriptions.cancel",
+        "POST",
+        "/subscription/{id}/cancel",
+        subscriptions.cancel,
+        schemas.OneSubscription,
+        refuses=("not_cancellable", "already_cancelled"),
+    ),
+    Operation(
+        "subscriptions.change_product",
+        "POST",
+        "/subscription/{id}/product",
+        subscriptions.change_product,
+        schemas.OneSubscription,
+        body=schemas.ProductChange,
+        refuses=("invalid_product",),
+    ),
+    Operation(
+        "subscriptions.orders",
+        "GET",
+        "/subscription/{id}/orders",
+        subscriptions.order_list,
+        schemas.OrderList,
+        query=schemas.OrdersQuery,
+    ),
+    Operation(
+        "subscriptions.charge",
+        "POST",
+        "/subscription/{id}/order",
+        subscriptions.charge,
+        schemas.OneOrder,
+        body=schemas.Charge,
+        refuses=("charge_declined", "donation_subscription", "invalid_product", "total_too_large"),
+    ),
+    Operation("products.list", "GET", "/products", products.index, schemas.ProductList, query=schemas.ProductsQuery),
+    Operation("products.get", "GET", "/product/{id}", products.get, schemas.OneProduct),
+    Operation(
+        "products.update", "POST", "/product/{id}", products.update, schemas.OneProduct, body=schemas.ProductWrite
+    ),
+    Operation("products.delete", "DELETE", "/product/{id}", products.delete, Any),
+    Operation("orders.get", "GET", "/order/{id}", orders.get, schemas.OneOrder),
+    Operation(
+        "webhook_endpoints.create",
+        "POST",
+        "/webhooks/endpoints",
+        endpoints.create,
+        Any,
+        body=schemas.WebhookEndpointCreate,
+        refuses=("invalid_url", "url_taken"),
+    ),
 )
 
 

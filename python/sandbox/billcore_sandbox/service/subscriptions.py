@@ -44,6 +44,7 @@ def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
 
 
 def index(call: Call) -> Reply:
+    """List subscriptions, maybe those with one reference_id."""
     source, args = "subscriptions WHERE account = ?", [call.account.number]
     reference_id = last(call.query, "filter[reference_id]")
     if reference_id is not None:
@@ -59,10 +60,12 @@ def index(call: Call) -> Reply:
 
 
 def get(call: Call) -> Reply:
+    """Retrieve a subscription."""
     return data(resources.subscription(find(call)))
 
 
 def order_list(call: Call) -> Reply:
+    """List the orders of a subscription, latest first."""
     row = find(call)
     per_page = query_integer(call.query, "per_page", DEFAULT_PER_PAGE, 1, MAX_PER_PAGE)
     source, args = "orders WHERE subscription_id = ?", [row["id"]]
@@ -78,7 +81,10 @@ def order_list(call: Call) -> Reply:
 
 
 def cancel(call: Call) -> Reply:
-    """No further renewals; usable until the end of the paid period, as `active` or as `cancelled`."""
+    """Cancel a subscription: no further renewals.
+
+    It is usable until the end of the paid period, as `active` or as `cancelled`.
+    """
     row, world = find(call), call.world
     if row["status"] == "expired":
         raise Refusal(422, "not_cancellable", "An expired subscription cannot be cancelled.")
@@ -91,6 +97,7 @@ def cancel(call: Call) -> Reply:
 
 
 def change_product(call: Call) -> Reply:
+    """Change the product of a subscription."""
     row = find(call)
     fields = json_object(call.body, call.content_type)
     product = product_of_account(call, integer(fields, "product_id", None, 1))
@@ -100,7 +107,10 @@ def change_product(call: Call) -> Reply:
 
 
 def charge(call: Call) -> Reply:
-    """A one-off charge: an order that is confirmed, and also paid if the billing method settles at once."""
+    """Create a one-off charge on a subscription that is not a donation.
+
+    The order is confirmed, and also paid if the billing method settles at once.
+    """
     row, world = find(call), call.world
     fields = json_object(call.body, call.content_type)
     product_id = integer(fields, "product_id", None, 1)

@@ -1,0 +1,275 @@
+"""Resources, queries, bodies and answers of the service as types, in the words and the order of the service interface.
+
+The OpenAPI document shows them, and a test converts the answers and events of the sandbox to them. What the interface
+does not show is open here: any JSON, or any string. Limits that only the sandbox has are in queries and bodies alone.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from billcore_sandbox.resources import MAX_INTEGER
+
+OrderState = Literal[
+    "created",
+    "confirmed",
+    "payment_pending_user",
+    "payment_pending",
+    "payment_failed",
+    "payment_cancelled",
+    "payment_refunded",
+    "paid",
+]
+SubscriptionStatus = Literal[
+    "pending", "future_start", "trialing", "active", "delayed", "unpaid", "cancelled", "expired"
+]
+Time = Annotated[datetime, Meta(tz=True)]
+Cents = Annotated[int, Meta(description="Amount in cents.")]
+BasisPoints = Annotated[int, Meta(description="VAT in basis points (2500 = 25 %).")]
+Uri = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
+Metadata = Annotated[dict[str, Any], Meta(description="Free-form keys and values.")]
+OpaqueId = Annotated[str, Meta(description="Opaque: store it as received, and do not validate its format.")]
+
+
+class CustomFieldValue(msgspec.Struct):
+    """The value of a custom field."""
+
+    id: int
+    label: str
+    type: str
+    value: Any
+
+
+class Subscription(msgspec.Struct):
+    """A subscription. Once it is cancelled, ends_at is the end of the paid period."""
+
+    id: OpaqueId
+    price: Cents
+    vat: BasisPoints
+    currency: str
+    created_at: Time
+    renews_at: Time | None
+    ends_at: Time | None
+    trial_ends_at: Time | None
+    reference_id: str | None
+    reference_name: str | None
+    status: SubscriptionStatus
+    update_card_url: Uri
+    invoices_url: Uri
+    cancel_url: Uri
+    custom_fields: list[CustomFieldValue]
+    metadata: Metadata
+
+
+class Delivery(msgspec.Struct):
+    """Where the goods of an order can be fetched."""
+
+    link: Uri
+
+
+class Order(msgspec.Struct):
+    """An order. total: the subtotal. remote_id: the billing method's identifier of the payment."""
+
+    id: OpaqueId
+    created_at: Time
+    total: Cents
+    total_with_vat: Cents
+    currency: str
+    reference_id: str | None
+    reference_name: str | None
+    state: OrderState
+    remote_id: str | None
+    delivery: Delivery | None
+    custom_fields: list[CustomFieldValue]
+    metadata: Metadata
+
+
+class ImageSource(msgspec.Struct):
+    """The address of an image."""
+
+    src: Uri
+
+
+class Image(msgspec.Struct):
+    """An image of a product in two formats."""
+
+    portrait: ImageSource
+    square: ImageSource
+
+
+class ProductStrings(msgspec.Struct):
+    """Display strings of a product."""
+
+    interval: str
+    type: str
+    price: str | None
+    price_with_vat: str | None
+    price_without_vat: str | None
+
+
+class Product(msgspec.Struct):
+    """A product. vat_rate: percent. type and interval: the service interface does not list the values."""
+
+    id: int
+    name: str
+    description: str | None
+    type: str
+    price: Cents
+    price_with_vat: Cents
+    price_without_vat: Cents
+    currency: str
+    vat_rate: float
+    interval: str | None
+    image: Uri | None
+    images: list[Image]
+    use_cart: bool
+    stock_tracking: bool
+    out_of_stock: bool
+    strings: ProductStrings
+
+
+class ProductGroup(msgspec.Struct):
+    """A product group, which only events show. It may have further fields."""
+
+    id: int
+    name: str
+    products: list[int]
+
+
+class PageLinks(msgspec.Struct):
+    """The addresses of the pages beside this one."""
+
+    next: str | None
+    previous: str | None
+
+
+class Pagination(msgspec.Struct):
+    """Where a page is in its list."""
+
+    total: int
+    count: int
+    per_page: int
+    current_page: int
+    total_pages: int
+    links: PageLinks
+
+
+class SubscriptionList(msgspec.Struct):
+    """A page of subscriptions."""
+
+    data: list[Subscription]
+    pagination: Pagination
+
+
+class OrderList(msgspec.Struct):
+    """A page of orders, latest first."""
+
+    data: list[Order]
+    pagination: Pagination
+
+
+class ProductList(msgspec.Struct):
+    """A page of products."""
+
+    data: list[Product]
+    pagination: Pagination
+
+
+class OneSubscription(msgspec.Struct):
+    """A subscription as an answer."""
+
+    data: Subscription
+
+
+class OneOrder(msgspec.Struct):
+    """An order as an answer."""
+
+    data: Order
+
+
+class OneProduct(msgspec.Struct):
+    """A product as an answer."""
+
+    data: Product
+
+
+class ErrorDetail(msgspec.Struct):
+    """What was wrong. The service interface does not list the codes."""
+
+    code: str
+    message: str
+
+
+class Error(msgspec.Struct):
+    """A refusal."""
+
+    error: ErrorDetail
+
+
+# At most 18 digits, which the sandbox reads from a query.
+_Page = Annotated[int, Meta(ge=1, lt=10**18)]
+_Number = Annotated[int, Meta(gt=-(10**18), lt=10**18)]
+_Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
+
+
+class NoQuery(msgspec.Struct):
+    """No parameters."""
+
+
+class ProductsQuery(msgspec.Struct):
+    """The page of a list."""
+
+    page: _Page = 1
+
+
+class SubscriptionsQuery(ProductsQuery):
+    """reference_id is matched exactly."""
+
+    reference_id: str | UnsetType = msgspec.field(default=UNSET, name="filter[reference_id]")
+
+
+class OrdersQuery(ProductsQuery):
+    """state takes one state, or several with commas or with the parameter repeated."""
+
+    per_page: Annotated[int, Meta(ge=1, le=200)] = 20
+    product_id: _Number | UnsetType = msgspec.field(default=UNSET, name="filter[product_id]")
+    state: Annotated[list[OrderState], Meta(min_length=1)] | UnsetType = msgspec.field(
+        default=UNSET, name="filter[state]"
+    )
+
+
+class ProductChange(msgspec.Struct):
+    """The new product, which must be of the same account."""
+
+    product_id: _Positive
+
+
+class Charge(msgspec.Struct):
+    """A one-off charge. product_id: a one-time product of the account."""
+
+    product_id: _Positive
+    amount: Annotated[int, Meta(ge=1, le=MAX_INTEGER, description="Amount in cents.")]
+    quantity: _Positive = 1
+    vat: Annotated[int, Meta(ge=0, le=100_000, description="VAT in basis points (2500 = 25 %).")] = 2500
+    description: str | UnsetType = UNSET
+
+
+class ProductWrite(msgspec.Struct):
+    """Only the fields that are sent change. Further fields are accepted."""
+
+    name: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
+    description: str | UnsetType | None = UNSET
+    price: Annotated[int, Meta(ge=0, le=10**15, description="Amount in cents.")] | UnsetType = UNSET
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | UnsetType = UNSET
+    vat_rate: Annotated[float, Meta(ge=0, le=100, description="Percent.")] | UnsetType = UNSET
+    interval: str | UnsetType | None = UNSET
+
+
+class WebhookEndpointCreate(msgspec.Struct):
+    """The address of a receiver: http or https."""
+
+    url: Annotated[str, Meta(max_length=2048, pattern="^https?://", extra_json_schema={"format": "uri"})]
