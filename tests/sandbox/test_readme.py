@@ -13,6 +13,7 @@ from billcore.testing import Sandbox
 from billcore_sandbox import options
 from billcore_sandbox.lifecycle import Machine
 from billcore_sandbox.scenarios import SCENARIOS
+from billcore_sandbox.service.routes import OPERATIONS
 from sandbox.support import Service
 
 README = (Path(billcore_sandbox.__file__).parents[1] / "README.md").read_text("utf-8")
@@ -76,6 +77,12 @@ def test_options() -> None:
     named = {name for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)}
     assert named - real == {"--on"}
     assert real - named == {"--exit-with-stdin"}
+
+
+def test_refusals_of_requests_that_fit_their_schemas() -> None:
+    named = re.search(r"a schema cannot state: ([^.]*)\.", README)
+    assert named is not None
+    assert re.findall(r"`(\w+)`", named[1]) == [*dict.fromkeys(code for each in OPERATIONS for code in each.refuses)]
 
 
 def test_the_container(sandbox: Sandbox) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from billcore_sandbox.control import bodies, objects
+from billcore_sandbox.control import answers, bodies, objects
 from billcore_sandbox.control.common import account_or_first, find, shown
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.service import subscriptions
@@ -47,12 +47,12 @@ def _read() -> dict[str, Scenario]:
 SCENARIOS = _read()
 
 
-def listed(world: World, query: dict[str, str]) -> Any:
+def listed(world: World, query: dict[str, str]) -> answers.Scenarios:
     """The scenarios that trigger knows."""
     return {"scenarios": [{"name": each.name, "about": each.about} for each in SCENARIOS.values()]}
 
 
-def trigger(world: World, body: bodies.Trigger) -> dict[str, Any]:
+def trigger(world: World, body: bodies.Trigger) -> answers.Triggered:
     """Run a scenario on a new subscription, or on the one with the id `on`."""
     scenario = SCENARIOS.get(body.name)
     if scenario is None:
@@ -190,7 +190,7 @@ class _Story:
         body = json.dumps(fields).encode()
         return Call(self._world, self._account, str(self._subscription), body=body, content_type="application/json")
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> answers.Shown:
         """The subscription and its latest order, as the REST interface shows them."""
         with self._world.effect(self._account) as work:
             sql = "SELECT * FROM orders WHERE subscription_id = ? ORDER BY id DESC LIMIT 1"

@@ -31,7 +31,7 @@ class Unknown:
                 if len(self._warned) == _MOST_WARNINGS:
                     _log.warning("further unknown parameters are only counted: see unknown_parameters in GET state")
 
-    def listed(self, account: str | None = None) -> list[dict[str, Any]]:
+    def listed(self, account: str | None = None) -> list[Any]:
         """How often each account sent which unknown parameter."""
         return [
             {"account": each, "operation": operation, "name": name, "count": count}

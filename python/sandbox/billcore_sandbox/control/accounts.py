@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from billcore_sandbox import accounts, clock
-from billcore_sandbox.control import bodies
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import account_or_first, find, named_account
 from billcore_sandbox.effects import new_key
 from billcore_sandbox.errors import Refusal, invalid
@@ -16,13 +15,13 @@ from billcore_sandbox.world import World
 _LAST_YEAR = 9000  # leaves room for dates that are computed from the clock
 
 
-def create(world: World, body: bodies.NewAccount) -> dict[str, Any]:
+def create(world: World, body: bodies.NewAccount) -> answers.MadeAccount:
     """A new account with a few products and subscriptions of its own."""
     account, ids = accounts.create(world, demo=body.demo)
     return {"account": account.uuid, "number": account.number, "api_key": account.api_key, "ids": ids}
 
 
-def delete(world: World, uuid: str) -> dict[str, Any]:
+def delete(world: World, uuid: str) -> answers.AccountId:
     """Delete an account with all its data; the first account cannot be deleted."""
     account = named_account(world, uuid)
     assert account is not None
@@ -32,7 +31,7 @@ def delete(world: World, uuid: str) -> dict[str, Any]:
     return {"account": uuid}
 
 
-def issue_key(world: World, body: bodies.Nothing) -> dict[str, Any]:
+def issue_key(world: World, body: bodies.Nothing) -> answers.MadeKey:
     """Issue one more API key for the account."""
     account = account_or_first(world, body)
     with world.effect(account) as work:
@@ -41,25 +40,25 @@ def issue_key(world: World, body: bodies.Nothing) -> dict[str, Any]:
     return {"id": row["id"], "api_key": row["key"]}
 
 
-def keys(world: World, query: dict[str, str]) -> dict[str, Any]:
+def keys(world: World, query: dict[str, str]) -> answers.Keys:
     """API keys with their states."""
     account = named_account(world, query.get("account")) or world.store.accounts[0]
     rows = world.store.all("SELECT * FROM api_keys WHERE account = ? ORDER BY id", account.number)
     return {"keys": [{"id": row["id"], "api_key": row["key"], "state": row["state"]} for row in rows]}
 
 
-def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> dict[str, Any]:
+def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.ChangedKey:
     """revoke a key, or rotate it: a new key, and the old one is revoked."""
     row, account = find(world, "key", number, body)
     with world.effect(account) as work:
         row = work.machine.fire(work, "key", row, cause)
         work.record(f"key_{cause}", key_id=row["id"])
         new = work.new_key
-    successor = None if new is None else {"id": new["id"], "api_key": new["key"]}
+    successor: answers.MadeKey | None = None if new is None else {"id": new["id"], "api_key": new["key"]}
     return {"id": row["id"], "state": row["state"], "new": successor}
 
 
-async def change_clock(world: World, body: bodies.ClockChange) -> dict[str, Any]:
+async def change_clock(world: World, body: bodies.ClockChange) -> answers.MovedClock:
     """Move the account's clock forward, freeze it or let it run; answers after the first attempts of deliveries."""
     account = account_or_first(world, body)
     if body.freeze and body.run:
@@ -76,7 +75,7 @@ async def change_clock(world: World, body: bodies.ClockChange) -> dict[str, Any]
     return {**show_clock(account), "happened": happened, "pending_deliveries": pending}
 
 
-def show_clock(account: Account) -> dict[str, Any]:
+def show_clock(account: Account) -> answers.ClockShown:
     frozen = account.clock.frozen_at is not None
     return {"account": account.uuid, "now": clock.iso_precise(account.clock.now()), "frozen": frozen}
 

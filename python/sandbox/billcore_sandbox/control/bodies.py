@@ -12,6 +12,8 @@ Billing = Literal["card", "mobile", "invoice"]
 Days = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
 Id = str | int
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=10**9)]
+Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri", "pattern": "^https?://"})]
+Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of SQLite holds
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 # A header's name, and a text of one line without spaces around it. `$` alone would allow a line end behind it.
@@ -89,7 +91,7 @@ class Settings(Body):
 class NewEndpoint(Settings, kw_only=True):
     """A receiver. secret: 32 characters; without it, the sandbox makes one."""
 
-    url: str
+    url: Uri
     secret: Annotated[str, msgspec.Meta(pattern="^[!-~]{32}$")] | None = None
 
 
@@ -124,7 +126,7 @@ class NewAccount(msgspec.Struct, forbid_unknown_fields=True):
 class ClockChange(Body):
     """Move the account's clock forward, to a time or by a duration; stop it or let it run."""
 
-    to: str | None = None
+    to: Time | None = None
     days: Annotated[float, msgspec.Meta(ge=0, le=100_000)] = 0.0
     seconds: Annotated[float, msgspec.Meta(ge=0, le=10**10)] = 0.0
     freeze: bool = False
@@ -213,7 +215,7 @@ class Wait(Body):
 class Trigger(Body):
     """A scenario by its name, on a new object or on the object with the id `on`."""
 
-    name: str
+    name: Annotated[str, msgspec.Meta(examples=["first-order"])]
     on: Id | None = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
+from billcore_sandbox.control import answers
 from billcore_sandbox.control.bodies import Body
 from billcore_sandbox.errors import Refusal, invalid, not_found
 from billcore_sandbox.lifecycle import SUBJECTS, resource_of
@@ -50,7 +51,7 @@ def of_account(world: World, query: Query) -> tuple[str, list[Any]]:
     return ("1", []) if account is None else ("account = ?", [account.number])
 
 
-def shown(work: Work, order: sqlite3.Row | None, subscription: int | None) -> dict[str, Any]:
+def shown(work: Work, order: sqlite3.Row | None, subscription: int | None) -> answers.Shown:
     """Order and subscription as they are now, in the shape of the REST interface."""
     row = None if subscription is None else work.row("subscriptions", subscription)
     fresh = None if order is None else work.row("orders", order["id"])

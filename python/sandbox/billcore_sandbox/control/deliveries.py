@@ -8,7 +8,7 @@ import sqlite3
 from typing import Any
 
 from billcore_sandbox import attempts, events, outbox
-from billcore_sandbox.control import bodies
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import named_account, one_of, selected, uuid_of
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
@@ -18,7 +18,7 @@ from billcore_sandbox.world import Work, World
 STATES = ("pending", "delivered", "failed", "held_back", "dropped")
 
 
-def listed(world: World, page: bodies.DeliveryPage) -> Any:
+def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
     """Events with their attempts, bodies and signatures."""
     match = bodies.DeliveryMatch(page.event, page.state, page.endpoint_id)
     return {"deliveries": find_deliveries(world, page.account, page.since, match, page.limit)}
@@ -26,7 +26,7 @@ def listed(world: World, page: bodies.DeliveryPage) -> Any:
 
 def find_deliveries(
     world: World, uuid: str | None, since: int, match: bodies.DeliveryMatch, limit: int | None = None
-) -> list[dict[str, Any]]:
+) -> list[Any]:
     """The deliveries that match. Raises 422 if none can match."""
     account = named_account(world, uuid)
     if match.event is not None:
@@ -43,7 +43,7 @@ def find_deliveries(
     return [record(world, row) for row in selected(world, "deliveries", conditions, limit)]
 
 
-def record(world: World, row: sqlite3.Row) -> dict[str, Any]:
+def record(world: World, row: sqlite3.Row) -> Any:
     """A delivery as the control routes show it."""
     return {
         **{name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state", "reason", "signature")},
@@ -54,7 +54,7 @@ def record(world: World, row: sqlite3.Row) -> dict[str, Any]:
     }
 
 
-def redeliver(world: World, body: bodies.Later, number: str) -> Any:
+def redeliver(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
     """Send a delivery once more: the same id and bytes, as a duplicate."""
     row, endpoint = _find(world, body, number)
     with world.effect(world.store.account_by_number(row["account"])) as work:
@@ -62,7 +62,7 @@ def redeliver(world: World, body: bodies.Later, number: str) -> Any:
         return _done(work, "redeliver", row, seq, row["id"])
 
 
-def replay(world: World, body: bodies.Later, number: str) -> Any:
+def replay(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
     """Send a delivery again: original payload, new id."""
     row, endpoint = _find(world, body, number)
     with world.effect(world.store.account_by_number(row["account"])) as work:
@@ -72,7 +72,7 @@ def replay(world: World, body: bodies.Later, number: str) -> Any:
         return _done(work, "replay", row, seq, seq)
 
 
-def edit(world: World, body: bodies.Edit, number: str) -> Any:
+def edit(world: World, body: bodies.Edit, number: str) -> answers.SentAgain:
     """Send a delivery again with another body: `body` as it is, or `changes` merged into the envelope."""
     row, endpoint = _find(world, body, number)
     if (body.body is None) == (body.changes is None):
@@ -89,7 +89,7 @@ def edit(world: World, body: bodies.Edit, number: str) -> Any:
         return _done(work, "edit", row, seq, delivery_id)
 
 
-def test_hook(world: World, body: bodies.TestHook) -> Any:
+def test_hook(world: World, body: bodies.TestHook) -> answers.EndpointIds:
     """Send test.hook to one endpoint, or to every endpoint (of the account, if one is named)."""
     named = named_account(world, body.account)
     rows = world.store.all("SELECT * FROM endpoints WHERE state = 'enabled' ORDER BY id")
@@ -121,7 +121,7 @@ def _find(world: World, body: bodies.Body, number: str) -> tuple[sqlite3.Row, sq
     return row, endpoint
 
 
-def _done(work: Work, kind: str, row: sqlite3.Row, seq: int, delivery_id: int) -> dict[str, int]:
+def _done(work: Work, kind: str, row: sqlite3.Row, seq: int, delivery_id: int) -> answers.SentAgain:
     work.record(kind, delivery_id=row["id"], new_delivery_id=delivery_id, seq=seq)
     return {"seq": seq, "id": delivery_id}
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from billcore_sandbox import faults, list_faults
-from billcore_sandbox.control import bodies
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import Query, named_account, uuid_of
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
@@ -23,7 +23,7 @@ _MAX_REAL = 3600.0  # seconds that a request can be held up
 _FRAMING = ("content-length", "transfer-encoding", "connection")
 
 
-def create(world: World, body: bodies.Fault) -> dict[str, Any]:
+def create(world: World, body: bodies.Fault) -> answers.Id:
     """Let something go wrong with the next matching requests."""
     named_account(world, body.account)
     kind = body.kind
@@ -48,13 +48,13 @@ def create(world: World, body: bodies.Fault) -> dict[str, Any]:
     return {"id": world.faults.add(kind, selectors, fields, **when).id}
 
 
-def listed(world: World, query: Query) -> dict[str, Any]:
+def listed(world: World, query: Query) -> answers.Faults:
     """Faults, also those that are used up, with how often each was seen and fired."""
     account = named_account(world, query.get("account"))
     return {"faults": world.faults.all(None if account is None else account.uuid)}
 
 
-def delete(world: World, number: str) -> dict[str, Any]:
+def delete(world: World, number: str) -> answers.Id:
     """Remove a fault."""
     if not world.faults.delete(number_of(number)):
         raise not_found()

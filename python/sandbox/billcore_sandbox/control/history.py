@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from billcore_sandbox import clock
-from billcore_sandbox.control import bodies
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.accounts import show_clock
 from billcore_sandbox.control.common import Query, named_account, of_account, selected, uuid_of
 from billcore_sandbox.faults import glob
@@ -15,7 +15,7 @@ from billcore_sandbox.service.routes import split_path
 from billcore_sandbox.world import World
 
 
-def state(world: World, query: Query) -> Any:
+def state(world: World, query: Query) -> answers.State:
     """Seed, clocks, options, counts, waiting faults, unknown parameters."""
 
     def counts(column: str, table: str, where: str = "1") -> dict[str, dict[str, int]]:
@@ -59,7 +59,7 @@ def state(world: World, query: Query) -> Any:
     }
 
 
-def ledger(world: World, page: bodies.LedgerPage) -> Any:
+def ledger(world: World, page: bodies.LedgerPage) -> answers.Ledger:
     """Effects, such as a charge or a cancellation, oldest first."""
     account = named_account(world, page.account)
     conditions = {"id > ?": page.since, "account = ?": account and account.number, "kind = ?": page.kind}
@@ -77,7 +77,7 @@ def ledger(world: World, page: bodies.LedgerPage) -> Any:
     }
 
 
-def requests(world: World, page: bodies.RequestPage) -> Any:
+def requests(world: World, page: bodies.RequestPage) -> answers.Requests:
     """Requests to the service as received, with the status of the answer."""
     match = bodies.RequestMatch(operation=page.operation)
     return {"requests": find_requests(world, page.account, page.since, match, page.limit)}
@@ -85,7 +85,7 @@ def requests(world: World, page: bodies.RequestPage) -> Any:
 
 def find_requests(
     world: World, uuid: str | None, since: int, match: bodies.RequestMatch, limit: int | None = None
-) -> list[dict[str, Any]]:
+) -> list[Any]:
     """The requests that match. Raises 422 if none can match."""
     account, method = named_account(world, uuid), match.method and match.method.upper()
     operation = match.operation and named_operation(match.operation)
@@ -106,7 +106,7 @@ def find_requests(
     ]
 
 
-def states(world: World, query: Query) -> Any:
+def states(world: World, query: Query) -> answers.States:
     """The rows of states.toml."""
     return {
         "states": [
@@ -123,7 +123,7 @@ def states(world: World, query: Query) -> Any:
     }
 
 
-def reset(world: World, body: bodies.Nothing) -> Any:
+def reset(world: World, body: bodies.Nothing) -> answers.Seed:
     """Go back to the seeded state."""
     world.reset()
     return {"seed": world.store.seed}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from datetime import timedelta
-from typing import Any
 
 from billcore_sandbox import clock, resources
-from billcore_sandbox.control import bodies
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import account_or_first, find, shown
 from billcore_sandbox.effects import order_columns, settles_at_once
 from billcore_sandbox.errors import invalid
@@ -18,7 +17,7 @@ from billcore_sandbox.store import Account
 from billcore_sandbox.world import Work, World
 
 
-def checkout(world: World, body: bodies.Checkout) -> dict[str, Any]:
+def checkout(world: World, body: bodies.Checkout) -> answers.Shown:
     """Start a purchase as a visitor: create an order in state `created`, and for a recurring product a subscription."""
     named = None if body.account is None else account_or_first(world, body)
     product = world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", body.product_id)
@@ -60,7 +59,7 @@ def _pending(work: Work, product: sqlite3.Row, body: bodies.Checkout) -> sqlite3
     return work.machine.create(work, "subscription", "checkout", columns)
 
 
-def confirm(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
+def confirm(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
     """The visitor confirms the order, which is also paid if its billing method settles at once."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
@@ -71,7 +70,7 @@ def confirm(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
         return shown(work, order, order["subscription_id"])
 
 
-def pay(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
+def pay(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
     """The payment settles. An order that is paid already stays as it is: no effect, no event."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
@@ -81,7 +80,7 @@ def pay(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
         return shown(work, row, row["subscription_id"])
 
 
-def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> dict[str, Any]:
+def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.Shown:
     """Another cause of an order: await_payment, await_user, fail_payment, cancel_payment, refund."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
@@ -90,7 +89,7 @@ def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> 
         return shown(work, row, row["subscription_id"])
 
 
-def subscription_cause(world: World, cause: str, body: bodies.Body, number: str) -> dict[str, Any]:
+def subscription_cause(world: World, cause: str, body: bodies.Body, number: str) -> answers.Shown:
     """A cause of a subscription: renew, start, end, cancel."""
     row, account = find(world, "subscription", number, body)
     with world.effect(account) as work:
@@ -98,7 +97,7 @@ def subscription_cause(world: World, cause: str, body: bodies.Body, number: str)
         return shown(work, work.new_order, row["id"])
 
 
-def change_billing(world: World, body: bodies.BillingMethod, number: str) -> dict[str, Any]:
+def change_billing(world: World, body: bodies.BillingMethod, number: str) -> answers.Shown:
     """Change the billing method, or whether it declines payments."""
     row, account = find(world, "subscription", number, body)
     if body.billing is None and body.declines is None:
@@ -108,7 +107,7 @@ def change_billing(world: World, body: bodies.BillingMethod, number: str) -> dic
         return shown(work, None, row["id"])
 
 
-def create_product(world: World, body: bodies.NewProduct) -> dict[str, Any]:
+def create_product(world: World, body: bodies.NewProduct) -> answers.MadeProduct:
     """An administrator creates a product."""
     account = account_or_first(world, body)
     recurs = body.type != ONE_TIME
@@ -130,7 +129,7 @@ def create_product(world: World, body: bodies.NewProduct) -> dict[str, Any]:
         return {"product": resource_of(work, "product", row)}
 
 
-def create_group(world: World, body: bodies.NewGroup) -> dict[str, Any]:
+def create_group(world: World, body: bodies.NewGroup) -> answers.ShownGroup:
     """An administrator creates a product group."""
     account = account_or_first(world, body)
     with world.effect(account) as work:
@@ -145,7 +144,7 @@ def create_group(world: World, body: bodies.NewGroup) -> dict[str, Any]:
         return {"group": resource_of(work, "group", row)}
 
 
-def change_group(world: World, body: bodies.Group, number: str) -> dict[str, Any]:
+def change_group(world: World, body: bodies.Group, number: str) -> answers.ShownGroup:
     """An administrator changes the name or the products of a group."""
     row, account = find(world, "group", number, body)
     with world.effect(account) as work:
@@ -156,7 +155,7 @@ def change_group(world: World, body: bodies.Group, number: str) -> dict[str, Any
         return {"group": resource_of(work, "group", row)}
 
 
-def delete_group(world: World, body: bodies.Nothing, number: str) -> dict[str, Any]:
+def delete_group(world: World, body: bodies.Nothing, number: str) -> answers.Id:
     """An administrator deletes a group; its products stay."""
     row, account = find(world, "group", number, body)
     with world.effect(account) as work:

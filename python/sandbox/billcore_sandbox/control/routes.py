@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import msgspec
@@ -20,7 +20,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from billcore_sandbox import scenarios
 from billcore_sandbox.control import accounts, bodies, deliveries, faults, history, objects, waits, webhooks
 from billcore_sandbox.control.app import application, refusal_response, to_response
+from billcore_sandbox.control.common import named_account
 from billcore_sandbox.errors import Refusal, invalid
+from billcore_sandbox.openapi import ControlRoute, document
 from billcore_sandbox.options import is_loopback
 from billcore_sandbox.service.calls import json_object, reply
 from billcore_sandbox.world import World
@@ -93,6 +95,9 @@ def _lister(world: World, action: Action, page: type[bodies.Page]) -> Callable[[
         names = sorted(page.__struct_fields__)
         if unknown := query.keys() - {*names}:
             raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has {', '.join(names)}.")
+        # msgspec reads the text "null" as null.
+        if nulls := [name for name, value in query.items() if value.lower() == "null"]:
+            raise invalid(f"The parameter {nulls[0]} has no value null: leave it out.")
         try:
             parsed = msgspec.convert(query, page, strict=False)
         except msgspec.ValidationError as error:
@@ -155,12 +160,29 @@ def _index(world: World, query: dict[str, str]) -> Any:
     }
 
 
+def _openapi(world: World, query: dict[str, str]) -> dict[str, Any]:
+    """The OpenAPI document of the service and of these routes."""
+    account = named_account(world, query.get("account")) or world.store.accounts[0]
+    return document(world.options, account.uuid, PREFIX, listed())
+
+
+def listed() -> list[ControlRoute]:
+    """All control routes."""
+    return [
+        *(ControlRoute("GET", name, action, query=bodies.Nothing) for name, action in GETS),
+        *(ControlRoute("GET", name, action, query=page) for name, action, page in LISTS),
+        *(ControlRoute("POST", name, action, body=body) for name, action, body in POSTS),
+        *(ControlRoute("DELETE", name, action) for name, action in DELETES),
+    ]
+
+
 def _documentation(action: Action) -> str:
     function = action.func if isinstance(action, partial) else action
     return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def _cause(action: Action, cause: str) -> Action:
+    @wraps(action)
     def run(world: World, body: Any, number: str) -> Any:
         return action(world, cause, body, number)
 
@@ -175,6 +197,7 @@ GETS: tuple[tuple[str, Action], ...] = (
     ("keys", accounts.keys),
     ("scenarios", scenarios.listed),
     ("faults", faults.listed),
+    ("openapi.json", _openapi),
 )
 LISTS: tuple[tuple[str, Action, type[bodies.Page]], ...] = (
     ("ledger", history.ledger, bodies.LedgerPage),

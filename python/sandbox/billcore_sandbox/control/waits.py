@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from billcore_sandbox import resources
-from billcore_sandbox.control import bodies
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import find, of_account, one_of
 from billcore_sandbox.control.deliveries import find_deliveries
 from billcore_sandbox.control.history import find_requests
@@ -23,7 +23,7 @@ Look = Callable[[], dict[str, Any] | None]
 Instead = Callable[[], str]
 
 
-async def wait(world: World, body: bodies.Wait) -> dict[str, Any]:
+async def wait(world: World, body: bodies.Wait) -> answers.Waited:
     """Wait for requests, deliveries, a status or a state; 408 says what came instead."""
     chosen = [name for name in _KINDS if getattr(body, name) is not None]
     if len(chosen) != 1:
@@ -37,7 +37,7 @@ async def wait(world: World, body: bodies.Wait) -> dict[str, Any]:
     found = await world.history.wait(look, body.timeout)
     if found is None:
         raise Refusal(408, "timeout", instead())
-    return found
+    return cast(answers.Waited, found)
 
 
 def _requests(world: World, body: bodies.Wait) -> tuple[Look, Instead]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from billcore_sandbox.control import bodies
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import Query, account_or_first, find, of_account, uuid_of
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.service.endpoints import register
@@ -17,21 +17,22 @@ from billcore_sandbox.world import World
 _SHOWN = ("id", "url", "secret", "state", "old_secret", "old_secret_until", "concurrency")
 
 
-def endpoints(world: World, query: Query) -> Any:
+def endpoints(world: World, query: Query) -> answers.Endpoints:
     """Webhook endpoints with their secrets and settings."""
     where, args = of_account(world, query)
     rows = world.store.all(f"SELECT * FROM endpoints WHERE {where} AND state != 'deleted' ORDER BY id", *args)
     return {"endpoints": [_shown(world, row) for row in rows]}
 
 
-def create_endpoint(world: World, body: bodies.NewEndpoint) -> Any:
+def create_endpoint(world: World, body: bodies.NewEndpoint) -> answers.Endpoint:
     """Register a receiver; the answer has its secret."""
     account = account_or_first(world, body)
     number = register(world, account, body.url, body.secret, _columns(body))[0]
-    return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", number)[0])
+    shown: answers.Endpoint = _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", number)[0])
+    return shown
 
 
-def change_endpoint(world: World, body: bodies.Settings, number: str) -> Any:
+def change_endpoint(world: World, body: bodies.Settings, number: str) -> answers.Endpoint:
     """Change how an endpoint gets its deliveries, from the next attempt on."""
     row, account = find(world, "endpoint", number, body)
     if row["state"] == "deleted":
@@ -42,10 +43,11 @@ def change_endpoint(world: World, body: bodies.Settings, number: str) -> Any:
             names = ", ".join(f"{name} = ?" for name in columns)
             work.db.execute(f"UPDATE endpoints SET {names} WHERE id = ?", (*columns.values(), row["id"]))
         world.dispatcher.look(row["id"])
-    return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", row["id"])[0])
+    shown: answers.Endpoint = _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", row["id"])[0])
+    return shown
 
 
-def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> Any:
+def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.Changed:
     """enable, disable or delete an endpoint."""
     row, account = find(world, "endpoint", number, body)
     with world.effect(account) as work:
@@ -55,7 +57,7 @@ def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) 
     return {"id": row["id"], "state": row["state"]}
 
 
-def rotate_secret(world: World, body: bodies.Rotation, number: str) -> Any:
+def rotate_secret(world: World, body: bodies.Rotation, number: str) -> answers.Secret:
     """A new secret; the old one stays in use for `overlap` seconds."""
     row, account = find(world, "endpoint", number, body)
     with world.effect(account) as work:
@@ -64,7 +66,7 @@ def rotate_secret(world: World, body: bodies.Rotation, number: str) -> Any:
     return {"id": row["id"], "secret": row["secret"]}
 
 
-def _shown(world: World, row: sqlite3.Row) -> dict[str, Any]:
+def _shown(world: World, row: sqlite3.Row) -> Any:
     return {
         **{name: row[name] for name in _SHOWN},
         **{name: bool(row[name]) for name in ("paused", "keep_alive")},

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import Server
@@ -27,6 +27,7 @@ from billcore_sandbox.history import Lines
 from billcore_sandbox.http.protocol import SandboxProtocol
 from billcore_sandbox.http.recorder import Recorder
 from billcore_sandbox.lifecycle import StatesError
+from billcore_sandbox.openapi import document
 from billcore_sandbox.options import Options
 from billcore_sandbox.seed_file import SeedFileError
 from billcore_sandbox.service.endpoints import register, valid_url
@@ -41,6 +42,7 @@ _PLAIN = {
 
 /healthz          answers ok when the service is ready
 /_sandbox/        the control routes: clock, accounts, scenarios, faults, deliveries, ledger
+/openapi.json     the service as an OpenAPI document; /_sandbox/openapi.json has the control routes too
 /_sandbox/state   what the sandbox holds, and the UUIDs of its accounts
 /ACCOUNT/…        the service itself, below the base URL of an account, with its API key in X-API-KEY
 """,
@@ -140,6 +142,8 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
         chosen: ASGIApp = recorder
         if path in _PLAIN:
             chosen = PlainTextResponse(_PLAIN[path])
+        elif path == "/openapi.json":
+            chosen = JSONResponse(document(options, world.store.accounts[0].uuid))
         elif path == control.PREFIX or path.startswith(control.PREFIX + "/"):
             chosen = controls
         await chosen(scope, receive, send)

@@ -5,22 +5,21 @@ from __future__ import annotations
 import json
 import re
 
+import msgspec
+
 from billcore_sandbox.service.calls import Request, parse_query
+from billcore_sandbox.service.routes import OPERATIONS
 
 _MOST, _LONGEST = 100, 100
 ANY = "*"  # among the fields of a body: further ones are accepted
 
-QUERY: dict[str, tuple[str, ...]] = {
-    "subscriptions.list": ("page", "filter[reference_id]"),
-    "subscriptions.orders": ("page", "per_page", "filter[product_id]", "filter[state]"),
-    "products.list": ("page",),
-}
-BODY: dict[str, tuple[str, ...]] = {
-    "subscriptions.change_product": ("product_id",),
-    "subscriptions.charge": ("product_id", "amount", "quantity", "vat", "description"),
-    "products.update": (ANY,),
-    "webhook_endpoints.create": ("url",),
-}
+
+def _names(fields: type[msgspec.Struct] | None) -> tuple[str, ...]:
+    return () if fields is None else tuple(each.encode_name for each in msgspec.structs.fields(fields))
+
+
+QUERY = {operation.name: _names(operation.query) for operation in OPERATIONS}
+BODY = {operation.name: _names(operation.body) for operation in OPERATIONS} | {"products.update": (ANY,)}
 
 
 def parameters(operation: str) -> tuple[str, ...]:

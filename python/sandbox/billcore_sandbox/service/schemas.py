@@ -211,8 +211,13 @@ class Error(msgspec.Struct):
 
 
 # At most 18 digits, which the sandbox reads from a query.
-_Page = Annotated[int, Meta(ge=1, lt=10**18)]
+_Page = Annotated[int, Meta(ge=1, lt=10**18, description="The number of the page.")]
 _Number = Annotated[int, Meta(gt=-(10**18), lt=10**18)]
+_Exactly = Annotated[str, Meta(description="Only subscriptions with exactly this reference_id.")]
+_States = Annotated[
+    list[OrderState],
+    Meta(min_length=1, description="Only orders in one of these states. The parameter may also be repeated."),
+]
 _Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
 
 
@@ -227,19 +232,17 @@ class ProductsQuery(msgspec.Struct):
 
 
 class SubscriptionsQuery(ProductsQuery):
-    """reference_id is matched exactly."""
+    """The page of a list, and a filter."""
 
-    reference_id: str | UnsetType = msgspec.field(default=UNSET, name="filter[reference_id]")
+    reference_id: _Exactly | UnsetType = msgspec.field(default=UNSET, name="filter[reference_id]")
 
 
 class OrdersQuery(ProductsQuery):
-    """state takes one state, or several with commas or with the parameter repeated."""
+    """The page of a list, its size, and filters."""
 
     per_page: Annotated[int, Meta(ge=1, le=200)] = 20
     product_id: _Number | UnsetType = msgspec.field(default=UNSET, name="filter[product_id]")
-    state: Annotated[list[OrderState], Meta(min_length=1)] | UnsetType = msgspec.field(
-        default=UNSET, name="filter[state]"
-    )
+    state: _States | UnsetType = msgspec.field(default=UNSET, name="filter[state]")
 
 
 class ProductChange(msgspec.Struct):

@@ -1,0 +1,318 @@
+"""The answers of control routes as types, which the OpenAPI document shows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypedDict
+
+from msgspec import Meta
+
+# Resources of the service: references to the schemas of its own types.
+_PLACE = "#/components/schemas/"
+_NULL = {"type": "null"}
+Subscription = Annotated[Any, Meta(extra_json_schema={"anyOf": [{"$ref": f"{_PLACE}Subscription"}, _NULL]})]
+Order = Annotated[Any, Meta(extra_json_schema={"anyOf": [{"$ref": f"{_PLACE}Order"}, _NULL]})]
+Product = Annotated[Any, Meta(extra_json_schema={"$ref": f"{_PLACE}Product"})]
+Group = Annotated[Any, Meta(extra_json_schema={"$ref": f"{_PLACE}ProductGroup"})]
+
+
+class MadeAccount(TypedDict):
+    """ids: those of the demo data, by the names that README.md lists."""
+
+    account: str
+    number: int
+    api_key: str
+    ids: dict[str, Any]
+
+
+class AccountId(TypedDict):
+    """The UUID of an account."""
+
+    account: str
+
+
+class MadeKey(TypedDict):
+    """A new API key."""
+
+    id: int
+    api_key: str
+
+
+class Key(MadeKey):
+    """An API key: valid or revoked."""
+
+    state: str
+
+
+class Keys(TypedDict):
+    """The keys of an account."""
+
+    keys: list[Key]
+
+
+class ChangedKey(TypedDict):
+    """new: the key that replaces a rotated one."""
+
+    id: int
+    state: str
+    new: MadeKey | None
+
+
+class ClockShown(TypedDict):
+    """What the clock of an account shows."""
+
+    account: str
+    now: str
+    frozen: bool
+
+
+class MovedClock(ClockShown):
+    """happened: what the time brought, in order. pending_deliveries: those that were not attempted yet."""
+
+    happened: list[dict[str, Any]]
+    pending_deliveries: int
+
+
+class Shown(TypedDict):
+    """A subscription and an order as they are now; null for none."""
+
+    subscription: Subscription
+    order: Order
+
+
+class EventId(TypedDict):
+    """An event that was made."""
+
+    id: int | str
+    event: str
+
+
+class Triggered(Shown):
+    """What a scenario did."""
+
+    scenario: str
+    deliveries: list[EventId]
+
+
+class Scenario(TypedDict):
+    """A scenario that trigger knows."""
+
+    name: str
+    about: str
+
+
+class Scenarios(TypedDict):
+    """All scenarios."""
+
+    scenarios: list[Scenario]
+
+
+class MadeProduct(TypedDict):
+    """A new product."""
+
+    product: Product
+
+
+class ShownGroup(TypedDict):
+    """A product group as it is now."""
+
+    group: Group
+
+
+class Id(TypedDict):
+    """The id of an object."""
+
+    id: int
+
+
+class Changed(TypedDict):
+    """The state of an object."""
+
+    id: int
+    state: str
+
+
+class Secret(TypedDict):
+    """The new secret of an endpoint."""
+
+    id: int
+    secret: str
+
+
+class EndpointIds(TypedDict):
+    """The endpoints that an event goes to."""
+
+    endpoints: list[int]
+
+
+class Seed(TypedDict):
+    """The seed of the demo data."""
+
+    seed: int
+
+
+class Endpoint(TypedDict):
+    """An endpoint with its secret and settings."""
+
+    id: int
+    account: str | None
+    url: str
+    secret: str
+    state: str
+    old_secret: str | None
+    old_secret_until: str | None
+    concurrency: int
+    paused: bool
+    keep_alive: bool
+    retry_schedule: list[float] | None
+
+
+class Endpoints(TypedDict):
+    """Endpoints that are not deleted."""
+
+    endpoints: list[Endpoint]
+
+
+class Attempt(TypedDict):
+    """What was sent and what the receiver answered. status: null without an answer. fault: what the sandbox did."""
+
+    at: str
+    status: int | None
+    error: str | None
+    headers: list[list[str]]
+    answer_headers: list[list[str]] | None
+    answer_body: str | None
+    fault: str | None
+
+
+class Delivery(TypedDict):
+    """An event for one endpoint."""
+
+    seq: int
+    id: int
+    account: str | None
+    endpoint_id: int
+    event: str
+    url: str
+    state: str
+    reason: str | None
+    body: str
+    signature: str
+    faults: list[str]
+    attempts: list[Attempt]
+
+
+class Deliveries(TypedDict):
+    """Deliveries, oldest first."""
+
+    deliveries: list[Delivery]
+
+
+class SentAgain(TypedDict):
+    """The delivery that was made."""
+
+    seq: int
+    id: int
+
+
+class Faults(TypedDict):
+    """All faults."""
+
+    faults: list[dict[str, Any]]
+
+
+class Effect(TypedDict):
+    """An effect of a kind, such as a charge. It has further members, by its kind."""
+
+    id: int
+    at: str
+    account: str | None
+    kind: str
+
+
+class Ledger(TypedDict):
+    """Effects, oldest first."""
+
+    effects: list[Effect]
+
+
+class LateWork(TypedDict):
+    """When the work of a request is due by its account's clock, when it was done, and the status that nobody got."""
+
+    due: str
+    done_at: str | None
+    status: int | None
+
+
+class Request(TypedDict):
+    """A request as received. operation: null for an unknown path. status: null without a complete answer."""
+
+    id: int
+    at: str
+    account: str | None
+    operation: str | None
+    method: str
+    target: str
+    headers: list[list[str]]
+    body: str
+    status: int | None
+    fault: str | None
+    unknown: list[str]
+    late: LateWork | None
+
+
+class Requests(TypedDict):
+    """Requests, oldest first."""
+
+    requests: list[Request]
+
+
+class Waited(TypedDict, total=False):
+    """What was waited for: one of these members."""
+
+    requests: list[Request]
+    deliveries: list[Delivery]
+    subscription: Subscription
+    order: Order
+
+
+class AccountState(ClockShown):
+    """How many objects an account has, by status, state and type."""
+
+    number: int
+    subscriptions: dict[str, int]
+    orders: dict[str, int]
+    products: dict[str, int]
+
+
+class UnknownParameter(TypedDict):
+    """How often an account sent a parameter that the operation does not have."""
+
+    account: str
+    operation: str
+    name: str
+    count: int
+
+
+class State(TypedDict):
+    """What the sandbox holds."""
+
+    seed: int
+    now: str
+    options: dict[str, Any]
+    accounts: list[AccountState]
+    counts: dict[str, int]
+    faults: list[dict[str, Any]]
+    unknown_parameters: list[UnknownParameter]
+
+
+# The names of its members are words of Python.
+Transition = TypedDict(
+    "Transition",
+    {"machine": str, "from": list[str], "cause": str, "guard": str | None, "to": str, "event": str | None},
+)
+
+
+class States(TypedDict):
+    """The rows of states.toml."""
+
+    states: list[Transition]

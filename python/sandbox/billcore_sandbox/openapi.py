@@ -1,0 +1,273 @@
+"""The OpenAPI document: written from the operations of the service, the control routes, and their types."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+
+from billcore_sandbox.options import Options
+from billcore_sandbox.service import schemas
+from billcore_sandbox.service.event_schemas import EVENTS
+from billcore_sandbox.service.routes import OPERATIONS, Operation
+
+VERSION = "2025-04-25"
+_KEY = "X-API-KEY"
+_ABOUT = (
+    "The billing service, as its sandbox knows it. What the service interface does not show is open in answers and"
+    " events. The limits of parameters and fields, most statuses of refusals and their codes are the sandbox's own"
+    " choice: see the README of billcore-sandbox."
+)
+_REFERENCE = "#/components/schemas/"
+# The answer's type -> the operations that take an id from it, by the begin of their paths, and where the id is.
+_LINKS = {
+    schemas.SubscriptionList: ("/subscription/{id}", "/data/0/id"),
+    schemas.OneSubscription: ("/subscription/{id}", "/data/id"),
+    schemas.OrderList: ("/order/{id}", "/data/0/id"),
+    schemas.OneOrder: ("/order/{id}", "/data/id"),
+    schemas.ProductList: ("/product/{id}", "/data/0/id"),
+    schemas.OneProduct: ("/product/{id}", "/data/id"),
+}
+# The same for control routes.
+_CONTROL_LINKS = {
+    "POST accounts": {"accounts/{uuid}": "/account"},
+    "POST checkout": {"orders/{id}": "/order/id", "subscriptions/{id}": "/subscription/id"},
+    "POST endpoints": {"endpoints/{id}": "/id"},
+    "POST faults": {"faults/{id}": "/id"},
+    "POST groups": {"groups/{id}": "/group/id"},
+    "POST keys": {"keys/{id}": "/id"},
+    "POST trigger": {"orders/{id}": "/order/id", "subscriptions/{id}": "/subscription/id"},
+    "GET deliveries": {"deliveries/{id}": "/deliveries/0/id"},
+}
+_CONTROL_REFUSALS = {
+    "POST wait": {
+        408: "It did not happen in time; the message says what did. Code: timeout.",
+        409: "The sandbox was reset. Code: reset.",
+        503: "The sandbox ends. Code: stopped.",
+    }
+}
+_OF_BODY = {
+    400: "The body is not JSON. Code: invalid_json.",
+    413: "The body is too large. Code: too_large.",
+    415: "The body is not application/json. Code: unsupported_media_type.",
+}
+
+
+class ControlRoute(NamedTuple):
+    """A row of the tables of control routes. path: below the prefix. query, body: None if it has none."""
+
+    method: str
+    path: str
+    action: Callable[..., Any]
+    query: type | None = None
+    body: type | None = None
+
+    @property
+    def answer(self) -> Any:
+        """The type of the answer 200."""
+        function = inspect.unwrap(_function(self.action))
+        # Only the return type is evaluated: the modules of other types may be imported for type checkers alone.
+        return eval(function.__annotations__["return"], function.__globals__)
+
+    @property
+    def name(self) -> str:
+        return ".".join(["control", self.method.lower(), *re.findall(r"[\w-]+", self.path)])
+
+
+def document(options: Options, account: str, prefix: str = "", controls: Iterable[ControlRoute] = ()) -> dict[str, Any]:
+    """The document. account: the default of the account in the base URL. prefix: of the paths of control routes."""
+    return _Document(options, account).write(prefix, list(controls))
+
+
+class _Document:
+    def __init__(self, options: Options, account: str) -> None:
+        self._options = options
+        self._account = account
+        self._schemas: dict[Any, dict[str, Any]] = {}
+        self._components: dict[str, Any] = {}
+
+    def write(self, prefix: str, controls: list[ControlRoute]) -> dict[str, Any]:
+        self._collect(controls)
+        paths: dict[str, dict[str, Any]] = {}
+        for operation in OPERATIONS:
+            paths.setdefault(operation.path, {})[operation.method.lower()] = self._operation(operation)
+        for route in controls:
+            item = paths.setdefault(f"{prefix}/{route.path}", {"servers": [{"url": "/"}]})
+            item[route.method.lower()] = self._control(route, controls)
+        self._drop_queries(controls)
+        about = "The UUID of the account, to which the key in X-API-KEY belongs."
+        variables = {"account": {"default": self._account, "description": about}}
+        return {
+            "openapi": "3.1.0",
+            "info": {"title": "Billing service", "version": VERSION, "description": _ABOUT},
+            "servers": [{"url": "/{account}", "description": "The base URL.", "variables": variables}],
+            "security": [{_KEY: []}],
+            "paths": paths,
+            "webhooks": {name: {"post": self._webhook(name)} for name in EVENTS},
+            "components": {
+                "schemas": self._components,
+                "securitySchemes": {_KEY: {"type": "apiKey", "in": "header", "name": _KEY}},
+            },
+        }
+
+    def _collect(self, controls: list[ControlRoute]) -> None:
+        """Make the schemas of all types, because msgspec names those alike after seeing all of them."""
+        types: list[Any] = [schemas.Error, *([schemas.ProductGroup] if controls else []), *EVENTS.values()]
+        types += [type_ for each in OPERATIONS for type_ in (each.query, each.body, each.answer)]
+        types += [type_ for each in controls for type_ in (each.query, each.body, each.answer)]
+        made, components = msgspec.json.schema_components(types, ref_template=_REFERENCE + "{name}")
+        self._schemas, self._components = dict(zip(types, made, strict=True)), components
+
+    def _drop_queries(self, controls: list[ControlRoute]) -> None:
+        """Remove the components that are shown as parameters alone."""
+        routes: list[Operation | ControlRoute] = [*OPERATIONS, *controls]
+        for query in {each.query for each in routes} - {each.body for each in routes}:
+            if query is not None:
+                del self._components[self._name(query)]
+
+    def _operation(self, operation: Operation) -> dict[str, Any]:
+        id_type = "integer" if operation.path.startswith("/product/") else "string"
+        parameters = self._parameters(operation.path, operation.query, id_type)
+        codes: dict[int, list[str]] = {}
+        if operation.body is not None or operation.query is not schemas.NoQuery:
+            codes[422] = ["validation_error"]
+        for code in operation.refuses:
+            codes.setdefault(self._status(code), []).append(code)
+        refusals = {
+            404: "There is no such resource, or the key is not of the account in the URL. Code: not_found.",
+            **(_OF_BODY if operation.body is not None else {}),
+            **{status: f"Refused. Code: {', '.join(each)}." for status, each in codes.items()},
+        }
+        shown = self._route(operation.name, operation.run, parameters, operation.body, operation.answer, refusals)
+        shown["responses"]["401"] = _json("The key is missing or invalid.", {})
+        if links := _links(operation):
+            shown["responses"]["200"]["links"] = links
+        return shown
+
+    def _status(self, code: str) -> int:
+        """The status of a refusal for a reason of the business."""
+        return {"charge_declined": 402, "donation_subscription": self._options.donation_status}.get(code, 422)
+
+    def _control(self, route: ControlRoute, controls: list[ControlRoute]) -> dict[str, Any]:
+        refusals = {
+            403: "The Host is not loopback, and not a name of --allow-host. Code: host.",
+            404: "There is no such object or account. Code: not_found.",
+            **(_OF_BODY if route.body is not None else {}),
+            422: "Refused, such as for a wrong field or the state of the object.",
+            **_CONTROL_REFUSALS.get(f"{route.method} {route.path}", {}),
+        }
+        parameters = self._parameters(route.path, route.query, "string")
+        shown = self._route(route.name, route.action, parameters, route.body, route.answer, refusals)
+        if links := _control_links(route, controls):
+            shown["responses"]["200"]["links"] = links
+        return {**shown, "security": []}
+
+    def _route(
+        self,
+        name: str,
+        action: Callable[..., Any],
+        parameters: list[dict[str, Any]],
+        body: type | None,
+        answer: Any,
+        refusals: dict[int, str],
+    ) -> dict[str, Any]:
+        summary, _, rest = (inspect.getdoc(_function(action)) or "").partition("\n\n")
+        error = self._schemas[schemas.Error]
+        return {
+            "operationId": name,
+            "tags": [name.partition(".")[0]],
+            "summary": summary.replace("\n", " "),
+            **({"description": rest.replace("\n", " ")} if rest else {}),
+            **({"parameters": parameters} if parameters else {}),
+            **({} if body is None else {"requestBody": self._body(body)}),
+            "responses": {
+                "200": _json("Done.", self._schemas[answer]),
+                **{str(status): _json(about, error) for status, about in refusals.items()},
+            },
+        }
+
+    def _parameters(self, path: str, query: type | None, id_type: str) -> list[dict[str, Any]]:
+        names = [word[1:-1] for word in path.split("/") if word.startswith("{")]
+        shown = [{"name": name, "in": "path", "required": True, "schema": {"type": id_type}} for name in names]
+        if query is not None:
+            component = self._components[self._name(query)]
+            required = component.get("required", [])
+            shown += [_parameter(name, schema, name in required) for name, schema in component["properties"].items()]
+        return shown
+
+    def _name(self, type_: type) -> str:
+        """The name of a component."""
+        return str(self._schemas[type_]["$ref"]).removeprefix(_REFERENCE)
+
+    def _webhook(self, name: str) -> dict[str, Any]:
+        about = (
+            "Lowercase hex HMAC-SHA256 of the raw body, keyed with the endpoint's secret. Check it before the body is"
+            " parsed."
+        )
+        signature = {
+            "name": self._options.signature_header,
+            "in": "header",
+            "required": True,
+            "description": about,
+            "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        }
+        return {
+            "operationId": f"event.{name}",
+            "tags": ["events"],
+            "summary": inspect.getdoc(EVENTS[name]),
+            "security": [],
+            "parameters": [signature],
+            "requestBody": self._body(EVENTS[name]),
+            "responses": {
+                "2XX": {"description": "The event has arrived."},
+                "default": {"description": "The event is sent again later, with the same id."},
+            },
+        }
+
+    def _body(self, body: type) -> dict[str, Any]:
+        return {"required": True, "content": {"application/json": {"schema": self._schemas[body]}}}
+
+
+def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, Any]:
+    # A parameter is absent instead of null.
+    of_value = [each for each in schema.get("anyOf", [schema]) if each != {"type": "null"}]
+    shown = of_value[0] if len(of_value) == 1 else {**schema, "anyOf": of_value}
+    shape = {"style": "form", "explode": False} if shown.get("type") == "array" else {}
+    return {"name": name, "in": "query", **({"required": True} if required else {}), **shape, "schema": shown}
+
+
+def _links(operation: Operation) -> dict[str, Any]:
+    """From an answer to the operations on the object in it."""
+    start, where = _LINKS.get(operation.answer, ("", ""))
+    found = f"$response.body#{where}"
+    if operation.method == "DELETE":
+        start, found = operation.path, "$request.path.id"
+    return {
+        target.name: {"operationId": target.name, "parameters": {"id": found}}
+        for target in OPERATIONS
+        if start and target.path.startswith(start)
+    }
+
+
+def _control_links(route: ControlRoute, controls: list[ControlRoute]) -> dict[str, Any]:
+    return {
+        target.name: {
+            "operationId": target.name,
+            "parameters": {start.partition("{")[2][:-1]: f"$response.body#{where}"},
+        }
+        for start, where in _CONTROL_LINKS.get(f"{route.method} {route.path}", {}).items()
+        for target in controls
+        if target.path.startswith(start)
+    }
+
+
+def _json(about: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def _function(action: Callable[..., Any]) -> Callable[..., Any]:
+    return action.func if isinstance(action, partial) else action

@@ -1,0 +1,118 @@
+"""The OpenAPI document: it is valid, names everything, and a tool that knows only the document finds no mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from openapi_spec_validator import validate
+
+from billcore.testing import Sandbox
+from billcore_sandbox.control import routes
+from billcore_sandbox.openapi import VERSION, document
+from billcore_sandbox.options import Options
+from billcore_sandbox.service.event_schemas import EVENTS
+from billcore_sandbox.service.routes import OPERATIONS
+from sandbox.support import Service
+from sandbox.test_control import answers_of_every_route
+from sandbox.test_schemas import strict
+from support.waiting import GENEROUS
+
+HERE = Path(__file__).parent
+# For the control routes: an account in which a month passes quickly.
+SEED = """
+products = [
+  { name = "Towel", type = "one_time" },
+  { name = "Gym pass" },
+  { name = "Ten weeks", type = "fixed_cycle", interval = "week" },
+  { name = "Gift", type = "donation" },
+]
+subscriptions = [{ product = "Gym pass" }, { product = "Gym pass", declines = true }, { product = "Gift" }]
+"""
+
+
+def read(sandbox: Sandbox, path: str) -> Any:
+    origin = sandbox.base_url.rpartition("/")[0]
+    with urlopen(origin + path, timeout=GENEROUS) as answer:
+        return json.load(answer)
+
+
+def test_the_documents(process: Sandbox) -> None:
+    service, both = (read(process, path) for path in ("/openapi.json", "/_sandbox/openapi.json"))
+    for each in (service, both):
+        validate(each)
+        text = json.dumps(each)
+        assert [name for name in each["components"]["schemas"] if f'schemas/{name}"' not in text] == []
+    named = {
+        each["operationId"]: (method.upper(), path)
+        for path, item in service["paths"].items()
+        for method, each in item.items()
+    }
+    assert named == {each.name: (each.method, each.path) for each in OPERATIONS}
+    assert service["info"]["version"] == VERSION
+    assert service["servers"][0]["variables"]["account"]["default"] == process.base_url.rpartition("/")[2]
+    assert [*service["webhooks"]] == [*EVENTS]
+    assert service["paths"].items() <= both["paths"].items()
+    assert service["webhooks"] == both["webhooks"]
+    control = {
+        f"{method.upper()} {path}"
+        for path, item in both["paths"].items()
+        for method in item
+        if path not in service["paths"] and method != "servers"
+    }
+    index = read(process, "/_sandbox/")["routes"]
+    assert control == {f"{row['method']} {row['path']}" for row in index}
+
+
+def test_options_show_in_the_document() -> None:
+    shown = document(Options(donation_status=403, signature_header="X-Signature"), "account")
+    answers = shown["paths"]["/subscription/{id}/order"]["post"]["responses"]
+    assert "donation_subscription" in answers["403"]["description"]
+    assert "donation_subscription" not in answers["402"]["description"]
+    assert shown["webhooks"]["order.paid"]["post"]["parameters"][0]["name"] == "X-Signature"
+
+
+def test_the_answers_of_control_routes(sandbox: Sandbox, service: Service) -> None:
+    routes_by_name = {f"{route.method} {route.path}": route for route in routes.listed()}
+    answers = answers_of_every_route(sandbox, service)
+    for effect in answers["GET ledger"]["effects"]:
+        for name in effect.keys() - {"id", "at", "account", "kind"}:
+            del effect[name]  # further members, by its kind
+    for name, answer in answers.items():
+        strict(answer, routes_by_name[name].answer)
+
+
+@pytest.mark.parametrize("which", ["service", "control"])
+def test_schemathesis_finds_nothing(which: str, tmp_path: Path) -> None:
+    seed = tmp_path / "seed.toml"
+    seed.write_text(SEED, "utf-8")
+    small = seed if which == "control" else None
+    with Sandbox(seed=1, seed_file=small, start="2026-01-12T09:00:00Z") as sandbox:
+        origin = sandbox.base_url.rpartition("/")[0]
+        arguments = [f"{origin}/openapi.json", "--url", sandbox.base_url, "-H", f"X-API-KEY: {sandbox.api_key}"]
+        if which == "control":
+            arguments = [f"{origin}/_sandbox/openapi.json", "--url", origin, "--include-path-regex", "^/_sandbox/"]
+            arguments += ["--exclude-operation-id", "control.post.reset"]  # it removes what the links lead to
+        code = "from schemathesis.cli import schemathesis; schemathesis()"
+        command = [sys.executable, "-c", code, "--config-file", str(HERE / "schemathesis.toml"), "run", *arguments]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "SCHEMATHESIS_HOOKS": "sandbox.openapi_hooks",
+        }
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr + sandbox.stderr()
+        assert "Traceback" not in sandbox.stderr()
+        kinds = {effect["kind"] for effect in sandbox.control.ledger()}
+        if which == "service":
+            answered = {each["operation"] for each in sandbox.control.requests() if each["status"] == 200}
+            assert answered == {each.name for each in OPERATIONS}
+            assert {"charge", "cancel", "change_product", "product_update", "product_delete"} <= kinds
+        else:
+            assert {"checkout", "confirm", "product_create", "webhook_endpoint_create", "key_issue"} <= kinds
