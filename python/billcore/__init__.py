@@ -185,7 +185,8 @@ def __getattr__(name: str) -> object:
                 from ._missing_library import explained
 
                 raise explained(error) from None
-            if home == "_client":
+            # Only programs with one of these modules make specs of the classes; the others start faster.
+            if home == "_client" and not __import__("sys").modules.keys().isdisjoint(("unittest", "pytest")):
                 from ._specs import install
 
                 install(module)

@@ -7,8 +7,11 @@ signature for unittest.mock. Reading from an object is not affected.
 from __future__ import annotations
 
 import sys
-from types import ModuleType
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing typing takes longer than importing this module
+    from types import ModuleType
+    from typing import Any
 
 # Methods of the asyncio classes that are not awaited. Nor are lists awaited, which have the parameter `resume`.
 _NOT_AWAITED = ("with_options", "pages", "to_batches")
@@ -54,10 +57,10 @@ class Method:
 
 def install(module: ModuleType) -> None:
     """Changes what the classes of the module `_client` show. A second call does nothing."""
-    metaclass: Any = next(each for each in type(module.Client).__mro__ if "__getattribute__" in vars(each))
-    before, method_type = metaclass.__getattribute__, type(module.Client.request)
-    if metaclass is type or method_type is Method:
+    metaclass: Any = type(module.Client)
+    if metaclass is type or "__getattribute__" in vars(metaclass):
         return  # `type` is the metaclass of the stubs that the reference is made from
+    before, method_type = metaclass.__getattribute__, type(module.Client.request)
     methods: dict[tuple[type, str], Method] = {}
 
     def shown(cls: type, name: str) -> Any:

@@ -16,6 +16,7 @@
 #include "client/options.hpp"
 #include "paging/pager.hpp"
 #include "shared/collect.hpp"
+#include "shared/uninitialised.hpp"
 
 namespace billcore::python {
 
@@ -49,7 +50,7 @@ enum class Waiting { blocking, awaited };
 template <typename Group>
 py::class_<Group> group(py::module_& module, Waiting kind, const std::string& name, const char* doc) {
   auto type = py::class_<Group>(module, ((kind == Waiting::awaited ? "Async" : "") + name).c_str(), py::is_final(),
-                                collected<Group>(), doc);
+                                collected<Group>(), doc, py::metaclass(guarding_metaclass()));
   type.attr("__module__") = "billcore";
   refuse_copies(type, "it belongs to a client, which holds an API key");
   return type;
