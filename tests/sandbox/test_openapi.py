@@ -105,6 +105,7 @@ def test_schemathesis_finds_nothing(which: str, tmp_path: Path) -> None:
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             "SCHEMATHESIS_HOOKS": "sandbox.openapi_hooks",
+            "ONE_TIME_PRODUCT": str(Service(sandbox.accounts[0]).product()["id"]),
         }
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr + sandbox.stderr()
