@@ -15,8 +15,8 @@ import sys
 from collections import Counter
 from datetime import UTC, datetime
 
-from inbox import Inbox
 from listener import Listener
+from story_inbox import Inbox
 
 import billcore
 from billcore import webhooks

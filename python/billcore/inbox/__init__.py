@@ -47,8 +47,8 @@ def claim(connection: Any, event: Event, *, consumer: str = "default", keep: boo
     """Claim an event in the open transaction: True if this transaction is the first to handle it.
 
     Make the effect on the same connection, then commit. If the transaction is rolled back, or its process dies, the
-    event can be claimed again. While another transaction holds the claim, this call waits for its end. With SQLite, claim
-    before you read anything in the transaction. Threads: those of the connection.
+    event can be claimed again. While another transaction holds the claim, this call waits for its end. With SQLite,
+    claim before you read anything in the transaction. Threads: those of the connection.
 
     Args:
         connection: Your connection, in a transaction: of sqlite3, psycopg 3 or 2, or Django, or an SQLAlchemy

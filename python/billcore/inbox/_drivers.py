@@ -165,7 +165,7 @@ async def _psycopg(connection: Any, text: str, values: Mapping[str, Any]) -> int
 
 
 def _alchemy_is_open(connection: Any) -> bool:
-    """SQLAlchemy counts a transaction as begun also where the driver commits each statement, so this asks the driver."""
+    """Asks the driver: SQLAlchemy counts a transaction as begun also where the driver commits each statement."""
     driver = connection.connection.dbapi_connection
     if connection.dialect.name == "sqlite":
         return bool(driver.isolation_level is not None and getattr(driver, "autocommit", -1) is not True)
