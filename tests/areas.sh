@@ -196,13 +196,16 @@ area_tsan() {
 # Tests a binding that uses the C ABI, against libraries installed under a prefix. `venv` is first in PATH, because
 # FOLDER may be /usr/bin, whose Python has no pytest.
 test_over_c() { # LANGUAGE FOLDER: FOLDER has the language's tools, such as its compiler
-  local driver
+  local driver programs="$root/build/$1-prefix/bin"
   build_release
   rm -rf "build/$1-prefix"
   quietly "$1-prefix" cmake --install build/release --prefix "build/$1-prefix"
+  mkdir -p "$programs"
+  printf '#!/usr/bin/env bash\nPYTHONPATH=%q exec %q -m billcore_sandbox "$@"\n' "$root/python/sandbox" "$python" >"$programs/billcore-sandbox"
+  chmod +x "$programs/billcore-sandbox"
   driver="$root/build/release/tests"
   BILLCORE_CPP_DRIVER="$driver/core/wire-driver-cpp" BILLCORE_C_DRIVER="$driver/capi/wire-driver-c" \
-    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$venv/bin:$2:$PATH" run "$1" "tests/$1/run.sh" "build/$1-prefix"
+    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$programs:$venv/bin:$2:$PATH" run "$1" "tests/$1/run.sh" "build/$1-prefix"
 }
 is_missing() { # TEXT
   echo "$1"

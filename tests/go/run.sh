@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the Go module: run.sh PREFIX. PREFIX is where the C libraries are installed. The script needs Go
-# 1.23 or newer, and a release build with the drivers of the other languages (tests/run.sh go provides all of this).
+# 1.23 or newer, a release build with the drivers of the other languages, and billcore-sandbox in PATH (tests/run.sh go
+# provides all of this).
 set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/go/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -46,6 +47,7 @@ fi
 step tests, with the race detector
 (cd capi/go && go test -race ./...)
 (cd tests/go && go test -race -count=1 . && go test -run Little -fuzz FuzzUnwrap -fuzztime 5s .)
+(cd tests/go && billcore-sandbox run -- go test -race -count=1 -run Booked .) # in a sandbox that runs already
 
 step what is missing without cgo
 [ "$(cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 | grep -c .)" = 2 ] # two lines: the package's name and the message
