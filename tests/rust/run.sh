@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the Rust crates: run.sh PREFIX. PREFIX is where the C libraries are installed. The script needs
-# Rust 1.85 or newer, and a release build with the drivers of the other languages (tests/run.sh rust provides all of
-# this).
+# Rust 1.85 or newer, a release build with the drivers of the other languages, and billcore-sandbox in PATH
+# (tests/run.sh rust provides all of this).
 set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/rust/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -59,6 +59,7 @@ echo "$(grep -rhE '\bunsafe\b' capi/rust/billcore/src/ffi | grep -cv '^ *//') li
 step tests
 (cd capi/rust && cargo test --quiet --all-features)
 (cd tests/rust && cargo test --quiet)
+(cd tests/rust && billcore-sandbox run -- cargo test --quiet --test sandbox) # in a sandbox that runs already
 
 step memory
 if [ -n "$(find "$(rustc --print target-libdir)" -name 'librustc*_rt.asan.a')" ]; then

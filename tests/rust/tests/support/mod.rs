@@ -26,6 +26,7 @@ pub enum Reply {
 pub struct Request {
     pub method: String,
     pub path: String,
+    pub headers: Vec<(String, String)>,
     pub body: String,
 }
 
@@ -108,20 +109,17 @@ fn read(from: &mut BufReader<&TcpStream>, state: &State) -> Option<Request> {
         Some(line)
     };
     let first = line()?;
-    let mut length = 0;
-    loop {
-        let header = line()?;
-        if header.trim().is_empty() {
-            break;
-        }
-        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
+    let (mut length, mut headers) = (0, Vec::new());
+    while let Some((name, value)) = line()?.trim().split_once(':') {
+        if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().unwrap();
         }
+        headers.push((name.to_owned(), value.trim().to_owned()));
     }
     let mut body = vec![0; length];
     from.read_exact(&mut body).ok()?;
     let mut words = first.split(' ').map(str::to_owned);
-    Some(Request { method: words.next()?, path: words.next()?, body: String::from_utf8(body).unwrap() })
+    Some(Request { method: words.next()?, path: words.next()?, headers, body: String::from_utf8(body).unwrap() })
 }
 
 fn write(mut to: &TcpStream, status: u16, body: &str) {
@@ -132,7 +130,10 @@ fn write(mut to: &TcpStream, status: u16, body: &str) {
 
 impl Service {
     pub fn options(&self) -> ClientOptions {
-        Client::options().base_url(&format!("http://{}/acct", self.address)).api_key(API_KEY)
+        Client::options().base_url(&format!("{}/acct", self.url())).api_key(API_KEY)
+    }
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
     }
     pub fn connect(&self) -> Client {
         self.options().build().unwrap()

@@ -1,0 +1,67 @@
+//! Gives each test an account of its own in the sandbox, which is the billing service on localhost.
+#![allow(clippy::missing_panics_doc)] // a panic fails the test
+
+mod sandbox;
+
+use std::thread;
+
+pub use serde_json::{Value, json};
+
+use sandbox::{call, control_url};
+
+/// An account with demo data. The test fails when the account is dropped after a fault never happened that is not
+/// optional, or after the service got parameters that it does not have.
+#[derive(Debug)]
+pub struct Account {
+    /// The service's address for this account.
+    pub base_url: String,
+    /// The account's API key.
+    pub api_key: String,
+    /// The secret of the receivers that [`Account::register`] registers.
+    pub webhook_secret: String,
+    /// The ids of the demo data: `{"products": {type: id}, "subscriptions": {reference_id: id}}`.
+    pub ids: Value,
+    /// Allows parameters that the service does not have.
+    pub lenient: bool,
+    uuid: String,
+}
+
+impl Account {
+    /// Makes an account in the sandbox of `BILLCORE_SANDBOX_CONTROL`, or in one that ends with the test program.
+    #[track_caller]
+    pub fn create() -> Self {
+        let made = call("POST", "accounts", &json!({})).unwrap();
+        let [uuid, api_key] = ["account", "api_key"].map(|name| made[name].as_str().unwrap().to_owned());
+        let (base_url, webhook_secret) = (control_url().replace("_sandbox", &uuid), uuid.replace('-', ""));
+        Self { base_url, api_key, webhook_secret, ids: made["ids"].clone(), lenient: false, uuid }
+    }
+    /// Lets the sandbox send the account's events to this URL.
+    #[track_caller]
+    pub fn register(&self, url: &str) {
+        self.post("endpoints", json!({"url": url, "secret": self.webhook_secret}));
+    }
+    /// Calls a control route for this account and returns the answer. Panics if the sandbox refuses the call.
+    #[track_caller]
+    pub fn post(&self, route: &str, mut fields: Value) -> Value {
+        fields["account"] = json!(self.uuid);
+        call("POST", route, &fields).unwrap()
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        let state = call("GET", &format!("state?account={}", self.uuid), &Value::Null);
+        let deleted = call("DELETE", &format!("accounts/{}", self.uuid), &Value::Null);
+        if !thread::panicking() {
+            let state = deleted.and(state).unwrap();
+            let faults = state["faults"].as_array().unwrap();
+            let never = faults.iter().find(|fault| fault["fired"] == 0 && fault["optional"] == false);
+            assert!(never.is_none(), "a fault never happened: {}", never.unwrap());
+            let unknown = &state["unknown_parameters"];
+            assert!(
+                self.lenient || *unknown == json!([]),
+                "the service got parameters that it does not have: {unknown}"
+            );
+        }
+    }
+}
