@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from billcore import inbox
 from journal.support import Database, PostgresDatabase, SqliteDatabase
 from support.postgres import Postgres
+
+from .support import prepare
 
 
 @pytest.fixture(scope="session")
@@ -22,19 +23,18 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Database:
     made = SqliteDatabase(tmp_path / "events.db")
-    prepare(made, "sqlite")
+    prepare(made)
     return made
 
 
 @pytest.fixture
 def postgresql(postgres: Postgres) -> Database:
     made = PostgresDatabase(postgres)
-    prepare(made, "postgresql")
+    prepare(made)
     return made
 
 
-def prepare(database: Database, dialect: str) -> None:
-    for statement in inbox.schema(dialect).split(";\n"):  # type: ignore[arg-type]
-        if statement.strip():
-            database.execute(statement)
-    database.execute("CREATE TABLE effects (id text NOT NULL)")
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Database:
+    made: Database = request.getfixturevalue(request.param)
+    return made

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -85,12 +87,6 @@ def effect(connection: Any) -> None:
 
 
 WAYS: list[Begin] = [plain, explicit, engine, session]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest) -> Database:
-    made: Database = request.getfixturevalue(request.param)
-    return made
 
 
 @pytest.mark.parametrize("begin", WAYS)
@@ -180,6 +176,23 @@ def test_a_kept_body_is_read_again(database: Database) -> None:
     assert rows[1] == (None,)
     again = webhooks.parse_unverified(rows[0][0].encode())
     assert isinstance(again, webhooks.OrderPaid) and again.data.total == 77
+
+
+def test_a_claim_is_one_statement(sqlite: Database, postgresql: PostgresDatabase, tmp_path: Path) -> None:
+    told: list[str] = []
+    with plain(sqlite) as connection:
+        connection.set_trace_callback(told.append)
+        inbox.claim(connection, event())
+    assert [text.split()[0] for text in told] == ["BEGIN", "INSERT", "COMMIT"]
+    with (tmp_path / "trace").open("w+") as trace:
+        with plain(postgresql) as connection:
+            connection.pgconn.trace(trace.fileno())
+            inbox.claim(connection, event())
+            connection.commit()
+            connection.pgconn.untrace()
+        trace.seek(0)
+        told = re.findall(r'\tF\t\d+\t(?:Query|Parse)\t (?:"" )?"(\w+)', trace.read())
+    assert told == ["BEGIN", "INSERT", "COMMIT"]
 
 
 def test_purge(database: Database) -> None:

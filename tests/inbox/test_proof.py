@@ -1,0 +1,55 @@
+"""The proof in small: python -m inbox.proof runs the whole. It must find what receivers do wrong."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from billcore import inbox, webhooks
+from billcore.testing import Sandbox
+from journal.support import Database, PostgresDatabase
+
+from .proof import effect, pause, prove
+
+SEED = 20261126
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+def claims_first(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
+    """Wrong: what is killed after the first commit is lost."""
+    claimed = inbox.claim(connection, event)
+    connection.commit()
+    for _ in range(10):
+        pause(rng)
+    if claimed:
+        effect(connection, event)
+    connection.commit()
+    return claimed
+
+
+def claims_last(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
+    """Wrong: the effect is committed before the claim."""
+    effect(connection, event)
+    connection.commit()
+    return inbox.claim(connection, event)
+
+
+def test_each_event_is_handled_once(database: Database, sandbox: Sandbox) -> None:
+    counts = prove(database, sandbox, deliveries=400, workers=8, seed=SEED)
+    assert counts["deliveries"] > counts["claims"] and counts["kills"] > 0
+
+
+@pytest.mark.parametrize(("handler", "found"), [(claims_first, r"{} {'order"), (claims_last, r"{'order.*} {}")])
+def test_the_proof_finds_wrong_receivers(
+    postgresql: PostgresDatabase, sandbox: Sandbox, handler: Any, found: str
+) -> None:
+    with pytest.raises(AssertionError, match=found):
+        prove(postgresql, sandbox, deliveries=200, workers=8, seed=SEED, handler=handler)
