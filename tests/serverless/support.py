@@ -114,7 +114,7 @@ def post_head(port: int, length: int, sent: bytes = b"", path: str = "/webhooks"
 class ServerProcess:
     """A web server as users start it. The server inherits a listening socket, so clients connect at once."""
 
-    def __init__(self, command: Sequence[str], folder: Path, secret: str) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, secret: str, **environment: str) -> None:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  used until the child exits
         with socket.create_server(("127.0.0.1", 0)) as listening:
             self.port: int = listening.getsockname()[1]
@@ -123,7 +123,7 @@ class ServerProcess:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", *(part.format(fd=number) for part in command)],
                 cwd=folder,
-                env=child_environment(WEBHOOK_SECRET=secret, PYTHONUNBUFFERED="1"),
+                env=child_environment(WEBHOOK_SECRET=secret, PYTHONUNBUFFERED="1", **environment),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=subprocess.STDOUT,

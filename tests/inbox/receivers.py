@@ -1,0 +1,108 @@
+"""The receivers of examples/inbox, started as a user starts them; each with a database."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from billcore import testing
+from journal.support import PostgresDatabase
+from serverless.gateways import gateway_event
+from serverless.support import GUNICORN, HEADER, UVICORN, ServerProcess, post
+from support.children import child_environment
+from support.waiting import GENEROUS, until
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "inbox"
+THREADS = ["--threads", "4"]
+# Sends a body with its signature to the receiver; returns the status of the answer.
+Send = Callable[[bytes, str], int]
+
+
+@contextlib.contextmanager
+def server(database: PostgresDatabase, command: list[str], *, asynchronous: bool = False) -> Iterator[Send]:
+    """An application behind uvicorn or gunicorn."""
+    environment = {
+        "DATABASE_URL": database.url(asynchronous=asynchronous),
+        "PGHOST": database.server.host,
+        "PGPORT": str(database.server.port),
+        "PGUSER": "postgres",
+        "PGDATABASE": database.name,
+    }
+    with ServerProcess(command, EXAMPLES, testing.SECRET, **environment) as process:
+        yield lambda body, signature: post(process.port, body, [(HEADER, signature)]).status
+
+
+LAMBDA = """
+import json, sys, traceback, aws_lambda
+for line in sys.stdin:
+    try:
+        print(aws_lambda.handler(json.loads(line), None)["statusCode"], flush=True)
+    except Exception:
+        traceback.print_exc()
+        print(502, flush=True)
+"""
+
+
+@contextlib.contextmanager
+def function(database: PostgresDatabase) -> Iterator[Send]:
+    """The Lambda handler in two processes. As with AWS, a process gets one invocation after the other."""
+    environment = child_environment(WEBHOOK_SECRET=testing.SECRET, DATABASE_URL=database.conninfo())
+    command, pipe = [sys.executable, "-c", LAMBDA], subprocess.PIPE
+    idle: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
+
+    def send(body: bytes, signature: str) -> int:
+        process = idle.get(timeout=GENEROUS)
+        assert process.stdin is not None and process.stdout is not None
+        print(json.dumps(gateway_event("http-v2", [(HEADER, signature)], body)), file=process.stdin, flush=True)
+        status = int(process.stdout.readline())
+        idle.put(process)
+        return status
+
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=EXAMPLES, env=environment)
+            stack.enter_context(process)  # its end closes stdin, which ends the process
+            idle.put(process)
+        yield send
+
+
+@contextlib.contextmanager
+def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
+    """A program that was built from Go or Rust. Usage of the program: receiver ADDRESS."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    url = f"postgres://postgres@/{database.name}?host={database.server.host}&port={database.server.port}"
+    environment = {**os.environ, "WEBHOOK_SECRET": testing.SECRET, "DATABASE_URL": f"{url}&sslmode=disable"}
+
+    def listens() -> bool:
+        assert process.poll() is None, output.seek(0) or output.read()
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), GENEROUS).close()
+            return True
+        return False
+
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen([file, f"127.0.0.1:{port}"], env=environment, stdout=output, stderr=output)
+        try:
+            until(listens)
+            yield lambda body, signature: post(port, body, [(HEADER, signature)]).status
+        finally:
+            process.kill()
+            process.wait()
+
+
+RECEIVERS: dict[str, Callable[[PostgresDatabase], contextlib.AbstractContextManager[Send]]] = {
+    "fastapi": lambda database: server(database, [*UVICORN, "fastapi_sync:app"]),
+    "fastapi_async": lambda database: server(database, [*UVICORN, "fastapi_async:app"], asynchronous=True),
+    "flask": lambda database: server(database, [*GUNICORN, *THREADS, "flask_app:app"]),
+    "django": lambda database: server(database, [*GUNICORN, *THREADS, "django_app:application"]),
+    "lambda": function,
+}

@@ -1,0 +1,93 @@
+"""The receivers of examples/inbox, with two duplicates at once, connections that are cut, and bad deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from billcore import inbox, testing, webhooks
+from journal.support import PostgresDatabase
+from support.postgres import Postgres
+from support.waiting import until
+
+from .receivers import EXAMPLES, RECEIVERS, Send
+from .support import prepare
+from .test_drivers import event
+
+WAITING = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+
+
+@pytest.fixture(scope="module", params=RECEIVERS)
+def receiver(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[tuple[Send, PostgresDatabase]]:
+    database = PostgresDatabase(postgres)
+    prepare(database)
+    database.execute("CREATE TABLE paid_orders (id text NOT NULL)")
+    with RECEIVERS[request.param](database) as send:
+        yield send, database
+
+
+def at_once(send: Send, database: PostgresDatabase, number: int) -> tuple[Any, list[Future[int]]]:
+    """Sends a delivery twice while this connection has the claim; returns when both wait for its end."""
+    body, signature = testing.event("order.paid", event_id=number, id=number)
+    connection = database.connect()
+    assert inbox.claim(connection, event(number))
+    pool = ThreadPoolExecutor(2)
+    answers = [pool.submit(send, body, signature) for _ in range(2)]
+    until(lambda: len(database.execute(f"SELECT 1 {WAITING}")) == 2 or any(each.done() for each in answers))
+    pool.shutdown(wait=False)
+    return connection, answers
+
+
+def paid(database: PostgresDatabase, number: int) -> int:
+    return len(database.execute(f"SELECT id FROM paid_orders WHERE id = '{number}'"))
+
+
+def test_two_at_once(receiver: tuple[Send, PostgresDatabase]) -> None:
+    send, database = receiver
+    connection, answers = at_once(send, database, 1)
+    connection.rollback()
+    assert [each.result() for each in answers] == [200, 200]
+    assert paid(database, 1) == 1
+    connection.close()
+
+
+def test_connections_that_are_cut(receiver: tuple[Send, PostgresDatabase]) -> None:
+    send, database = receiver
+    connection, answers = at_once(send, database, 2)
+    database.execute(f"SELECT pg_terminate_backend(pid) {WAITING}")
+    assert [each.result() for each in answers] == [503, 503]
+    connection.rollback()
+    connection.close()
+    body, signature = testing.event("order.paid", event_id=2, id=2)
+    until(lambda: send(body, signature) == 200)  # connections that are left in a pool may fail once
+    assert send(body, signature) == 200
+    assert paid(database, 2) == 1
+
+
+def test_an_effect_that_fails(receiver: tuple[Send, PostgresDatabase]) -> None:
+    send, database = receiver
+    body, signature = testing.event("order.paid", event_id=3, id=3)
+    database.execute("ALTER TABLE paid_orders RENAME TO gone")
+    assert send(body, signature) >= 500
+    database.execute("ALTER TABLE gone RENAME TO paid_orders")
+    assert [send(body, signature), send(body, signature)] == [200, 200]
+    assert paid(database, 3) == 1
+
+
+def test_other_deliveries(receiver: tuple[Send, PostgresDatabase]) -> None:
+    send, database = receiver
+    hook = testing.event("test.hook")
+    assert [send(*hook), send(*hook)] == [200, 200]
+    assert send(hook[0], "0" * 64) == 401
+    body = b'{"name":"order.paid","account":1,"data":{}}'
+    assert send(body, webhooks.sign(body, testing.SECRET)) == 400
+    assert send(b"[1]", webhooks.sign(b"[1]", testing.SECRET)) == 400
+    assert database.execute("SELECT id FROM billcore_inbox WHERE id NOT IN ('1', '2', '3')") == []
+
+
+def test_a_receiver_is_short() -> None:
+    files = [file for file in EXAMPLES.rglob("*") if file.suffix in (".py", ".go", ".rs")]
+    assert files and not [file.name for file in files if len(file.read_text().splitlines()) > 40]
