@@ -40,9 +40,22 @@ area_journal() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run journal "$python" -m pytest -q "${at_once[@]}" tests/journal
 }
-# inbox: events that are handled once, with each database driver
+# inbox: events that are handled once, with each database driver, and the receivers of examples/inbox
 area_inbox() {
+  local go="" rust="" to="$root/build/inbox"
   build_release
+  quietly inbox-prefix cmake --install build/release --prefix "$to"
+  if go="$(bc_go)"; then
+    (
+      export PKG_CONFIG_PATH="$to/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$to/lib" GOTOOLCHAIN=local
+      cd examples/inbox/go && PATH="$go:$PATH" go build -buildvcs=false -o "$to/receiver-go" .
+    )
+    export BILLCORE_INBOX_GO="$to/receiver-go"
+  fi
+  if rust="$(bc_rust)"; then
+    (PATH="$rust:$PATH" quietly inbox-rust bc_rust_programs "$root" "$to" "$to/rust" inbox --features database)
+    export BILLCORE_INBOX_RUST="$to/rust/inbox"
+  fi
   PYTHONPATH="$root/build/release/python:$root" run inbox "$python" -m pytest -q "${at_once[@]}" tests/inbox
 }
 # conformance: the same HTTP and webhook fixtures in C++, C and Python

@@ -9,7 +9,7 @@ root="$PWD"
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-modules=(capi/go tests/go examples)
+modules=(capi/go tests/go examples examples/inbox/go)
 
 step() { echo "== $*"; }
 

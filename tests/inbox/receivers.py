@@ -105,4 +105,6 @@ RECEIVERS: dict[str, Callable[[PostgresDatabase], contextlib.AbstractContextMana
     "flask": lambda database: server(database, [*GUNICORN, *THREADS, "flask_app:app"]),
     "django": lambda database: server(database, [*GUNICORN, *THREADS, "django_app:application"]),
     "lambda": function,
+    "go": lambda database: program(database, os.environ["BILLCORE_INBOX_GO"]),
+    "rust": lambda database: program(database, os.environ["BILLCORE_INBOX_RUST"]),
 }

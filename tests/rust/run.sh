@@ -32,7 +32,7 @@ if cargo clippy --version >/dev/null 2>&1; then
   clippy() { cargo clippy --quiet --all-targets "$@" -- --deny warnings; }
   in_each_form clippy
   (cd tests/rust && clippy)
-  (cd examples/rust && clippy --features server)
+  (cd examples/rust && clippy --features database)
 else
   echo "this Rust has no clippy: its lints were not checked"
 fi
