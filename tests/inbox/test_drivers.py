@@ -168,6 +168,20 @@ def test_a_table_of_another_version(database: Database) -> None:
         inbox.claim(connection, event())
 
 
+def test_a_table_that_is_half_migrated(database: Database) -> None:
+    """Without its key the table would take an event twice. Further columns of a later version do no harm."""
+    database.execute("ALTER TABLE billcore_inbox RENAME TO whole")
+    database.execute("CREATE TABLE billcore_inbox AS SELECT * FROM whole")
+    for begin in WAYS:
+        with pytest.raises(inbox.InboxError, match="of another version"), begin(database) as connection:
+            inbox.claim(connection, event())
+    database.execute("DROP TABLE billcore_inbox")
+    database.execute("ALTER TABLE whole RENAME TO billcore_inbox")
+    database.execute("ALTER TABLE billcore_inbox ADD COLUMN later text")
+    with plain(database) as connection:
+        assert [inbox.claim(connection, event()), inbox.claim(connection, event())] == [True, False]
+
+
 def test_a_kept_body_is_read_again(database: Database) -> None:
     with plain(database) as connection:
         inbox.claim(connection, event(total=77), keep=True)
@@ -206,7 +220,7 @@ def test_purge(database: Database) -> None:
             inbox.purge(connection, datetime(2026, 1, 1))
 
 
-@pytest.mark.parametrize("consumer", ["", "x" * 201, "a\0b", None])
+@pytest.mark.parametrize("consumer", ["", "x" * 201, "x" * 10_240, "a\0b", None])
 def test_a_consumer_without_a_proper_name(sqlite: Database, consumer: Any) -> None:
     with pytest.raises(billcore.InvalidArgumentError, match="consumer"), plain(sqlite) as connection:
         inbox.claim(connection, event(), consumer=consumer)
@@ -221,6 +235,13 @@ def test_an_event_without_an_id(sqlite: Database) -> None:
     body = b'{"name":"order.paid","account":1,"data":{}}'
     with pytest.raises(billcore.DecodeError), plain(sqlite) as connection:
         inbox.claim(connection, webhooks.unwrap(body, webhooks.sign(body, testing.SECRET), testing.SECRET))
+
+
+@pytest.mark.parametrize("fields", [{"number": "a\0b"}, {"number": ""}, {"number": "9" * 201}, {"account": 10**201}])
+def test_an_event_whose_key_cannot_be_stored(database: Database, fields: dict[str, Any]) -> None:
+    message = "of the event is not 1 to 200 printable characters: answer 400"
+    with pytest.raises(billcore.DecodeError, match=message), plain(database) as connection:
+        inbox.claim(connection, event(**fields))
 
 
 def test_an_event_of_a_megabyte(database: Database) -> None:

@@ -8,7 +8,7 @@ use billcore::webhook::{Verifier, WebhookLayer};
 use billcore::{Event, EventType};
 
 const CLAIM: &str = "INSERT INTO billcore_inbox (consumer, account, id, name, received_at)
-    VALUES ('default', $1, $2, $3, CURRENT_TIMESTAMP) ON CONFLICT DO NOTHING";
+    VALUES ('default', $1, $2, $3, CURRENT_TIMESTAMP) ON CONFLICT (consumer, account, id) DO NOTHING";
 
 async fn handle(event: &Event) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (account, id, name) = (event.account()?.to_string(), event.id()?.to_string(), event.name()?);

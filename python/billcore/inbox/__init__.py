@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .._errors import InvalidArgumentError
+from .._errors import DecodeError, InvalidArgumentError
 from ..webhooks import Event
 from ._drivers import awaited, blocking
 from ._errors import InboxBusyError, InboxError
@@ -37,7 +37,8 @@ _TABLE = """CREATE TABLE billcore_inbox (
 CREATE INDEX billcore_inbox_received_at ON billcore_inbox (received_at);
 """
 _CLAIM = """INSERT INTO billcore_inbox (consumer, account, id, name, received_at, body)
-  VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body) ON CONFLICT DO NOTHING"""
+  VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body)
+  ON CONFLICT (consumer, account, id) DO NOTHING"""  # refused without this key, which another version may not have
 _PURGE = "DELETE FROM billcore_inbox WHERE received_at < :before"
 _LOCK = {"postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"}
 _LONGEST = 200
@@ -60,7 +61,7 @@ def claim(connection: Any, event: Event, *, consumer: str = "default", keep: boo
     Raises:
         InboxBusyError: Nobody knows yet: roll back and answer 503, so that the sender tries again.
         InboxError: No transaction is open, or the table is missing or of another version.
-        DecodeError: The event has no id or no account: answer 400.
+        DecodeError: The event has no id or no account, or an id over 200 characters: answer 400.
 
     Service interface: Events.
     """
@@ -144,14 +145,11 @@ def _row(event: Event, consumer: str, keep: bool) -> Mapping[str, str | None] | 
         raise InvalidArgumentError(f"consumer must be text of 1 to {_LONGEST} printable characters")
     if event.name == "test.hook":
         return None
-    body = event.raw.decode("utf-8") if keep else None
-    return {
-        "consumer": consumer,
-        "account": str(event.account),
-        "id": str(event.id),
-        "name": str(event.name),
-        "body": body,
-    }
+    row: dict[str, str | None] = {"account": str(event.account), "id": str(event.id), "name": str(event.name)}
+    for name, value in row.items():
+        if not value or len(value) > _LONGEST or not value.isprintable():
+            raise DecodeError(f"{name} of the event is not 1 to {_LONGEST} printable characters: answer 400", path=name)
+    return row | {"consumer": consumer, "body": event.raw.decode("utf-8") if keep else None}
 
 
 def _time(before: datetime, dialect: str) -> datetime | str:
