@@ -68,7 +68,10 @@ PyObject* call_type(PyObject* type, PyObject* args, PyObject* kwargs) noexcept {
 // Returns a type's signature to inspect.signature(), which since Python 3.13 cannot bind an __init__ written in C.
 PyObject* signature_of_type(PyObject* type, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
-    if (reinterpret_cast<PyTypeObject*>(type)->tp_new == &refuse_new) throw py::attribute_error("__signature__");
+    if (reinterpret_cast<PyTypeObject*>(type)->tp_new == &refuse_new) {
+      PyErr_SetString(PyExc_AttributeError, "__signature__");
+      throw py::error_already_set();
+    }
     const auto inspect = py::module_::import("inspect");
     const auto init = inspect.attr("signature")(py::handle(type).attr("__init__"));
     const py::tuple parameters(init.attr("parameters").attr("values")());
