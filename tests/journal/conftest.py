@@ -41,7 +41,5 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 def scene(database: Database, sandbox: Sandbox) -> Iterator[Scene]:
     account = sandbox.new_account()
     with billcore.Client(base_url=account.base_url, api_key=account.api_key, max_retries=0) as client:
-        scene = Scene(database, account, client)
-        yield scene
-        scene.close()
+        yield Scene(database, account, client)
     sandbox.control.delete_account(account.base_url.rpartition("/")[2])

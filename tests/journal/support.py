@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sqlite3
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 import billcore
-from billcore.journal import Journal
+from billcore.journal import AsyncJournal, Journal
 from billcore.testing import SandboxAccount
 from support.postgres import Postgres
 
@@ -21,22 +23,26 @@ _numbers = itertools.count(1)
 class Database:
     """A database of its own for one test. `connect` is what a Journal takes."""
 
+    file: Path  # SQLite
+    name: str  # PostgreSQL
+
     def connect(self) -> Any:
         raise NotImplementedError
 
+    def where(self) -> str:
+        """What connect() of the driver takes."""
+        raise NotImplementedError
+
     def url(self, asynchronous: bool = False) -> str:
-        """The URL for SQLAlchemy."""
+        """The URL for SQLAlchemy; asynchronous: with asyncpg."""
         raise NotImplementedError
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
         """Runs a statement; returns its rows."""
-        connection = self.connect()
-        try:
+        with contextlib.closing(self.connect()) as connection:
             cursor = connection.execute(sql)
             rows = cursor.fetchall() if cursor.description else []
             connection.commit()
-        finally:
-            connection.close()
         return [tuple(row) for row in rows]
 
     def age(self, seconds: float) -> None:
@@ -59,7 +65,10 @@ class SqliteDatabase(Database):
         self.file = file
 
     def connect(self) -> Any:
-        return sqlite3.connect(self.file, timeout=30, check_same_thread=False)
+        return sqlite3.connect(self.where(), timeout=30)
+
+    def where(self) -> str:
+        return str(self.file)
 
     def url(self, asynchronous: bool = False) -> str:
         return f"sqlite:///{self.file}"
@@ -75,8 +84,11 @@ class PostgresDatabase(Database):
     def conninfo(self, name: str | None = None) -> str:
         return f"host={self.server.host} port={self.server.port} user=postgres dbname={name or self.name}"
 
+    def where(self) -> str:
+        return self.conninfo()
+
     def connect(self) -> Any:
-        return psycopg.connect(self.conninfo())
+        return psycopg.connect(self.where())
 
     def url(self, asynchronous: bool = False) -> str:
         driver = "asyncpg" if asynchronous else "psycopg"
@@ -92,12 +104,9 @@ class Scene:
         self.product: int = account.ids["products"]["one_time"]
         self.subscription: str = str(account.ids["subscriptions"]["demo-active"])
         self.declining: str = str(account.ids["subscriptions"]["demo-declined"])
-        self._journals: list[Journal] = []
 
     def journal(self, **options: Any) -> Journal:
-        made = Journal(self.database.connect, self.client, **{"settle": 60.0, **options})
-        self._journals.append(made)
-        return made
+        return Journal(self.database.connect, self.client, **{"settle": 60.0, **options})
 
     def charge(self, journal: Journal, key: str = "k", **changes: Any) -> billcore.Order:
         given = {"subscription": self.subscription, "product_id": self.product, "amount": 1500, **changes}
@@ -111,6 +120,12 @@ class Scene:
         """How many charges the service received."""
         return sum(each["method"] == "POST" for each in self.control.requests())
 
-    def close(self) -> None:
-        for journal in self._journals:
-            journal.close()
+
+@contextlib.asynccontextmanager
+async def opened(scene: Scene, source: Any) -> AsyncIterator[AsyncJournal]:
+    """An AsyncJournal, whose engine is closed at the end."""
+    account = scene.account
+    async with billcore.AsyncClient(base_url=account.base_url, api_key=account.api_key, max_retries=0) as client:
+        yield AsyncJournal(source, client, settle=60)
+    if hasattr(source, "sync_engine"):
+        await source.dispose()

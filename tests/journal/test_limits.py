@@ -46,7 +46,6 @@ def test_two_journals_on_two_databases_know_nothing_of_each_other(scene: Scene, 
     scene.charge(scene.journal())
     other = Journal(SqliteDatabase(tmp_path / "other.db").connect, scene.client, settle=60)
     scene.charge(other)
-    other.close()
     assert len(scene.charges()) == 2
 
 
@@ -64,5 +63,4 @@ def test_an_answer_that_comes_after_another_result(scene: Scene) -> None:
         journal = Journal(scene.database.connect, client)
         with pytest.raises(AmbiguousChargeError, match="another result") as raised:
             scene.charge(journal)
-        journal.close()
     assert [order.id for order in raised.value.candidates][1] == other.id

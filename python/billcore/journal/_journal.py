@@ -6,8 +6,7 @@ import asyncio
 import inspect
 import operator
 from datetime import datetime
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .._durations import seconds
@@ -32,18 +31,14 @@ class _Base:
         self._settle = None if settle is None else seconds(settle, "settle", zero=True)
         self._timeout = seconds(timeout, "timeout")
         self._skew = seconds(skew, "skew", zero=True)
-        self._store = Store(engine_or_connect)
-
-    def close(self) -> None:
-        """Close the journal's connections; the client and an engine stay open."""
-        self._store.close()
+        self._store = Store(engine_or_connect, isinstance(self, AsyncJournal))
 
     def _call(self, step: Call) -> Any:
         return step.function(self._client)
 
     def _machine(self, key: str, wanted: dict[str, Any]) -> Machine:
-        if not isinstance(key, str) or not 0 < len(key) <= _MAX_KEY or not key.isprintable():
-            raise InvalidArgumentError(f"key must be text of 1 to {_MAX_KEY} printable characters")
+        if not isinstance(key, str) or not key.isprintable() or not 0 < len(key.encode()) <= _MAX_KEY:
+            raise InvalidArgumentError(f"key must be printable text of 1 to {_MAX_KEY} bytes in UTF-8")
         return Machine(self._account, self._settle, self._timeout, self._skew, key, wanted)
 
     def _charge(self, key: str, subscription: str | int, **wanted: Any) -> Steps:
@@ -95,11 +90,13 @@ class Journal(_Base):
     of the same product that somebody else made in the window may be adopted. An open key blocks others of its
     subscription and product. After any error, call again with the same key. See python/journal.md.
 
-    Threads: any number may share a journal. After a fork, the child process can also use it.
+    Threads: any number may share a journal. After a fork, the child process can also use it; with an engine, it must
+    first call the engine's dispose(close=False).
 
     Args:
         engine_or_connect: An SQLAlchemy Engine, or a function that returns a new connection of sqlite3 or psycopg. The
-            journal makes its tables in this database, and uses connections of its own.
+            journal makes its tables in this database. It uses a connection of the function for one statement; an engine
+            keeps connections, and so is faster with PostgreSQL.
         client: A billcore.Client. Keys belong to the account of its base URL.
         settle: Seconds after the deadline of a charge after which the service shows its order, if it received the
             charge. None: unknown, so a charge that may have been made is never sent again without resolve().
@@ -120,14 +117,6 @@ class Journal(_Base):
     ) -> None:
         super().__init__(engine_or_connect, client, settle=settle, timeout=timeout, skew=skew)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def charge(
         self,
         key: str,
@@ -142,7 +131,7 @@ class Journal(_Base):
         """Charge once for this key: send the charge, or find out what became of it, or return its order.
 
         Args:
-            key: Text of your own for this charge, such as the id of an invoice: 1 to 1000 printable characters.
+            key: Text of your own for this charge, such as the id of an invoice: printable, 1 to 1000 bytes in UTF-8.
             subscription: The subscription's id.
             product_id: Id of a one-time product of the account.
             amount: The amount in cents, without VAT.
@@ -237,14 +226,6 @@ class AsyncJournal(_Base):
     ) -> None:
         super().__init__(engine_or_connect, client, settle=settle, timeout=timeout, skew=skew)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     async def charge(
         self,
         key: str,
@@ -300,12 +281,12 @@ class AsyncJournal(_Base):
                 if isinstance(step, Sql):
                     # A statement is not cut off, because its thread would go on: the cancellation waits for its end.
                     task = asyncio.ensure_future(self._store.run_async(step))
-                    try:
-                        result = await asyncio.shield(task)
-                    except asyncio.CancelledError as raised:
-                        cancelled = raised
-                        await asyncio.wait([task])
-                        result = task.result()
+                    while not task.done():
+                        try:
+                            await asyncio.wait([task])
+                        except asyncio.CancelledError as raised:
+                            cancelled = raised
+                    result = task.result()
                 elif cancelled is not None:
                     cancelled.nothing_sent = True  # type: ignore[attr-defined]
                     error, cancelled = cancelled, None

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
-import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,225 +18,208 @@ from ._errors import JournalError
 from ._machine import Sql
 
 _NOW = {"postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"}
+_EXISTS = {
+    "postgresql": "SELECT count(to_regclass('billcore_journal'))",
+    "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'billcore_journal'",
+}
 _NAMED = re.compile(r":(\w+)")
 _LOCK = 7_203_160_544_918_391_846  # of PostgreSQL: one process at a time makes the tables
+_BUSY = "the connection is in a transaction: give the journal a function that returns a new connection each time"
+
+
+class _DriverSession:
+    """A connection of sqlite3 or psycopg, while a statement runs."""
+
+    def __init__(self, connection: Any) -> None:
+        modules = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
+        if "sqlite3" in modules:
+            self.dialect = "sqlite"
+            if connection.in_transaction:
+                raise JournalError(f"{_BUSY}, without autocommit=False")
+            connection.row_factory, connection.text_factory = None, str
+            self._cursor = connection.cursor()
+        elif "psycopg" in modules:
+            from psycopg.rows import tuple_row
+
+            self.dialect = "postgresql"
+            if connection.info.transaction_status:
+                raise JournalError(_BUSY)
+            connection.autocommit = True
+            self._cursor = connection.cursor(row_factory=tuple_row)
+        else:
+            raise JournalError(
+                f"a journal takes connections of sqlite3 or psycopg, not a {type(connection).__name__}: use an"
+                " SQLAlchemy engine for other drivers"
+            )
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        if self.dialect == "sqlite":
+            self._cursor.execute("PRAGMA synchronous = FULL")
+            self._cursor.execute("BEGIN IMMEDIATE")
+        else:
+            self._cursor.execute("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on")
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(Exception):  # such as if the connection is lost: the first error says why
+                self._cursor.execute("ROLLBACK")
+            raise
+        self._cursor.execute("COMMIT")
+
+    def execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
+        if self.dialect == "postgresql":
+            text = _NAMED.sub(r"%(\1)s", text)
+        self._cursor.execute(text, dict(parameters))
+        return self._cursor.rowcount if self._cursor.description is None else self._cursor.fetchall()
+
+
+class _EngineSession:
+    """A connection of an SQLAlchemy engine, while a statement runs."""
+
+    def __init__(self, connection: Any) -> None:
+        self.dialect = connection.dialect.name
+        if self.dialect not in _EXISTS:
+            raise JournalError(f"a journal works with SQLite and PostgreSQL, not with {self.dialect}")
+        if self.dialect == "postgresql":
+            connection = connection.execution_options(isolation_level="READ COMMITTED")
+        self._connection = connection
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        if self.dialect == "sqlite":  # the PRAGMA works outside of transactions alone
+            pooled = self._connection.connection
+            if getattr(pooled.driver_connection, "in_transaction", False):
+                raise JournalError("the engine's pool shares a connection that is in a transaction: use another pool")
+            with contextlib.closing(pooled.cursor()) as cursor:
+                cursor.execute("PRAGMA synchronous = FULL")
+        with self._connection.begin():
+            if self.dialect == "postgresql":
+                self.execute("SET LOCAL synchronous_commit = on", {})
+            yield
+
+    def execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
+        import sqlalchemy
+
+        result = self._connection.execute(sqlalchemy.text(text), parameters)
+        return [tuple(row) for row in result] if result.returns_rows else result.rowcount
 
 
 class Store:
-    """Runs statements. Thread-safe, and usable in a forked child.
+    """Runs statements. Thread-safe, and usable in a forked child if the engine is.
 
     Args:
         source: An SQLAlchemy Engine or AsyncEngine, or a function that returns a new connection of sqlite3 or psycopg.
+        asynchronous: Whether run_async() is used.
     """
 
-    def __init__(self, source: Any) -> None:
-        self._engine = source if hasattr(source, "connect") and hasattr(source, "dialect") else None
-        if self._engine is None and not callable(source):
+    def __init__(self, source: Any, asynchronous: bool) -> None:
+        self._is_engine = hasattr(source, "connect") and hasattr(source, "dialect")
+        self._is_async = hasattr(source, "sync_engine")
+        if self._is_async and not asynchronous:
+            raise TypeError("an AsyncEngine needs an AsyncJournal")
+        if not self._is_engine and (not callable(source) or hasattr(source, "cursor")):
             raise TypeError(
                 "a journal needs an SQLAlchemy engine, or a function that returns a new connection, such as"
                 " lambda: sqlite3.connect('charges.db')"
             )
         self._source = source
-        self._free: list[tuple[int, Any]] = []  # (process, connection)
-        self._lock = threading.Lock()
         self._ready = False
         self._shift: float | None = None  # SQLite: from the time since boot to the time of day, in seconds
 
     def run(self, statement: Sql) -> Any:
         """Run the statement; returns its rows, or how many rows it changed."""
-        try:
-            if self._engine is not None:
-                with self._engine.connect() as connection:
+        with _explained(statement):
+            if self._is_engine:
+                with self._source.connect() as connection:
                     return self._perform(_EngineSession(connection), statement)
-            connection = self._take()
-            try:
-                result = self._perform(_DriverSession(connection), statement)
-            except BaseException:
-                with contextlib.suppress(Exception):
-                    connection.close()
-                raise
-            with self._lock:
-                self._free.append((os.getpid(), connection))
-            return result
-        except JournalError:
-            raise
-        except Exception as error:
-            raise JournalError(_reason(error)) from error
+            connection = self._source()
+            session = _DriverSession(connection)  # if it refuses the connection, this stays open
+            with contextlib.closing(connection):
+                return self._perform(session, statement)
 
     async def run_async(self, statement: Sql) -> Any:
         """run() for asyncio: in a thread, or on an AsyncEngine."""
-        if self._engine is None or not hasattr(self._engine, "sync_engine"):
+        if not self._is_async:
             return await asyncio.to_thread(self.run, statement)
-        try:
-            async with self._engine.connect() as connection:
+        with _explained(statement):
+            async with self._source.connect() as connection:
                 return await connection.run_sync(lambda inner: self._perform(_EngineSession(inner), statement))
-        except JournalError:
-            raise
-        except Exception as error:
-            raise JournalError(_reason(error)) from error
 
-    def close(self) -> None:
-        """Close the connections that are not in use."""
-        with self._lock:
-            free, self._free = self._free, []
-        for process, connection in free:
-            if process == os.getpid():
-                connection.close()
-
-    def _take(self) -> Any:
-        with self._lock:
-            while self._free:
-                process, connection = self._free.pop()
-                if process == os.getpid():
-                    return connection
-        return self._source()
-
-    def _perform(self, session: _Session, statement: Sql) -> Any:
-        session.refuse_foreign_transaction()
+    def _perform(self, session: _DriverSession | _EngineSession, statement: Sql) -> Any:
         if not self._ready:
             self._prepare(session)
             self._ready = True
         try:
-            with session.transaction():
-                return session.execute(self._dated(session, statement.text), statement.parameters)
+            with session.transaction():  # the time is read after SQLite's lock was awaited
+                return session.execute(self._dated(session.dialect, statement.text), statement.parameters)
         except Exception as error:
-            if _is_a(error, "IntegrityError"):  # a unique index: another process or another key was faster
+            if _is_duplicate(error):  # another process or another key was faster
                 return 0
             raise
 
-    def _dated(self, session: _Session, text: str) -> str:
-        if "{now}" not in text:
-            return text
-        now = _NOW.get(session.dialect)
-        if now is None:
-            now = repr(time.time() if self._shift is None else _since_boot() + self._shift)
-        return text.replace("{now}", now)
+    def _dated(self, dialect: str, text: str) -> str:
+        here = time.time() if self._shift is None else _since_boot() + self._shift
+        return text.replace("{now}", _NOW.get(dialect, repr(here)))
 
-    def _prepare(self, session: _Session) -> None:
+    def _prepare(self, session: _DriverSession | _EngineSession) -> None:
         """Make the tables unless they exist, and check their version."""
-        if session.dialect == "sqlite" and not session.execute("PRAGMA database_list", {})[0][2]:
+        if session.dialect == "sqlite" and not _alone(session, "PRAGMA database_list")[0][2]:
             raise JournalError("a journal in memory survives nothing: give it a database file")
-        version: Any = []
-        try:
-            with session.transaction():
-                version = session.execute(table.READ_NOTE, {"account": "", "name": "version"})
-        except Exception as error:
-            if not _is_a(error, "OperationalError") and not _is_a(error, "ProgrammingError"):
-                raise
-        if not version:
+        note = {"account": "", "name": "version"}
+        if not _alone(session, _EXISTS[session.dialect])[0][0] or not _alone(session, table.READ_NOTE, note):
             with session.transaction():
                 if session.dialect == "postgresql":
                     session.execute(f"SELECT pg_advisory_xact_lock({_LOCK})", {})
                 for text in table.SCHEMA:
                     session.execute(text, {})
-                version = session.execute(table.READ_NOTE, {"account": "", "name": "version"})
-        if version[0][0] != table.VERSION:
+        version = _alone(session, table.READ_NOTE, note)[0][0]
+        if version != table.VERSION:
             raise JournalError(
-                f"the journal's tables have version {version[0][0]}, and this billcore knows version {table.VERSION}:"
+                f"the journal's tables have version {version}, and this billcore knows version {table.VERSION}:"
                 " use one version of billcore for all processes"
             )
         if session.dialect == "sqlite" and (boot := _boot()):
-            # The processes of a host agree on a clock that does not jump until the next boot.
+            # The processes of a host agree on a clock that does not jump until the next boot. It does not begin before
+            # the last change, so that a wrong time of day at the boot moves no deadline into the far future.
             note = {"account": "", "name": f"boot {boot}"}
-            with session.transaction():
-                session.execute(table.NOTE, {**note, "value": repr(time.time() - _since_boot())})
-                self._shift = float(session.execute(table.READ_NOTE, note)[0][0])
+            if not _alone(session, table.READ_NOTE, note):
+                latest = _alone(session, "SELECT max(changed) FROM billcore_charges")[0][0] or 0
+                _alone(session, table.NOTE, {**note, "value": repr(max(time.time(), latest) - _since_boot())})
+            self._shift = float(_alone(session, table.READ_NOTE, note)[0][0])
 
 
-class _Session:
-    """One connection while a statement runs."""
-
-    dialect: str
-
-    def refuse_foreign_transaction(self) -> None:
-        raise NotImplementedError
-
-    def transaction(self) -> contextlib.AbstractContextManager[object]:
-        raise NotImplementedError
-
-    def execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
-        raise NotImplementedError
+def _alone(session: _DriverSession | _EngineSession, text: str, parameters: Mapping[str, Any] | None = None) -> Any:
+    """Runs the statement in a transaction of its own."""
+    with session.transaction():
+        return session.execute(text, parameters or {})
 
 
-class _DriverSession(_Session):
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-        module = type(connection).__module__.partition(".")[0]
-        self.dialect = "postgresql" if module.startswith("psycopg") else "sqlite"
-        if module not in ("sqlite3", "psycopg", "psycopg2"):
-            raise TypeError(
-                f"a journal takes connections of sqlite3 or psycopg, not of {module}: use an SQLAlchemy engine"
-            )
-
-    def refuse_foreign_transaction(self) -> None:
-        if self.dialect == "sqlite":
-            busy = self._connection.in_transaction
-        else:
-            busy = self._connection.info.transaction_status != 0
-        if busy:
-            raise JournalError(
-                "the connection is in a transaction: give the journal a function that returns new connections"
-            )
-
-    @contextlib.contextmanager
-    def transaction(self) -> Any:
-        cursor = self._connection.cursor()
-        if self.dialect == "sqlite":
-            cursor.execute("PRAGMA synchronous = FULL")
-            cursor.execute("BEGIN IMMEDIATE")
-        else:
-            if self._connection.autocommit:
-                cursor.execute("BEGIN")
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on")
-        try:
-            yield
-        except BaseException:
-            cursor.execute("ROLLBACK")
-            raise
-        cursor.execute("COMMIT")
-
-    def execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
-        cursor = self._connection.cursor()
-        if self.dialect == "postgresql":
-            text = _NAMED.sub(r"%(\1)s", text)
-        cursor.execute(text, dict(parameters))
-        return cursor.rowcount if cursor.description is None else cursor.fetchall()
+@contextlib.contextmanager
+def _explained(statement: Sql) -> Iterator[None]:
+    """Turns every error into a JournalError about the statement's key."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, JournalError):
+            raise JournalError(_reason(error), key=statement.parameters.get("key", "")) from error
+        error.key = statement.parameters.get("key", "")
+        raise
 
 
-class _EngineSession(_Session):
-    def __init__(self, connection: Any) -> None:
-        from sqlalchemy import text
-
-        self._text = text
-        self.dialect = connection.dialect.name
-        if self.dialect not in ("sqlite", "postgresql"):
-            raise JournalError(f"a journal works with SQLite and PostgreSQL, not with {self.dialect}")
-        level = "READ COMMITTED" if self.dialect == "postgresql" else "SERIALIZABLE"
-        self._connection = connection.execution_options(isolation_level=level)
-
-    def refuse_foreign_transaction(self) -> None:
-        return  # the engine gives a connection of its own
-
-    @contextlib.contextmanager
-    def transaction(self) -> Any:
-        with self._connection.begin():
-            durable = "PRAGMA synchronous = FULL" if self.dialect == "sqlite" else "SET LOCAL synchronous_commit = on"
-            self._connection.execute(self._text(durable))
-            yield
-
-    def execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
-        result = self._connection.execute(self._text(text), parameters)
-        return [tuple(row) for row in result] if result.returns_rows else result.rowcount
-
-
-def _is_a(error: Exception, name: str) -> bool:
-    return any(kind.__name__ == name for kind in type(error).__mro__)
+def _is_duplicate(error: Exception) -> bool:
+    """Whether a unique index refused the statement."""
+    error = getattr(error, "orig", None) or error
+    code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
+    return code == "23505" or str(error).startswith("UNIQUE constraint failed")
 
 
 def _reason(error: Exception) -> str:
     text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
     if "database is locked" in text:
         return "the journal's database file is locked, maybe by a transaction of your own: end it, then call again"
+    if "closed database" in text or "connection is closed" in text:
+        return f"{text.rstrip('.')}: give the journal a function that returns a new connection each time"
     return f"the journal's database failed: {text or type(error).__name__}"
 
 

@@ -1,0 +1,284 @@
+"""Every way to give the journal a database; threads, forks, and a server that restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import multiprocessing
+import sqlite3
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from psycopg.rows import dict_row
+from sqlalchemy.ext.asyncio import create_async_engine
+
+import billcore
+from billcore.journal import ChargeInProgressError, Journal, JournalError
+from billcore.testing import Sandbox
+from support.postgres import Postgres
+from support.waiting import GENEROUS
+
+from .support import CHARGE, Database, PostgresDatabase, Scene, SqliteDatabase, opened
+
+Source = Callable[[Database], Any]
+
+
+def by_function(**options: Any) -> Source:
+    """A function whose connections have these options."""
+
+    def source(database: Database) -> Any:
+        if isinstance(database, SqliteDatabase):
+            return lambda: sqlite3.connect(database.where(), timeout=30, **options)
+        return lambda: psycopg.connect(database.where(), **options)
+
+    return source
+
+
+def with_rows(row_factory: Any, text_factory: Any = str) -> Source:
+    def source(database: Database) -> Any:
+        def connect() -> sqlite3.Connection:
+            connection = sqlite3.connect(database.where())
+            connection.row_factory, connection.text_factory = row_factory, text_factory
+            return connection
+
+        return connect
+
+    return source
+
+
+def by_engine(begins: bool = False, **options: Any) -> Source:
+    """begins: SQLAlchemy's recipe for SQLite, which sends BEGIN itself."""
+
+    def source(database: Database) -> Any:
+        engine = sqlalchemy.create_engine(database.url(), **options)
+        if begins:
+            sqlalchemy.event.listen(engine, "connect", lambda raw, _: setattr(raw, "isolation_level", None))
+            sqlalchemy.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        return engine
+
+    return source
+
+
+class Connection(sqlite3.Connection):
+    """A subclass, as profilers make one."""
+
+
+def to_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
+    return {name[0]: value for name, value in zip(cursor.description, row, strict=True)}
+
+
+SQLITE: dict[str, Source] = {
+    "function": by_function(),
+    "isolation_level=None": by_function(isolation_level=None),
+    "subclass": by_function(factory=Connection),
+    "Row": with_rows(sqlite3.Row),
+    "dict": with_rows(to_dict),
+    "bytes": with_rows(None, bytes),
+    "engine": by_engine(),
+    "engine that begins": by_engine(begins=True),
+    "AUTOCOMMIT": by_engine(isolation_level="AUTOCOMMIT"),
+    "StaticPool": by_engine(poolclass=sqlalchemy.StaticPool),
+}
+POSTGRES: dict[str, Source] = {
+    "function": by_function(),
+    "autocommit": by_function(autocommit=True),
+    "dict_row": by_function(row_factory=dict_row),
+    "client cursor": by_function(cursor_factory=psycopg.ClientCursor),
+    "engine": by_engine(),
+    "AUTOCOMMIT": by_engine(isolation_level="AUTOCOMMIT"),
+    "SERIALIZABLE": by_engine(isolation_level="SERIALIZABLE"),
+}
+ASYNC: dict[str, Source] = {
+    "asyncpg": lambda database: create_async_engine(database.url(asynchronous=True)),
+    "asyncpg AUTOCOMMIT": lambda database: create_async_engine(
+        database.url(asynchronous=True), isolation_level="AUTOCOMMIT"
+    ),
+    "psycopg": lambda database: create_async_engine(database.url()),
+}
+
+
+def forms(database: str, sources: dict[str, Source]) -> list[Any]:
+    return [pytest.param(database, source, id=f"{database} {name}") for name, source in sources.items()]
+
+
+BLOCKING = [*forms("sqlite", SQLITE), *forms("postgresql", POSTGRES)]
+each_form = pytest.mark.parametrize(("database", "source"), BLOCKING, indirect=["database"])
+each_async_form = pytest.mark.parametrize(
+    ("database", "source"), [*BLOCKING, *forms("postgresql", ASYNC)], indirect=["database"]
+)
+
+
+async def life(scene: Scene, call: Callable[..., Coroutine[Any, Any, Any]]) -> None:
+    """All that a journal does, by a function that calls the method with this name."""
+    given: dict[str, Any] = {"product_id": scene.product, "amount": 1500}
+    subscription = scene.subscription
+
+    def fault(kind: Any, **options: Any) -> None:
+        scene.control.fault(kind, method="POST", path=CHARGE, **options)
+
+    order = await call("charge", "plain", subscription, **given)
+    assert await call("charge", "plain", subscription, **given) == order and order.total == 1500
+    fault("status", status=422)
+    with pytest.raises(billcore.ValidationError):
+        await call("charge", "refused", subscription, **given)
+    fault("reset_after")
+    with pytest.raises(billcore.OutcomeUnknownError):
+        await call("charge", "lost", subscription, **given)
+    for key in ("new", "refused"):  # the unique index refuses an INSERT and an UPDATE
+        with pytest.raises(ChargeInProgressError, match="'lost'"):
+            await call("charge", key, subscription, **given)
+    assert [each.key for each in await call("open")] == ["lost"]
+    assert str((await call("charge", "lost", subscription, **given)).id) == scene.charges()[1]["order_id"]
+    fault("reset_before")
+    with pytest.raises(billcore.OutcomeUnknownError):
+        await call("charge", "asserted", subscription, description="größer 😀 :now % %s", **given)
+    scene.database.age(1000)
+    await call("resolve", "asserted", order_id=None)
+    await call("charge", "asserted", subscription, description="größer 😀 :now % %s", **given)
+    with pytest.raises(billcore.PaymentError):
+        await call("charge", "declined", scene.declining, **given)
+    with pytest.raises(billcore.PaymentError):
+        await call("charge", "declined", scene.declining, **given)
+    assert len(scene.charges()) == 3 and await call("open") == []
+
+
+@each_form
+def test_a_journal(scene: Scene, source: Source) -> None:
+    journal = Journal(source(scene.database), scene.client, settle=60)
+
+    async def call(name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(journal, name)(*args, **kwargs)
+
+    asyncio.run(life(scene, call))
+
+
+@each_async_form
+def test_an_async_journal(scene: Scene, source: Source) -> None:
+    async def main() -> None:
+        async with opened(scene, source(scene.database)) as journal:
+            await life(scene, lambda name, *args, **kwargs: getattr(journal, name)(*args, **kwargs))
+
+    asyncio.run(main())
+
+
+def test_every_commit_is_durable(scene: Scene) -> None:
+    """Even if the database's default is faster."""
+    if isinstance(scene.database, SqliteDatabase):
+        said: list[str] = []
+
+        def connect() -> Any:
+            connection = scene.database.connect()
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.set_trace_callback(said.append)
+            return connection
+
+        scene.charge(Journal(connect, scene.client), "function")
+        scene.charge(Journal(sqlalchemy.create_engine("sqlite://", creator=connect), scene.client), "engine")
+        writes = [each for each in said if not each.startswith(("SELECT", "COMMIT", "ROLLBACK"))]
+        for before, write in itertools.pairwise(writes):
+            if write.startswith("BEGIN"):
+                assert before == "PRAGMA synchronous = FULL"
+        assert sum(each.startswith("BEGIN") for each in writes) >= 4
+        return
+    scene.journal().open()
+    scene.database.execute("CREATE TABLE seen (setting text)")
+    scene.database.execute(
+        "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$"
+    )
+    scene.database.execute(
+        "CREATE TRIGGER note BEFORE INSERT OR UPDATE ON billcore_charges FOR EACH ROW EXECUTE FUNCTION note()"
+    )
+    scene.database.execute(f"ALTER DATABASE {scene.database.name} SET synchronous_commit = off")
+    for name, source in (POSTGRES | {"engine": by_engine()}).items():
+        scene.charge(Journal(source(scene.database), scene.client), name)
+    assert scene.database.execute("SELECT setting, count(*) FROM seen GROUP BY 1") == [("on", 2 * len(POSTGRES))]
+
+
+def test_threads_share_a_journal(scene: Scene) -> None:
+    """Also if sqlite3 allows a connection only in the thread that made it, which is its default."""
+    journal = scene.journal()
+    products = [scene.control.create_product(f"p{n}", type="one_time")["id"] for n in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda product: scene.charge(journal, f"k{product}", product_id=product), products))
+        list(pool.map(lambda product: scene.charge(journal, f"k{product}", product_id=product), reversed(products)))
+    assert len(scene.charges()) == 6
+
+
+@pytest.mark.parametrize("form", ["function", "engine"])
+def test_a_forked_child_and_its_parent(scene: Scene, form: str) -> None:
+    source = {"function": by_function(), "engine": by_engine()}[form](scene.database)
+    journal = Journal(source, scene.client, settle=60)
+    scene.charge(journal, "before")
+
+    def child() -> None:
+        if form == "engine":
+            source.dispose(close=False)
+        assert scene.charge(journal, "before").total == 1500
+        scene.charge(journal, "child")
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(GENEROUS)
+    assert process.exitcode == 0
+    scene.charge(journal, "child")
+    scene.charge(journal, "parent")
+    assert len(scene.charges()) == 3
+
+
+def test_what_is_no_database(scene: Scene) -> None:
+    engine = create_async_engine("postgresql+asyncpg://localhost/none")
+    with contextlib.closing(scene.database.connect()) as connection:
+        for wrong in ("charges.db", None, connection):
+            with pytest.raises(TypeError, match="function that returns a new connection"):
+                Journal(wrong, scene.client)
+        with pytest.raises(TypeError, match="AsyncJournal"):
+            Journal(engine, scene.client)
+        with pytest.raises(JournalError, match="not a str: use an SQLAlchemy engine"):
+            Journal(lambda: "connection", scene.client).open()
+        connection.execute("CREATE TABLE own (n int)")
+        connection.execute("INSERT INTO own VALUES (1)")
+        with pytest.raises(JournalError, match="a function that returns a new connection each time"):
+            Journal(lambda: connection, scene.client).open()
+        connection.rollback()
+    with contextlib.closing(scene.database.connect()) as connection:
+        shared = Journal(lambda: connection, scene.client)
+        with pytest.raises(JournalError, match="a function that returns a new connection each time"):
+            scene.charge(shared)
+    assert scene.sent() == 0
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_pool_that_shares_the_callers_transaction(scene: Scene) -> None:
+    engine = sqlalchemy.create_engine(scene.database.url(), poolclass=sqlalchemy.StaticPool)
+    with engine.connect() as connection:
+        connection.execute(sqlalchemy.text("CREATE TABLE own (n int)"))
+        connection.execute(sqlalchemy.text("INSERT INTO own VALUES (1)"))
+        with pytest.raises(JournalError, match="use another pool"):
+            scene.charge(Journal(engine, scene.client))
+        connection.rollback()
+    assert scene.database.execute("SELECT * FROM own") == [] and scene.sent() == 0
+    engine.dispose()
+
+
+def test_a_server_that_restarts(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A connection function recovers at once."""
+    server = Postgres(tmp_path_factory.mktemp("pg"))
+    account = sandbox.new_account()
+    try:
+        with billcore.Client(base_url=account.base_url, api_key=account.api_key) as client:
+            scene = Scene(PostgresDatabase(server), account, client)
+            journal = scene.journal()
+            scene.charge(journal)
+            server.kill()
+            with pytest.raises(JournalError, match="the journal's database failed: connection"):
+                scene.charge(journal)
+            server.start()
+            assert scene.charge(journal).total == 1500 and len(scene.charges()) == 1
+    finally:
+        server.close()

@@ -1,0 +1,157 @@
+"""Charges whose task is cancelled, or whose process gets Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from billcore.journal import AsyncJournal, _table
+from support.children import child_environment
+from support.waiting import GENEROUS, until, until_awaited
+
+from .support import CHARGE, Database, Scene, opened
+
+Source = Callable[[Database], Any]
+
+
+async def stopped_at(journal: AsyncJournal, statement: str, scene: Scene, cancels: int) -> None:
+    """Cancels a charge while it runs this statement, so many times."""
+    reached, go = asyncio.Event(), asyncio.Event()
+    run = journal._store.run_async
+
+    async def run_slowly(sql: Any) -> Any:
+        if sql.text == statement:
+            reached.set()
+            await go.wait()
+        return await run(sql)
+
+    journal._store.run_async = run_slowly  # type: ignore[assignment,method-assign]
+    task = asyncio.create_task(journal.charge("k", scene.subscription, product_id=scene.product, amount=1500))
+    await reached.wait()
+    for _ in range(cancels):
+        task.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    journal._store.run_async = run  # type: ignore[method-assign]
+
+
+def by_function(database: Database) -> Any:
+    return database.connect
+
+
+def asyncpg(database: Database) -> Any:
+    return create_async_engine(database.url(asynchronous=True))
+
+
+CANCELLED = {
+    "first read": (_table.READ, "none", 0),
+    "before the send": (_table.INTEND, "not_sent", 0),
+    "after the answer": (_table.CERTAIN, "charged", 1),
+}
+each_form = pytest.mark.parametrize(
+    ("database", "source"),
+    [
+        pytest.param("sqlite", by_function, id="sqlite function"),
+        pytest.param("postgresql", by_function, id="postgresql function"),
+        pytest.param("postgresql", asyncpg, id="postgresql asyncpg"),
+    ],
+    indirect=["database"],
+)
+
+
+@each_form
+@pytest.mark.parametrize("cancels", [1, 5])
+@pytest.mark.parametrize("where", CANCELLED)
+def test_a_task_is_cancelled_during_a_statement(scene: Scene, source: Source, where: str, cancels: int) -> None:
+    """The statement goes on, the charge does not; anyio cancels again and again."""
+    statement, state, sent = CANCELLED[where]
+
+    async def main() -> None:
+        async with opened(scene, source(scene.database)) as journal:
+            await stopped_at(journal, statement, scene, cancels)
+            assert scene.database.state("k") == state and scene.sent() == sent
+            await journal.charge("k", scene.subscription, product_id=scene.product, amount=1500)
+
+    asyncio.run(main())
+    assert len(scene.charges()) == 1
+
+
+@each_form
+def test_a_task_is_cancelled_during_the_request(scene: Scene, source: Source) -> None:
+    async def main() -> None:
+        async with opened(scene, source(scene.database)) as journal:
+            scene.control.fault("delay", method="POST", path=CHARGE, delay=60)
+            task = asyncio.create_task(journal.charge("k", scene.subscription, product_id=scene.product, amount=1500))
+            await until_awaited(scene.sent)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError) as raised:
+                await task
+            assert "it may or may not have happened" in raised.value.__notes__[0]
+            assert scene.database.state("k") == "unknown"
+            await journal.charge("k", scene.subscription, product_id=scene.product, amount=1500)
+
+    asyncio.run(main())
+    assert len(scene.charges()) == 1 and scene.sent() == 1
+
+
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("statement", [_table.INTEND, _table.CERTAIN], ids=["intend", "outcome"])
+def test_ctrl_c_during_a_statement(scene: Scene, statement: str, committed: bool) -> None:
+    journal = scene.journal()
+    run = journal._store.run
+
+    def interrupted(sql: Any) -> Any:
+        if sql.text != statement:
+            return run(sql)
+        if committed:
+            run(sql)
+        raise KeyboardInterrupt
+
+    journal._store.run = interrupted  # type: ignore[assignment,method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        scene.charge(journal)
+    assert scene.sent() == (statement == _table.CERTAIN)
+    scene.database.age(1000)
+    scene.charge(scene.journal())
+    assert len(scene.charges()) == 1 and scene.sent() == 1
+
+
+INTERRUPTED = """
+import signal, sqlite3, sys, billcore
+from billcore.journal import Journal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+url, key, file, subscription, product = sys.argv[1:]
+journal = Journal(lambda: sqlite3.connect(file), billcore.Client(base_url=url, api_key=key))
+try:
+    journal.charge("k", subscription, product_id=int(product), amount=1500)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_ctrl_c_during_the_request(scene: Scene) -> None:
+    scene.control.fault("delay", method="POST", path=CHARGE, delay=60)
+    arguments = [scene.account.base_url, scene.account.api_key, scene.database.where()]
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, *arguments, scene.subscription, str(scene.product)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=child_environment(),
+    )
+    until(scene.sent)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=GENEROUS)[0] == "interrupted\n"
+    assert scene.database.state("k") == "unknown"
+    scene.charge(scene.journal())
+    assert len(scene.charges()) == 1 and scene.sent() == 1
