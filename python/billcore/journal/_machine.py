@@ -199,9 +199,12 @@ class Machine:
             return pages.__anext__() if hasattr(pages, "__anext__") else next(pages)
 
         page = yield Call(first_page)
-        date = page.response_info.headers.get("date")
-        service = host if date is None else parsedate_to_datetime(date)
-        since = min(host, service) - timedelta(seconds=self._skew)
+        try:
+            service = parsedate_to_datetime(page.response_info.headers["date"])
+        except (KeyError, ValueError):
+            service = host
+        # A whole second, because the look-up rounds down: it must not go further back than the baseline.
+        since = (min(host, service.astimezone(UTC)) - timedelta(seconds=self._skew)).replace(microsecond=0)
         orders = page.items
         if page.current_page < page.total_pages and not (orders and orders[-1].created_at < since):
             orders = yield Call(_look_up(subscription, product, since))
@@ -244,13 +247,16 @@ class Machine:
         order: Order | None = None
         caught: BaseException | None = None
         result: dict[str, str | None]
-        left = self._timeout - (time.monotonic() - begun)
-        try:
+
+        def call(client: Any) -> Any:
+            left = begun + self._timeout - time.monotonic()
             if left <= 0:
-                raise JournalError(
-                    f"the charge {self._key!r} was not sent: its time was over; call again", key=self._key
-                )
-            answered = yield Call(_charge(self._wanted, left))
+                raise JournalError(f"{self._key!r} was not sent: its time was over; call again", key=self._key)
+            wanted = dict(self._wanted)
+            return client.subscriptions.charge(wanted.pop("subscription"), **wanted, timeout=left)
+
+        try:
+            answered = yield Call(call)
             result = {"to": "charged", "order_id": str(answered.id), "answer": dump_order(answered)}
             order = answered
         except GeneratorExit:
@@ -260,6 +266,8 @@ class Machine:
             result = {"to": _state_after(error, certain), "order_id": None, "answer": dump_error(error)}
         unsure = result["to"] in ("unknown", "unread")
         try:
+            if order is not None:
+                yield from self._check_sum(order)
             changed = yield Sql(table.UNCERTAIN if unsure else table.CERTAIN, where | result)
         except JournalError as error:
             if order is None:
@@ -279,8 +287,8 @@ class Machine:
                 raise ChargePendingError(text, key=self._key, retry_after=0) from caught
             raise caught
         if not changed:
+            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # if another key has the order: never send again
             yield from self._refuse_other(order)
-        yield from self._check_sum(order)
         return order
 
     def _refuse_other(self, order: Order) -> Steps:
@@ -349,7 +357,10 @@ class Machine:
             orders = yield Call(_look_up(self._wanted["subscription"], self._wanted["product_id"], since))
             possible = [order for order in orders if str(order.id) not in known and self._fits(order)]
         except BillcoreError as error:
-            text = f"whether {self._key!r} was charged could not be looked up ({error}): call again with the same key"
+            text = (
+                f"whether {self._key!r} was charged could not be looked up ({error}): call again with the same key, or"
+                " find out at the service and call resolve()"
+            )
             raise ChargePendingError(text, key=self._key) from error
         fitting = []
         for order in possible:
@@ -366,11 +377,6 @@ class Machine:
     def _adopt(self, row: Row, order: Order) -> Steps:
         more = {"order_id": str(order.id), "answer": dump_order(order)}
         return (yield Sql(table.ADOPT, self._at(row) | more))
-
-
-def _charge(wanted: dict[str, Any], timeout: float) -> Callable[[Any], Any]:
-    arguments = {name: wanted[name] for name in ("product_id", "amount", "quantity", "vat", "description")}
-    return lambda client: client.subscriptions.charge(wanted["subscription"], **arguments, timeout=timeout)
 
 
 def _look_up(subscription: str, product: int, since: datetime) -> Callable[[Any], Any]:

@@ -47,11 +47,13 @@ INTEND_AGAIN = f"""UPDATE billcore_charges SET state = 'sending', attempt = atte
   since = :since, deadline = {{now}} + :timeout, answer = NULL, changed = {{now}} WHERE {_THIS}"""
 LAPSE = f"""UPDATE billcore_charges SET state = 'unknown', uncertain = deadline, changed = {{now}}
   WHERE {_THIS} AND deadline <= {{now}}"""
-# The outcome of an attempt that was sent. Another process may have found meanwhile that its deadline is past.
-_SENT = "account = :account AND key = :key AND state IN ('sending', 'unknown') AND attempt = :attempt"
+# The outcome of an attempt that was sent. Meanwhile another process may have found that its deadline is past, and a
+# person may have asserted that nothing was charged: an answer is right even then.
+_ATTEMPT = "account = :account AND key = :key AND attempt = :attempt"
 CERTAIN = f"""UPDATE billcore_charges SET state = :to, order_id = :order_id, answer = :answer, changed = {{now}}
-  WHERE {_SENT}"""
-UNCERTAIN = f"""UPDATE billcore_charges SET state = :to, uncertain = deadline, changed = {{now}} WHERE {_SENT}"""
+  WHERE {_ATTEMPT} AND state IN ('sending', 'unknown', 'not_sent')"""
+UNCERTAIN = f"""UPDATE billcore_charges SET state = :to, uncertain = deadline, changed = {{now}}
+  WHERE {_ATTEMPT} AND state IN ('sending', 'unknown')"""
 ADOPT = f"""UPDATE billcore_charges SET state = 'charged', order_id = :order_id, answer = :answer, changed = {{now}}
   WHERE {_THIS}"""
 DECLINE = f"UPDATE billcore_charges SET state = 'declined', changed = {{now}} WHERE {_THIS}"

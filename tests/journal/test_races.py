@@ -1,0 +1,358 @@
+"""Two calls of charge() that overlap: their steps are run by hand, on real databases and a sandbox.
+
+A step is one statement or one request. So each order of the steps is one in which two processes can run. The tests
+try all orders with a few changes from one call to the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+import billcore
+from billcore.journal import AmbiguousChargeError, Journal, JournalError, _machine, _table
+
+from .support import CHARGE, Scene, SqliteDatabase
+
+DEADLINE, SETTLE = 30.0, 60.0
+PAST = 1000.0  # seconds: beyond every deadline and settle
+SWITCHES = {"sqlite": 4, "postgresql": 2}  # PostgreSQL takes several times as long
+# Steps that read what no other step here changes: an order of steps that differs in them alone is not another one.
+FIXED = (_table.READ_NOTE,)
+
+
+class Actor:
+    """One call of charge(), made step by step."""
+
+    def __init__(self, race: Race, key: str) -> None:
+        self._journal = race.journal
+        self._steps = race.steps(key)
+        self._next: Any = next(self._steps)
+        self.order: billcore.Order | None = None
+        self.error: BaseException | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self._next is None
+
+    def step(self) -> None:
+        """Runs the next statement or request."""
+        now, self._next = self._next, None
+        try:
+            try:
+                if isinstance(now, _machine.Sql):
+                    result = self._journal._store.run(now)
+                else:
+                    result = now.function(self._journal._client)
+            except Exception as error:
+                self._next = self._steps.throw(error)
+            else:
+                self._next = self._steps.send(result)
+        except StopIteration as end:
+            self.order = end.value
+        except Exception as error:
+            self.error = error
+        if isinstance(self._next, _machine.Sql) and self._next.text in FIXED:
+            self.step()
+
+    def finish(self) -> None:
+        while not self.ended:
+            self.step()
+
+
+class Race:
+    """A journal whose calls are made step by step, and whose clocks the test moves."""
+
+    def __init__(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.scene = scene
+        self._keys = itertools.count(1)
+        self._passed = 0.0
+        monkeypatch.setattr(_machine, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + self._passed))
+        engine = sqlalchemy.create_engine(scene.database.url())  # does not connect for each statement
+        self.switches = SWITCHES[engine.dialect.name]
+        self.journal = Journal(engine, scene.client, settle=SETTLE, timeout=DEADLINE)
+        self.journal.open()  # makes the tables
+
+    def new_key(self) -> str:
+        return f"k{next(self._keys)}"
+
+    def steps(self, key: str) -> _machine.Steps:
+        given = {"product_id": self.scene.product, "amount": 1500, "quantity": None, "vat": None}
+        return self.journal._charge(key, self.scene.subscription, **given, description=key)
+
+    def passes(self, seconds: float) -> None:
+        """Lets time pass for all processes and the database."""
+        self._passed += seconds
+        self.scene.database.age(seconds)
+
+    def settle(self, key: str) -> str | None:
+        """Calls again with the key until the charge is settled; returns the id of its order, None after a 402."""
+        for _ in range(5):
+            self.passes(PAST)
+            actor = Actor(self, key)
+            actor.finish()
+            if actor.order is not None:
+                return str(actor.order.id)
+            if isinstance(actor.error, billcore.PaymentError):
+                return None
+        raise AssertionError(f"{key} is not settled: {actor.error!r}")
+
+    def orders(self) -> dict[str, list[str]]:
+        """The ids of the orders that the service made, by key."""
+        made: dict[str, list[str]] = {}
+        for effect in self.scene.charges():
+            order = self.scene.client.orders.get(effect["order_id"])
+            made.setdefault(str(order.metadata["description"]), []).append(str(order.id))
+        return made
+
+
+@pytest.fixture
+def race(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Iterator[Race]:
+    if not isinstance(scene.database, SqliteDatabase):
+        yield Race(scene, monkeypatch)
+        return
+    memory = Path("/dev/shm")  # a commit to a disk takes much longer
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        scene.database.file = Path(folder) / "charges.db"
+        yield Race(scene, monkeypatch)
+
+
+def each_order_of_steps(play: Callable[[], tuple[Actor, Actor]], switches: int) -> Iterator[str]:
+    """Runs two new actors in each order of their steps; the first step is always the first actor's."""
+    turns: list[int] = [0]
+    while True:
+        actors = play()
+        taken: list[tuple[int, bool]] = []
+        while not all(actor.ended for actor in actors):
+            free = not any(actor.ended for actor in actors)
+            position = len(taken)
+            turn = turns[position] if free and position < len(turns) else int(actors[0].ended)
+            taken.append((turn, free))
+            actors[turn].step()
+        yield "".join(str(turn) for turn, _ in taken)
+        order = [turn for turn, _ in taken]
+        flips = [
+            position
+            for position, (turn, free) in enumerate(taken)
+            if free and position > 0 and turn == 0 and _switches([*order[:position], 1]) <= switches
+        ]
+        if not flips:
+            return
+        turns = [*order[: flips[-1]], 1]
+
+
+def _switches(turns: list[int]) -> int:
+    return sum(one != other for one, other in itertools.pairwise(turns))
+
+
+def fresh(race: Race, key: str) -> None:
+    """The key was never used."""
+
+
+def not_sent(race: Race, key: str) -> None:
+    steps, race.journal._timeout = race.journal._timeout, 1e-6
+    Actor(race, key).finish()
+    race.journal._timeout = steps
+    assert race.scene.database.state(key) == "not_sent"
+
+
+def lost(race: Race, key: str) -> None:
+    """The order was made; its answer was lost."""
+    race.scene.control.fault("reset_after", method="POST", path=CHARGE)
+    Actor(race, key).finish()
+    assert race.scene.database.state(key) == "unknown"
+    race.passes(PAST)
+
+
+def empty(race: Race, key: str) -> None:
+    """Nothing was made; the answer was lost."""
+    race.scene.control.fault("reset_before", method="POST", path=CHARGE)
+    Actor(race, key).finish()
+    race.passes(PAST)
+
+
+def crashed(race: Race, key: str) -> None:
+    """The process ended before the request."""
+    actor = Actor(race, key)
+    while race.scene.database.state(key) == "none":
+        actor.step()
+    race.passes(PAST)
+
+
+def declined(race: Race, key: str) -> None:
+    """An attempt was lost, the next one was answered with 402."""
+    empty(race, key)
+    race.scene.control.fault("status", method="POST", path=CHARGE, status=402)
+    Actor(race, key).finish()
+    race.scene.database.execute(f"UPDATE billcore_charges SET state = 'refused' WHERE key = '{key}'")
+    race.passes(PAST)
+
+
+@pytest.mark.parametrize(
+    ("start", "fault"),
+    [
+        (fresh, None),
+        (fresh, "reset_after"),
+        (not_sent, None),
+        (lost, None),
+        (empty, None),
+        (empty, "reset_after"),
+        (crashed, None),
+        (declined, None),
+    ],
+)
+def test_two_calls_with_the_same_key(race: Race, start: Callable[[Race, str], None], fault: Any) -> None:
+    """fault: what happens to the next request that charges."""
+    key = ""
+
+    def play() -> tuple[Actor, Actor]:
+        nonlocal key
+        key = race.new_key()
+        start(race, key)
+        if fault is not None:
+            race.scene.control.fault(fault, method="POST", path=CHARGE)
+        return Actor(race, key), Actor(race, key)
+
+    found = {}
+    for turns in each_order_of_steps(play, race.switches):
+        found[key] = (turns, race.settle(key))
+    made = race.orders()
+    assert len(found) >= 10
+    for key, (turns, order) in found.items():
+        assert made.get(key, []) == ([] if order is None else [order]), turns
+        assert (order is None) == (start is declined)
+
+
+@pytest.mark.parametrize("faults", [(), ("reset_after", "reset_after"), ("reset_before", "reset_after")])
+def test_two_keys_of_one_product(race: Race, faults: tuple[Any, ...]) -> None:
+    """Equal amounts: only the rule of one open key keeps the orders apart."""
+    keys = ("", "")
+
+    def play() -> tuple[Actor, Actor]:
+        nonlocal keys
+        keys = (race.new_key(), race.new_key())
+        for fault in faults:
+            race.scene.control.fault(fault, method="POST", path=CHARGE)
+        return Actor(race, keys[0]), Actor(race, keys[1])
+
+    found = {}
+    for turns in each_order_of_steps(play, race.switches):
+        for key in keys * 4:  # a key may be blocked by the other one
+            race.passes(PAST)
+            actor = Actor(race, key)
+            actor.finish()
+            if actor.order is not None:
+                found[key] = (turns, str(actor.order.id))
+        assert {*keys} <= found.keys(), turns
+    made = race.orders()
+    assert len(found) > 20
+    for key, (turns, order) in found.items():
+        assert made[key] == [order], turns
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "lost before": {"kind": "reset_before"},
+    "lost after": {"kind": "reset_after"},
+    "half an answer": {"kind": "half_body"},
+    "500 after the work": {"kind": "status", "status": 500, "effect": True},
+    "unreadable": {"kind": "status", "status": 200, "effect": True, "body": "{", "content_type": "application/json"},
+    "422": {"kind": "status", "status": 422},
+    "402": {"kind": "status", "status": 402},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_one_call_is_stopped_before_each_step(race: Race, fault: str) -> None:
+    """The other process calls at once, after the deadline, and after settle. Then the first one goes on, or never."""
+    found = {}
+    for passed, goes_on in itertools.product((0.0, DEADLINE + 1, PAST), (True, False)):
+        for before in itertools.count():
+            key = race.new_key()
+            if FAULTS[fault]:
+                race.scene.control.fault(**FAULTS[fault], method="POST", path=CHARGE)
+            first = Actor(race, key)
+            for _ in range(before):
+                if not first.ended:
+                    first.step()
+            if first.ended:
+                race.settle(key)
+                break
+            race.passes(passed)
+            for _ in range(2):
+                Actor(race, key).finish()
+            if goes_on:
+                first.finish()
+            found[key] = (passed, goes_on, before, race.settle(key))
+    made = race.orders()
+    assert len(found) >= 6 * 5
+    for key, (*where, order) in found.items():
+        assert made.get(key, []) == ([] if order is None else [order]), where
+    assert fault == "402" or all(order is not None for *_, order in found.values())
+
+
+def test_an_answer_beats_what_a_person_asserted(race: Race) -> None:
+    """The process was stopped between the answer and its record; meanwhile a person asserted that nothing was made."""
+    first = Actor(race, "k")
+    while not race.scene.charges():
+        first.step()
+    race.passes(PAST)
+    assert race.journal.resolve("k", order_id=None) is None
+    first.finish()
+    assert race.scene.database.state("k") == "charged"
+    assert first.order is not None and race.settle("k") == str(first.order.id)
+    assert len(race.scene.charges()) == 1
+
+
+def test_an_order_that_another_key_has_already(race: Race) -> None:
+    """A person resolved another key with the order, while the process was stopped: it is never charged again."""
+    lost_key = race.new_key()
+    race.scene.control.fault("reset_before", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        race.scene.charge(race.journal, lost_key, subscription=race.scene.declining)
+    first = Actor(race, "k")
+    while not race.scene.charges():
+        first.step()
+    race.passes(PAST)
+    race.journal.resolve(lost_key, order_id=race.scene.charges()[0]["order_id"])
+    first.finish()
+    assert isinstance(first.error, AmbiguousChargeError) and "another" in str(first.error)
+    race.passes(PAST)
+    again = Actor(race, "k")
+    again.finish()
+    assert isinstance(again.error, JournalError) and race.scene.sent() == 2
+    assert race.scene.database.state("k") == "unread"
+
+
+def test_threads(scene: Scene) -> None:
+    """Sixteen threads, four keys of four products, one journal or one for each thread: one charge a key."""
+    products = [scene.product] + [scene.control.create_product(f"p{n}", type="one_time")["id"] for n in range(3)]
+    barrier = threading.Barrier(16)
+    shared = scene.journal()
+
+    def charge(number: int) -> str:
+        barrier.wait()
+        journal = shared if number % 2 else scene.journal()
+        which = number % 4
+        while True:
+            try:
+                return str(scene.charge(journal, f"k{which}", product_id=products[which]).id)
+            except JournalError as error:
+                assert "may be in flight" in str(error)
+                threading.Event().wait(0.01)
+
+    with ThreadPoolExecutor(16) as pool:
+        orders = Counter(pool.map(charge, range(16)))
+    assert list(orders.values()) == [4, 4, 4, 4]
+    assert sorted(orders) == sorted(each["order_id"] for each in scene.charges())
