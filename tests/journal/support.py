@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 import billcore
 from billcore.journal import AsyncJournal, Journal
@@ -17,6 +18,8 @@ from billcore.testing import SandboxAccount
 from support.postgres import Postgres
 
 CHARGE = "/subscription/*/order"
+PAST = 1000.0  # seconds: beyond every deadline and settle of the tests
+on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 _numbers = itertools.count(1)
 
 
@@ -52,6 +55,13 @@ class Database:
             f" changed = changed - {seconds}"
         )
 
+    def goes_down(self) -> None:
+        """From now on nobody can use the database."""
+        raise NotImplementedError
+
+    def comes_up(self) -> None:
+        raise NotImplementedError
+
     def state(self, key: str) -> str:
         rows = self.execute(f"SELECT state FROM billcore_charges WHERE key = '{key}'")
         return str(rows[0][0]) if rows else "none"
@@ -72,6 +82,13 @@ class SqliteDatabase(Database):
 
     def url(self, asynchronous: bool = False) -> str:
         return f"sqlite:///{self.file}"
+
+    def goes_down(self) -> None:
+        self._lock = sqlite3.connect(self.file)
+        self._lock.execute("BEGIN EXCLUSIVE")
+
+    def comes_up(self) -> None:
+        self._lock.close()
 
 
 class PostgresDatabase(Database):
@@ -94,6 +111,16 @@ class PostgresDatabase(Database):
         driver = "asyncpg" if asynchronous else "psycopg"
         return f"postgresql+{driver}://postgres@/{self.name}?host={self.server.host}&port={self.server.port}"
 
+    def goes_down(self) -> None:
+        self._allow("false")
+
+    def comes_up(self) -> None:
+        self._allow("true")
+
+    def _allow(self, allowed: str) -> None:
+        with psycopg.connect(self.conninfo("postgres"), autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {self.name} ALLOW_CONNECTIONS {allowed}")
+
 
 class Scene:
     """A journal on a database, and the sandbox's account that it charges."""
@@ -105,8 +132,8 @@ class Scene:
         self.subscription: str = str(account.ids["subscriptions"]["demo-active"])
         self.declining: str = str(account.ids["subscriptions"]["demo-declined"])
 
-    def journal(self, **options: Any) -> Journal:
-        return Journal(self.database.connect, self.client, **{"settle": 60.0, **options})
+    def journal(self, connect: Any = None, **options: Any) -> Journal:
+        return Journal(connect or self.database.connect, self.client, **{"settle": 60.0, **options})
 
     def charge(self, journal: Journal, key: str = "k", **changes: Any) -> billcore.Order:
         given = {"subscription": self.subscription, "product_id": self.product, "amount": 1500, **changes}
@@ -129,3 +156,32 @@ async def opened(scene: Scene, source: Any) -> AsyncIterator[AsyncJournal]:
         yield AsyncJournal(source, client, settle=60)
     if hasattr(source, "sync_engine"):
         await source.dispose()
+
+
+def once(scene: Scene, method: str, act: Callable[[], object]) -> None:
+    """Makes the client call `act` before its next request with this method."""
+    acts = [act]
+
+    class Hooks:
+        def on_request(self, attempt: billcore.Attempt) -> None:
+            if attempt.method == method and acts:
+                acts.pop()()
+
+    account = scene.account
+    scene.client = billcore.Client(
+        base_url=account.base_url, api_key=account.api_key, max_retries=0, hooks=Hooks(), concurrency=1
+    )
+
+
+def settled(scene: Scene, key: str = "k", **changes: Any) -> billcore.Order:
+    """The charge's order, when all is well again and enough time has passed; it is the only one."""
+    scene.client = billcore.Client(base_url=scene.account.base_url, api_key=scene.account.api_key, max_retries=0)
+    scene.journal().open()
+    scene.database.age(PAST)
+    order = scene.charge(scene.journal(), key, **changes)
+    assert [each["order_id"] for each in scene.charges()] == [str(order.id)]
+    return order
+
+
+def is_one_sentence(error: BaseException) -> bool:
+    return 0 < len(str(error)) < 400 and "\n" not in str(error)

@@ -23,7 +23,7 @@ from billcore.testing import Sandbox
 from support.postgres import Postgres
 from support.waiting import GENEROUS
 
-from .support import CHARGE, Database, PostgresDatabase, Scene, SqliteDatabase, opened
+from .support import CHARGE, Database, PostgresDatabase, Scene, SqliteDatabase, on_sqlite, opened
 
 Source = Callable[[Database], Any]
 
@@ -253,7 +253,7 @@ def test_what_is_no_database(scene: Scene) -> None:
     assert scene.sent() == 0
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_pool_that_shares_the_callers_transaction(scene: Scene) -> None:
     engine = sqlalchemy.create_engine(scene.database.url(), poolclass=sqlalchemy.StaticPool)
     with engine.connect() as connection:

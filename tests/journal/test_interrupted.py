@@ -16,7 +16,7 @@ from billcore.journal import AsyncJournal, _table
 from support.children import child_environment
 from support.waiting import GENEROUS, until, until_awaited
 
-from .support import CHARGE, Database, Scene, opened
+from .support import CHARGE, Database, Scene, on_sqlite, opened
 
 Source = Callable[[Database], Any]
 
@@ -139,7 +139,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@on_sqlite
 def test_ctrl_c_during_the_request(scene: Scene) -> None:
     scene.control.fault("delay", method="POST", path=CHARGE, delay=60)
     arguments = [scene.account.base_url, scene.account.api_key, scene.database.where()]

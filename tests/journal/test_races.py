@@ -23,10 +23,9 @@ import sqlalchemy
 import billcore
 from billcore.journal import AmbiguousChargeError, Journal, JournalError, _machine, _table
 
-from .support import CHARGE, Scene, SqliteDatabase
+from .support import CHARGE, PAST, Scene, SqliteDatabase
 
 DEADLINE, SETTLE = 30.0, 60.0
-PAST = 1000.0  # seconds: beyond every deadline and settle
 SWITCHES = {"sqlite": 4, "postgresql": 2}  # PostgreSQL takes several times as long
 # Steps that read what no other step here changes: an order of steps that differs in them alone is not another one.
 FIXED = (_table.READ_NOTE,)

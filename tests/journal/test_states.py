@@ -17,9 +17,7 @@ from billcore.journal import (
     UnresolvedChargeError,
 )
 
-from .support import CHARGE, Scene
-
-PAST = 1000.0  # seconds: beyond every deadline and settle of these tests
+from .support import CHARGE, PAST, Scene
 
 
 def lost(scene: Scene, *, made: bool, key: str = "k", **options: object) -> None:

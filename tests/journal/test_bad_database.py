@@ -1,0 +1,210 @@
+"""A database that is down, full, locked or of another version: nothing lost, nothing charged twice, one sentence."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+import billcore
+from billcore.journal import ChargeInProgressError, JournalError, UnresolvedChargeError, _table
+
+from .support import CHARGE, PAST, Scene, SqliteDatabase, is_one_sentence, on_sqlite, once, settled
+
+
+def impatient(scene: Scene) -> Callable[[], Any]:
+    """Connections that do not wait for SQLite's lock."""
+    if isinstance(scene.database, SqliteDatabase):
+        return lambda: sqlite3.connect(scene.database.where(), timeout=0.05)
+    return scene.database.connect
+
+
+def test_the_database_is_down_at_the_intent(scene: Scene) -> None:
+    scene.journal().open()
+    once(scene, "GET", scene.database.goes_down)
+    with pytest.raises(JournalError) as raised:
+        scene.charge(scene.journal(impatient(scene)))
+    scene.database.comes_up()
+    assert is_one_sentence(raised.value) and raised.value.key == "k"
+    assert scene.database.state("k") == "none" and scene.sent() == 0
+    settled(scene)
+
+
+OUTCOMES: dict[str, dict[str, Any]] = {
+    "charged": {},
+    "lost before": {"kind": "reset_before"},
+    "lost after": {"kind": "reset_after"},
+    "refused": {"kind": "status", "status": 422},
+    "declined": {"kind": "status", "status": 402},
+    "unreadable": {"kind": "status", "status": 200, "effect": True, "body": "{", "content_type": "application/json"},
+}
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_the_database_is_down_at_the_outcome(scene: Scene, outcome: str) -> None:
+    scene.journal().open()
+    if OUTCOMES[outcome]:
+        scene.control.fault(**OUTCOMES[outcome], method="POST", path=CHARGE)
+    once(scene, "POST", scene.database.goes_down)
+    with pytest.raises(JournalError) as raised:
+        scene.charge(scene.journal(impatient(scene)))
+    scene.database.comes_up()
+    assert is_one_sentence(raised.value) and raised.value.key == "k"
+    assert scene.database.state("k") == "sending"
+    if outcome == "charged":
+        assert raised.value.order is not None and "was made" in str(raised.value)
+        assert str(raised.value.order.id) == scene.charges()[0]["order_id"]
+    else:
+        assert raised.value.order is None and isinstance(raised.value.__cause__, billcore.BillcoreError)
+        assert raised.value.outcome_unknown == (outcome in ("lost before", "lost after", "unreadable"))
+    with pytest.raises(ChargeInProgressError):
+        scene.charge(scene.journal())
+    settled(scene)
+
+
+def test_the_sum_is_noted_before_the_outcome(scene: Scene) -> None:
+    """A process that ends between both must not believe a look-up later."""
+    answer = {
+        "data": scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=5).to_dict()
+    }
+    scene.control.fault("status", method="POST", path=CHARGE, status=200, body=answer)
+    journal = scene.journal()
+    run = journal._store.run
+
+    def failing(statement: Any) -> Any:
+        if statement.text == _table.CERTAIN:
+            raise JournalError("down")
+        return run(statement)
+
+    journal._store.run = failing  # type: ignore[method-assign]
+    with pytest.raises(JournalError, match="was made"):
+        scene.charge(journal)
+    scene.database.age(PAST)
+    with pytest.raises(UnresolvedChargeError, match="has not the sum"):
+        scene.charge(scene.journal())
+    assert scene.sent() == 2
+
+
+COLUMNS = "account text NOT NULL, name text NOT NULL, value text NOT NULL, PRIMARY KEY (account, name)"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["CREATE TABLE billcore_charges (account text, key text, state text)"],
+        [f"CREATE TABLE billcore_journal ({COLUMNS})", "INSERT INTO billcore_journal VALUES ('', 'version', '1')"],
+        ["CREATE TABLE billcore_journal (account text)"],
+        [*_table.SCHEMA, "ALTER TABLE billcore_charges ADD region text NOT NULL CHECK (region <> '') DEFAULT ''"],
+        [*_table.SCHEMA, "ALTER TABLE billcore_charges RENAME since TO began"],
+    ],
+    ids=["few columns", "no charges", "other notes", "a column that refuses", "a renamed column"],
+)
+def test_a_half_migrated_schema(scene: Scene, statements: list[str]) -> None:
+    for statement in statements:
+        if "CHECK" in statement and isinstance(scene.database, SqliteDatabase):
+            statement = statement.replace("NOT NULL CHECK (region <> '') DEFAULT ''", "CHECK (region IS NOT NULL)")
+        scene.database.execute(statement)
+    with pytest.raises(JournalError, match="the journal's database failed: ") as raised:
+        scene.charge(scene.journal())
+    assert is_one_sentence(raised.value) and scene.sent() == 0
+
+
+def test_a_schema_without_its_version_is_completed(scene: Scene) -> None:
+    """As after a crash during the first use, where the engine commits each statement."""
+    for count in range(1, len(_table.SCHEMA)):
+        for statement in _table.SCHEMA[:count]:
+            scene.database.execute(statement)
+        scene.charge(scene.journal(), f"k{count}")
+        assert scene.database.execute("SELECT value FROM billcore_journal WHERE name = 'version'") == [("1",)]
+        for name in ("billcore_charges", "billcore_journal"):
+            scene.database.execute(f"DROP TABLE {name}")
+
+
+def test_two_versions_of_the_library(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.charge(scene.journal())
+    monkeypatch.setattr(_table, "VERSION", "2")
+    with pytest.raises(JournalError, match="version 1, and this billcore knows version 2: use one version"):
+        scene.charge(scene.journal(), "other")
+    assert scene.sent() == 1 and scene.database.state("other") == "none"
+
+
+@on_sqlite
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_read_only_file(scene: Scene, exists: bool) -> None:
+    scene.database.execute("CREATE TABLE own (n int)")
+    if exists:
+        scene.journal().open()
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{scene.database.where()}?mode=ro", uri=True)
+
+    with pytest.raises(JournalError, match="the journal's database failed: attempt to write a readonly database"):
+        scene.charge(scene.journal(connect))
+    settled(scene)
+
+
+@pytest.fixture
+def full(scene: Scene) -> Iterator[list[bool]]:
+    """Connections to a SQLite file that cannot grow once the list has an item."""
+    is_full: list[bool] = []
+    connect = scene.database.connect
+
+    def limited() -> Any:
+        connection = connect()
+        if is_full:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        return connection
+
+    scene.database.connect = limited  # type: ignore[method-assign]
+    yield is_full
+    scene.database.connect = connect  # type: ignore[method-assign]
+
+
+@on_sqlite
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_full_disk(scene: Scene, full: list[bool], method: str) -> None:
+    """At the intent, and at the outcome."""
+    scene.journal().open()
+    once(scene, method, lambda: full.append(True))
+    with pytest.raises(JournalError, match="database or disk is full") as raised:
+        scene.charge(scene.journal(), description="long" * 10_000)
+    assert is_one_sentence(raised.value)
+    assert (raised.value.order is None, scene.sent()) == ((True, 0) if method == "GET" else (False, 1))
+    full.clear()
+    settled(scene, description="long" * 10_000)
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda: sqlite3.connect(":memory:"),
+        lambda: sqlite3.connect("file:shared?mode=memory&cache=shared", uri=True),
+        lambda: sqlite3.connect(""),
+        sqlalchemy.create_engine("sqlite://"),
+    ],
+    ids=["memory", "shared", "temporary", "engine"],
+)
+def test_a_database_in_memory(scene: Scene, source: Any) -> None:
+    with pytest.raises(JournalError, match="in memory survives nothing: give it a database file"):
+        scene.charge(scene.journal(source))
+    assert scene.sent() == 0
+
+
+@on_sqlite
+def test_the_caller_has_locked_the_file(scene: Scene) -> None:
+    scene.journal().open()
+    scene.database.goes_down()
+    sources: list[Any] = [
+        impatient(scene),
+        sqlalchemy.create_engine(scene.database.url(), connect_args={"timeout": 0.05}),
+    ]
+    for source in sources:
+        with pytest.raises(JournalError, match="locked, maybe by a transaction of your own: end it, then call again"):
+            scene.charge(scene.journal(source))
+    scene.database.comes_up()
+    settled(scene)

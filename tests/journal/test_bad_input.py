@@ -1,0 +1,202 @@
+"""Wrong arguments, clocks and answers of the service: nothing lost, nothing charged twice, and one clear sentence."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+import billcore
+from billcore.journal import ChargeInProgressError, ChargePendingError, JournalError, _store
+
+from .support import CHARGE, PAST, Scene, is_one_sentence, on_sqlite, once, settled
+
+ORDERS = "/subscription/*/orders"
+
+
+@pytest.mark.parametrize("hours", [-24, 24])
+def test_the_hosts_clock_jumps_after_an_attempt(scene: Scene, monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+    """A new process does not see a deadline of another time."""
+    crash(scene)
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + hours * 3600)
+    for journal in (scene.journal(), scene.journal(sqlalchemy.create_engine(scene.database.url()))):
+        with pytest.raises(ChargeInProgressError) as raised:
+            scene.charge(journal)
+        assert raised.value.retry_after is not None and 0 < raised.value.retry_after <= 30
+    settled(scene)
+
+
+@on_sqlite
+def test_the_clock_is_wrong_after_a_boot(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host without a clock of its own begins in 1970: the deadlines must not be in the far future."""
+    crash(scene)
+    monkeypatch.setattr(_store, "_boot", lambda: "another")
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    with pytest.raises(ChargeInProgressError) as raised:
+        scene.charge(scene.journal())
+    assert raised.value.retry_after is not None and 0 < raised.value.retry_after <= 30
+
+
+def crash(scene: Scene) -> None:
+    """Leaves the key as a process leaves it that ends before the request."""
+    scene.control.fault("reset_before", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal())
+    scene.database.execute("UPDATE billcore_charges SET state = 'sending', uncertain = NULL")
+
+
+@pytest.mark.parametrize("date", ["never", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 -0000", None])
+def test_the_services_clock_is_wrong(scene: Scene, date: str | None) -> None:
+    """A lost charge is found, and an order from before is not taken for it."""
+    before = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
+    page = {"total": 1, "count": 1, "per_page": 200, "current_page": 1, "total_pages": 1, "links": {}}
+    body = {"data": [before.to_dict()], "pagination": page}
+    scene.control.fault(
+        "status", method="GET", path=ORDERS, status=200, body=body, headers={"Date": date} if date else {}
+    )
+    scene.control.fault("reset_after", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal())
+    scene.database.age(PAST)
+    assert str(scene.charge(scene.journal()).id) == scene.charges()[1]["order_id"]
+
+
+def test_an_order_in_the_second_in_which_the_window_begins(scene: Scene) -> None:
+    scene.control.freeze()
+    scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
+    scene.control.advance(seconds=1)
+    journal = scene.journal(skew=0.5)
+    scene.control.fault("reset_before", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(journal)
+    with pytest.raises(ChargePendingError):
+        scene.charge(journal)
+
+
+@pytest.mark.parametrize("key", ["", "k" * 10_000, "語" * 334, "a\0b", "a\nb", "\ud800", b"k", 7, None])
+def test_a_wrong_key(scene: Scene, key: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="key must be printable text of 1 to 1000 bytes"):
+        scene.charge(scene.journal(), key)
+    with pytest.raises(billcore.InvalidArgumentError):
+        scene.journal().resolve(key, order_id=None)
+    assert scene.sent() == 0
+
+
+def test_the_longest_key(scene: Scene) -> None:
+    """PostgreSQL's index takes some 2,700 bytes that it cannot compress."""
+    key = "".join(map(chr, random.Random(1).choices(range(0x4E00, 0x9F00), k=333)))
+    order = scene.charge(scene.journal(), key)
+    assert scene.charge(scene.journal(), key) == order
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"amount": None},
+        {"amount": 1.5},
+        {"amount": True},
+        {"amount": 2**63},
+        {"product_id": "7"},
+        {"quantity": "1"},
+        {"subscription": None},
+        {"subscription": ""},
+        {"description": 7},
+        {"description": "a\ud800"},
+    ],
+    ids=str,
+)
+def test_wrong_arguments(scene: Scene, changes: dict[str, Any]) -> None:
+    with pytest.raises(billcore.BillcoreError) as raised:
+        scene.charge(scene.journal(), **changes)
+    assert is_one_sentence(raised.value) and scene.sent() == 0
+    settled(scene, "another")
+
+
+def test_a_nul_in_the_description(scene: Scene) -> None:
+    """PostgreSQL cannot store it."""
+    try:
+        scene.charge(scene.journal(), description="a\0b")
+    except JournalError as error:
+        assert "NUL" in str(error) and scene.sent() == 0 and scene.database.state("k") == "none"
+    else:
+        assert len(scene.charges()) == 1
+
+
+def test_the_list_of_orders_shrinks_during_the_look_up(scene: Scene) -> None:
+    """Each reading of its two pages shows another total: what it found may be all, or not."""
+    scene.control.fault("reset_after", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal())
+    made = scene.client.orders.get(scene.charges()[0]["order_id"]).to_dict()
+    totals = itertools.count(50, -1)
+    for number in (1, 2) * 6:
+        page: dict[str, Any] = {
+            "total": next(totals),
+            "count": 1,
+            "per_page": 1,
+            "current_page": number,
+            "total_pages": 2,
+            "links": {},
+        }
+        body = {"data": [made | {"id": f"{made['id']}{number if number == 2 else ''}"}], "pagination": page}
+        scene.control.fault("status", method="GET", path=ORDERS, status=200, body=body)
+    with pytest.raises(ChargePendingError, match="could not be looked up") as raised:
+        scene.charge(scene.journal())
+    assert isinstance(raised.value.__cause__, billcore.PossiblyMissedError)
+    assert scene.database.state("k") == "unknown"
+    while sum(each["fault"] is not None for each in scene.control.requests()) < 13:
+        scene.client.subscriptions.orders(scene.subscription).collect(1)
+    settled(scene)
+
+
+def test_a_subscription_that_is_gone(scene: Scene) -> None:
+    with pytest.raises(billcore.NotFoundError):  # before the intent
+        scene.charge(scene.journal(), "other", subscription="1")
+    assert scene.database.state("other") == "none"
+    scene.control.fault("status", method="POST", path=CHARGE, status=404)  # between the intent and the send
+    with pytest.raises(billcore.NotFoundError):
+        scene.charge(scene.journal())
+    assert scene.database.state("k") == "refused"
+    scene.control.fault("reset_after", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal())
+    scene.control.fault("status", method="GET", path=ORDERS, status=404)  # before the look-up
+    with pytest.raises(ChargePendingError, match=r"could not be looked up .*404.* resolve\(\)"):
+        scene.charge(scene.journal())
+    settled(scene)
+
+
+def revoke(scene: Scene) -> None:
+    """Revokes the API key that the client has."""
+    keys = scene.control.keys()
+    scene.control.revoke_key(next(each["id"] for each in keys if each["api_key"] == scene.account.api_key))
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_api_key_is_revoked_in_the_middle(scene: Scene, method: str) -> None:
+    new = scene.control.issue_key()
+    once(scene, method, lambda: revoke(scene))
+    with pytest.raises(billcore.AuthenticationError):
+        scene.charge(scene.journal())
+    assert scene.database.state("k") == {"GET": "none", "POST": "refused"}[method]
+    scene.account.api_key = new
+    settled(scene)
+
+
+def test_the_api_key_is_revoked_before_the_look_up(scene: Scene) -> None:
+    scene.control.fault("reset_after", method="POST", path=CHARGE)
+    with pytest.raises(billcore.OutcomeUnknownError):
+        scene.charge(scene.journal())
+    new = scene.control.issue_key()
+    revoke(scene)
+    scene.database.age(PAST)
+    with pytest.raises(ChargePendingError, match="401"):
+        scene.charge(scene.journal())
+    scene.account.api_key = new
+    settled(scene)
+    assert scene.sent() == 1
