@@ -148,7 +148,7 @@ def test_trigger_that_cannot(sandbox: Sandbox, service: Service, control: Contro
     assert "does not take renew: it takes change_product" in told("renewal", "--on", "480001")
     assert "is not the http URL" in told(url="https://127.0.0.1:1/_sandbox")
     assert "is not the http URL" in told(url="127.0.0.1")
-    assert "Connection refused" in told("renewal", url="http://127.0.0.1:1/_sandbox")
+    assert "no sandbox listens at http://127.0.0.1:1/_sandbox" in told("renewal", url="http://127.0.0.1:1/_sandbox")
     assert "it answers 401" in told(url=service.base_url)
     assert "BILLCORE_SANDBOX_CONTROL" in refused("trigger", "renewal", status=2, env=WITHOUT)
     assert "unrecognized arguments" in refused("trigger", "renewal", "--off", status=2, env=WITHOUT)

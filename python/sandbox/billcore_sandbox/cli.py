@@ -133,6 +133,9 @@ def _trigger(arguments: Sequence[str], prog: str) -> int:
         else:
             body = {"name": given.name} | ({} if given.on is None else {"on": given.on})
             print(json.dumps(_call(given.control_url, "POST", "trigger", body), ensure_ascii=False))
+    except ConnectionRefusedError:
+        print(f"{prog}: no sandbox listens at {given.control_url}: start one, or set {_CONTROL}", file=sys.stderr)
+        return EXIT_FAILED
     except (OSError, http.client.HTTPException, ValueError) as error:
         print(f"{prog}: {error}", file=sys.stderr)
         return EXIT_FAILED
