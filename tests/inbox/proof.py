@@ -175,7 +175,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Sandbox(keep=10 * given.deliveries) as sandbox:
-        server = Postgres(Path(folder))
+        server = Postgres()
         try:
             for database in (SqliteDatabase(Path(folder) / "events.db"), PostgresDatabase(server)):
                 prepare(database)

@@ -42,8 +42,8 @@ def handle(database: Database, down: str = "", server: Postgres | None = None) -
 
 
 @pytest.mark.parametrize("down", ["claim", "effect", "commit", "answer"])
-def test_a_store_that_goes_down(tmp_path_factory: pytest.TempPathFactory, down: str) -> None:
-    server = Postgres(tmp_path_factory.mktemp("pg"))
+def test_a_store_that_goes_down(down: str) -> None:
+    server = Postgres()
     try:
         database = PostgresDatabase(server)
         prepare(database)

@@ -27,7 +27,7 @@ def claims_first(connection: Any, event: webhooks.Event, rng: random.Random) -> 
     """Wrong: what is killed after the first commit is lost."""
     claimed = inbox.claim(connection, event)
     connection.commit()
-    for _ in range(10):
+    for _ in range(50):
         pause(rng)
     if claimed:
         effect(connection, event)

@@ -15,8 +15,8 @@ from .support import Database, PostgresDatabase, Scene, SqliteDatabase
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    server = Postgres(tmp_path_factory.mktemp("pg"))
+def postgres() -> Iterator[Postgres]:
+    server = Postgres()
     yield server
     server.close()
 

@@ -132,7 +132,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Sandbox() as sandbox:
-        server = Postgres(Path(folder))
+        server = Postgres()
         try:
             for database in (SqliteDatabase(Path(folder) / "charges.db"), PostgresDatabase(server)):
                 begun = time.monotonic()

@@ -266,9 +266,9 @@ def test_a_pool_that_shares_the_callers_transaction(scene: Scene) -> None:
     engine.dispose()
 
 
-def test_a_server_that_restarts(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_server_that_restarts(sandbox: Sandbox) -> None:
     """A connection function recovers at once."""
-    server = Postgres(tmp_path_factory.mktemp("pg"))
+    server = Postgres()
     account = sandbox.new_account()
     try:
         with billcore.Client(base_url=account.base_url, api_key=account.api_key) as client:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 from support.waiting import until
@@ -22,10 +23,13 @@ class Postgres:
     """A server; the user postgres needs no password. If the test runs as root, the server runs as the user nobody,
     because PostgreSQL refuses to run as root.
 
-    Without a certificate, the server listens on a Unix socket in `folder` alone.
+    Without a certificate, the server listens on a Unix socket alone. Its folder is not in that of pytest, which takes
+    the rights of all other users away whenever another pytest starts.
     """
 
-    def __init__(self, folder: Path, tls: tuple[Path, Path] | None = None) -> None:
+    def __init__(self, tls: tuple[Path, Path] | None = None) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="billcore-postgres-")
+        folder = Path(self._temporary.name)
         self._user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
         self._folder = folder / "data"
         folder.chmod(0o777)
@@ -77,3 +81,4 @@ class Postgres:
         self._server.send_signal(signal.SIGINT)  # ends the connections that are open
         self._server.wait(60)
         self._log.close()
+        self._temporary.cleanup()

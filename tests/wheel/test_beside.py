@@ -70,8 +70,8 @@ print("ended")
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory, certificates: Certificates) -> Iterator[str]:
-    server = Postgres(tmp_path_factory.mktemp("postgres"), certificates.files("good"))
+def database(certificates: Certificates) -> Iterator[str]:
+    server = Postgres(certificates.files("good"))
     try:
         yield (
             f"host=localhost port={server.port} user=postgres dbname=postgres sslmode=verify-full "
