@@ -88,10 +88,10 @@ def make_package() -> None:
 def public_objects() -> dict[str, Any]:
     """Returns each public name with its object, and sets the object's __module__ to the module that users import."""
     import billcore
-    from billcore import testing, webhooks
+    from billcore import inbox, journal, testing, webhooks
 
     found = {}
-    for module in (billcore, webhooks, testing):
+    for module in (billcore, webhooks, testing, journal, inbox):
         for name in module.__all__:
             value = getattr(module, name)
             if name.startswith("__") or isinstance(value, ModuleType):
@@ -123,7 +123,7 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
     """Resolves public names that docstrings write without their module; does not link names of other packages."""
     target = str(node.get("reftarget", ""))
     domain = env.domains["py"]
-    for name in (f"billcore.{target}", f"billcore.webhooks.{target}", f"billcore.testing.{target}"):
+    for name in (f"billcore.{room}{target}" for room in ("", "webhooks.", "testing.", "journal.", "inbox.")):
         if name in domain.objects:
             entry = domain.objects[name]
             made = domain.resolve_xref(env, node["refdoc"], _app.builder, "obj", entry.node_id and name, node, contents)

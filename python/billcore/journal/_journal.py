@@ -140,7 +140,7 @@ class Journal(_Base):
             description: Description of the order.
 
         Returns:
-            The charge's order, in any state: read its `state`.
+            The charge's order. It may be in any state, so read `state`.
 
         Raises:
             PaymentError: The service refused the charge (402). This is final: a new try takes a new key.
