@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -285,7 +286,9 @@ def test_django(database: Database) -> None:
     else:
         assert isinstance(database, SqliteDatabase)
         given = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(database.file)}
-    done = subprocess.run([sys.executable, "-c", DJANGO, json.dumps(given)], capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", DJANGO, json.dumps(given)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     claims = json.loads(done.stdout)
     assert claims[:3] == [True, True, False] and "no transaction is open" in claims[3]

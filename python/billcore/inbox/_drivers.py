@@ -173,9 +173,8 @@ def _alchemy_is_open(connection: Any) -> bool:
 
 
 def _alchemy(connection: Any, text: str, values: Mapping[str, Any]) -> int:
-    from sqlalchemy import text as statement
-
-    return int(connection.execute(statement(text), dict(values)).rowcount)
+    sqlalchemy: Any = __import__("sqlalchemy")
+    return int(connection.execute(sqlalchemy.text(text), dict(values)).rowcount)
 
 
 async def _alchemy_async(connection: Any, text: str, values: Mapping[str, Any]) -> int:

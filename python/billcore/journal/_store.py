@@ -39,13 +39,12 @@ class _DriverSession:
             connection.row_factory, connection.text_factory = None, str
             self._cursor = connection.cursor()
         elif "psycopg" in modules:
-            from psycopg.rows import tuple_row
-
+            rows: Any = __import__("psycopg.rows", fromlist=["tuple_row"])
             self.dialect = "postgresql"
             if connection.info.transaction_status:
                 raise JournalError(_BUSY)
             connection.autocommit = True
-            self._cursor = connection.cursor(row_factory=tuple_row)
+            self._cursor = connection.cursor(row_factory=rows.tuple_row)
         else:
             raise JournalError(
                 f"a journal takes connections of sqlite3 or psycopg, not a {type(connection).__name__}: use an"
@@ -99,8 +98,7 @@ class _EngineSession:
             yield
 
     def execute(self, text: str, parameters: Mapping[str, Any]) -> Any:
-        import sqlalchemy
-
+        sqlalchemy: Any = __import__("sqlalchemy")
         result = self._connection.execute(sqlalchemy.text(text), parameters)
         return [tuple(row) for row in result] if result.returns_rows else result.rowcount
 

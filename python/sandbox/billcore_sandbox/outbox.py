@@ -82,8 +82,9 @@ def replay(work: Work, delivery: sqlite3.Row, endpoint: sqlite3.Row, *, after: f
 
 def release(work: Work, endpoint: int, before: int) -> None:
     """Start what a fault held until the next delivery of the endpoint, which has the seq `before`, was attempted."""
+    # Jobs first: an endpoint may have many deliveries.
     rows = work.db.execute(
-        "SELECT j.subject FROM jobs j JOIN deliveries d ON d.seq = j.subject"
+        "SELECT j.subject FROM jobs j INDEXED BY jobs_reorder CROSS JOIN deliveries d ON d.seq = j.subject"
         " WHERE j.cause = 'reorder' AND j.subject < ? AND d.endpoint_id = ? ORDER BY j.subject",
         (before, endpoint),
     ).fetchall()
