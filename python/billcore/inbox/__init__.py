@@ -31,7 +31,8 @@ __all__ = [
     "schema",
 ]
 
-_TABLE = """CREATE TABLE billcore_inbox (
+_TABLE = """-- billcore.inbox, version 1
+CREATE TABLE billcore_inbox (
   consumer text NOT NULL, account text NOT NULL, id text NOT NULL, name text NOT NULL,
   received_at {time} NOT NULL, body text, PRIMARY KEY (consumer, account, id));
 CREATE INDEX billcore_inbox_received_at ON billcore_inbox (received_at);
@@ -132,7 +133,7 @@ async def apurge(connection: Any, before: datetime) -> int:
 
 
 def schema(dialect: Literal["postgresql", "sqlite"]) -> str:
-    """The SQL that creates the table, for your migrations.
+    """The SQL that creates the table, for your migrations. Its first line is a comment with the table's version.
 
     Args:
         dialect: The kind of database.
