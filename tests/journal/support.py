@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -23,22 +24,22 @@ on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 _numbers = itertools.count(1)
 
 
-class Database:
+class Database(ABC):
     """A database of its own for one test. `connect` is what a Journal takes."""
 
     file: Path  # SQLite
     name: str  # PostgreSQL
 
-    def connect(self) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def connect(self) -> Any: ...
 
+    @abstractmethod
     def where(self) -> str:
         """What connect() of the driver takes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def url(self, asynchronous: bool = False) -> str:
         """The URL for SQLAlchemy; asynchronous: with asyncpg."""
-        raise NotImplementedError
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
         """Runs a statement; returns its rows."""
@@ -55,12 +56,12 @@ class Database:
             f" changed = changed - {seconds}"
         )
 
+    @abstractmethod
     def goes_down(self) -> None:
         """From now on nobody can use the database."""
-        raise NotImplementedError
 
-    def comes_up(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def comes_up(self) -> None: ...
 
     def state(self, key: str) -> str:
         rows = self.execute(f"SELECT state FROM billcore_charges WHERE key = '{key}'")

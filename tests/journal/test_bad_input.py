@@ -50,7 +50,16 @@ def crash(scene: Scene) -> None:
     scene.database.execute("UPDATE billcore_charges SET state = 'sending', uncertain = NULL")
 
 
-@pytest.mark.parametrize("date", ["never", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 -0000", None])
+WRONG = (
+    "never",
+    "Fri, 01 Jan 0100 00:00:00 GMT",
+    "Thu, 01 Jan 1970 00:00:00 GMT",
+    "Fri, 31 Dec 9999 23:59:59 -0000",
+    "Fri, 31 Dec 9999 23:59:59 -2359",
+)
+
+
+@pytest.mark.parametrize("date", [*WRONG, None])
 def test_the_services_clock_is_wrong(scene: Scene, date: str | None) -> None:
     """A lost charge is found, and an order from before is not taken for it."""
     before = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)

@@ -115,6 +115,15 @@ def test_nothing_is_resolved_before_the_deadline(scene: Scene) -> None:
         scene.journal().resolve("other", order_id=None)
 
 
+def test_nobody_can_say_before_the_deadline_that_nothing_was_charged(scene: Scene) -> None:
+    lost(scene, made=False)
+    with pytest.raises(ChargeInProgressError):
+        scene.journal().resolve("k", order_id=None)
+    assert scene.database.state("k") == "unknown"
+    order = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
+    assert scene.journal().resolve("k", order_id=order.id) == order
+
+
 def test_several_orders_that_fit(scene: Scene) -> None:
     lost(scene, made=True)
     other = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
@@ -264,6 +273,13 @@ def test_purge_deletes_settled_keys_alone(scene: Scene) -> None:
     assert journal.purge(datetime.now(UTC) + timedelta(seconds=PAST)) == 0, "the look-up of k needs the key `new`"
     scene.charge(journal)
     assert journal.purge(datetime.now(UTC) + timedelta(seconds=PAST)) == 2
+
+
+def test_the_case_of_the_accounts_uuid_does_not_matter(scene: Scene) -> None:
+    order = scene.charge(scene.journal())
+    root, _, account = scene.account.base_url.rpartition("/")
+    with billcore.Client(base_url=f"{root}/{account.upper()}", api_key=scene.account.api_key) as scene.client:
+        assert scene.charge(scene.journal()) == order
 
 
 def test_accounts_do_not_share_keys(scene: Scene) -> None:

@@ -27,7 +27,8 @@ class _Base:
         self, engine_or_connect: Any, client: Any, *, settle: float | None, timeout: float, skew: float
     ) -> None:
         self._client = client
-        self._account = urlsplit(client.base_url).path.rstrip("/").rpartition("/")[2]
+        # A UUID, which may be written in both cases: a change of the case must not make every key unknown.
+        self._account = urlsplit(client.base_url).path.rstrip("/").rpartition("/")[2].lower()
         self._settle = None if settle is None else seconds(settle, "settle", zero=True)
         self._timeout = seconds(timeout, "timeout")
         self._skew = seconds(skew, "skew", zero=True)

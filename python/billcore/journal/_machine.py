@@ -162,10 +162,10 @@ class Machine:
             if order is not None and same_id(order.id, stored.id):
                 return stored
             raise JournalError(f"{self._key!r} is resolved: its order is {stored.id}", key=self._key)
-        if row.state == "sending" and row.now < row.deadline:
-            raise self._in_progress(row.deadline - row.now)
         if row.state not in ("sending", "unknown", "unread") and row.uncertain is None:
             raise JournalError(f"{self._key!r} is {row.state}: there is nothing to resolve", key=self._key)
+        if row.now < row.deadline and (row.state == "sending" or order is None):
+            raise self._in_progress(row.deadline - row.now)
         if order is None:
             changed = yield Sql(table.ASSERT_NOTHING, self._at(row))
         else:
@@ -200,11 +200,11 @@ class Machine:
 
         page = yield Call(first_page)
         try:
-            service = parsedate_to_datetime(page.response_info.headers["date"])
-        except (KeyError, ValueError):
+            service = parsedate_to_datetime(page.response_info.headers["date"]).astimezone(UTC)
+        except (KeyError, ValueError, OverflowError):
             service = host
         # A whole second, because the look-up rounds down: it must not go further back than the baseline.
-        since = (min(host, service.astimezone(UTC)) - timedelta(seconds=self._skew)).replace(microsecond=0)
+        since = (min(host, service) - timedelta(seconds=self._skew)).replace(microsecond=0)
         orders = page.items
         if page.current_page < page.total_pages and not (orders and orders[-1].created_at < since):
             orders = yield Call(_look_up(subscription, product, since))
