@@ -73,6 +73,18 @@ def engine(database: Database) -> Any:
 
 
 @contextmanager
+def begins_itself(database: Database) -> Any:
+    """An engine that begins transactions by itself: SQLAlchemy's recipe for savepoints with SQLite."""
+    made = sqlalchemy.create_engine(database.url())
+    if made.dialect.name == "sqlite":
+        sqlalchemy.event.listen(made, "connect", lambda driver, _: setattr(driver, "isolation_level", None))
+        sqlalchemy.event.listen(made, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    with made.begin() as connection:
+        yield connection
+    made.dispose()
+
+
+@contextmanager
 def session(database: Database) -> Any:
     made = sqlalchemy.create_engine(database.url())
     with Session(made) as session, session.begin():
@@ -87,7 +99,7 @@ def effect(connection: Any) -> None:
         connection.execute(EFFECT)
 
 
-WAYS: list[Begin] = [plain, explicit, engine, session]
+WAYS: list[Begin] = [plain, explicit, engine, begins_itself, session]
 
 
 @pytest.mark.parametrize("begin", WAYS)
@@ -126,7 +138,7 @@ def test_a_savepoint_that_is_rolled_back(database: Database, begin: Begin) -> No
     with begin(database) as connection:
         run = (
             (lambda text: connection.execute(sqlalchemy.text(text)))
-            if begin in (engine, session)
+            if begin in (engine, begins_itself, session)
             else connection.execute
         )
         run(EFFECT)  # SQLite: begins the transaction

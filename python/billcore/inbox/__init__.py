@@ -80,7 +80,7 @@ async def aclaim(connection: Any, event: Event, *, consumer: str = "default", ke
         keep: See claim().
     """
     row = _row(event, consumer, keep)
-    return row is None or await awaited(connection).execute(_CLAIM, row) == 1
+    return row is None or await awaited(connection).aexecute(_CLAIM, row) == 1
 
 
 def lock(connection: Any, name: str) -> None:
@@ -107,7 +107,7 @@ async def alock(connection: Any, name: str) -> None:
     """
     driver = awaited(connection)
     if (text := _LOCK.get(driver.dialect)) is not None:
-        await driver.execute(text, {"name": name})
+        await driver.aexecute(text, {"name": name})
 
 
 def purge(connection: Any, before: datetime) -> int:
@@ -118,7 +118,7 @@ def purge(connection: Any, before: datetime) -> int:
         before: Keep at least as long as the service sends an event again.
     """
     driver = blocking(connection)
-    return int(driver.execute(_PURGE, {"before": _time(before, driver.dialect)}))
+    return driver.execute(_PURGE, {"before": _time(before, driver.dialect)})
 
 
 async def apurge(connection: Any, before: datetime) -> int:
@@ -129,7 +129,7 @@ async def apurge(connection: Any, before: datetime) -> int:
         before: See purge().
     """
     driver = awaited(connection)
-    return int(await driver.execute(_PURGE, {"before": _time(before, driver.dialect)}))
+    return await driver.aexecute(_PURGE, {"before": _time(before, driver.dialect)})
 
 
 def schema(dialect: Literal["postgresql", "sqlite"]) -> str:

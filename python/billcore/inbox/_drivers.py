@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,72 +16,62 @@ _BUSY = ("55P03", "57014", "40001", "40P01")
 _ABSENT = ("42P01", "42703", "42P10")  # no such table, no such column, no such unique index
 
 
-class Blocking:
-    """A connection whose calls return when they are done."""
+class Driver:
+    """How to use one connection. For asyncio, `run` is awaited.
 
-    def __init__(self, dialect: str, is_open: Callable[[], bool], run: Callable[[str, Mapping[str, Any]], int]) -> None:
+    Args:
+        dialect: The kind of database.
+        is_open: Whether a transaction is open.
+        run: Runs a statement with its parameters; returns how many rows it changed.
+    """
+
+    def __init__(self, dialect: str, is_open: Callable[[], bool], run: Callable[[str, Mapping[str, Any]], Any]) -> None:
         self.dialect = dialect
         self._is_open = is_open
         self._run = run
 
     def execute(self, text: str, parameters: Mapping[str, Any]) -> int:
         """Run a statement; returns how many rows it changed."""
-        refuse_without_transaction(self._is_open())
-        try:
-            return self._run(text, parameters)
-        except Exception as error:
-            raise_ours(error)
-            raise
-
-
-class Awaited:
-    """A connection whose calls are awaited."""
-
-    def __init__(self, dialect: str, is_open: Callable[[], Any], run: Callable[[str, Mapping[str, Any]], Any]) -> None:
-        self.dialect = dialect
-        self._is_open = is_open
-        self._run = run
-
-    async def execute(self, text: str, parameters: Mapping[str, Any]) -> int:
-        """Run a statement; returns how many rows it changed."""
-        try:
+        with _explained():
             refuse_without_transaction(self._is_open())
-            changed: int = await self._run(text, parameters)
-            return changed
-        except Exception as error:
-            raise_ours(error)
-            raise
+            return int(self._run(text, parameters))
+
+    async def aexecute(self, text: str, parameters: Mapping[str, Any]) -> int:
+        """execute(), awaited."""
+        with _explained():
+            refuse_without_transaction(self._is_open())
+            return int(await self._run(text, parameters))
 
 
-def blocking(connection: Any) -> Blocking:
+def blocking(connection: Any) -> Driver:
     """How to use this connection. Raises TypeError."""
     modules = _modules(connection)
     if _is_awaited(connection):
         raise TypeError(f"{_kind(connection)} is a connection for asyncio: use aclaim()")
     if "sqlite3" in modules:
-        return Blocking("sqlite", partial(_sqlite_is_open, connection), partial(_driver, connection, str))
+        return Driver("sqlite", partial(_sqlite_is_open, connection), partial(_driver, connection, str))
     if modules & {"psycopg", "psycopg2"}:
-        return Blocking("postgresql", partial(_pg_is_open, connection), partial(_driver, connection, _pyformat))
+        return Driver("postgresql", partial(_pg_is_open, connection), partial(_driver, connection, _pyformat))
     if "django" in modules:
-        return Blocking(connection.vendor, lambda: bool(connection.in_atomic_block), partial(_django, connection))
+        return Driver(connection.vendor, lambda: bool(connection.in_atomic_block), partial(_django, connection))
     if "sqlalchemy" in modules:
         inner = connection.connection() if callable(connection.connection) else connection
-        return Blocking(inner.dialect.name, partial(_alchemy_is_open, inner), partial(_alchemy, inner))
+        return Driver(inner.dialect.name, partial(_alchemy_is_open, inner), partial(_alchemy, inner))
     raise _unknown(connection)
 
 
-def awaited(connection: Any) -> Awaited:
+def awaited(connection: Any) -> Driver:
     """How to use this connection of an asyncio driver. Raises TypeError."""
     modules = _modules(connection)
     if "asyncpg" in modules:
-        return Awaited("postgresql", connection.is_in_transaction, partial(_asyncpg, connection))
+        return Driver("postgresql", connection.is_in_transaction, partial(_asyncpg, connection))
     if not _is_awaited(connection):
         raise TypeError(f"{_kind(connection)} is not a connection for asyncio: use claim()")
     if "psycopg" in modules:
-        return Awaited("postgresql", partial(_pg_is_open, connection), partial(_psycopg, connection))
+        return Driver("postgresql", partial(_pg_is_open, connection), partial(_psycopg, connection))
     if "sqlalchemy" in modules:
         bind = connection.get_bind() if hasattr(connection, "get_bind") else connection
-        return Awaited(bind.dialect.name, lambda: True, partial(_alchemy_async, connection))
+        return Driver(bind.dialect.name, lambda: True, partial(_alchemy_async, connection))
     raise _unknown(connection)
 
 
@@ -91,19 +82,26 @@ def refuse_without_transaction(is_open: bool) -> None:
         )
 
 
-def raise_ours(error: Exception) -> None:
-    """Raise the inbox's error, if the driver's error means one."""
-    original = getattr(error, "orig", None) or error
-    original = original.__cause__ if getattr(original, "__cause__", None) is not None else original
-    state = getattr(original, "sqlstate", None) or getattr(original, "pgcode", None)
-    text = str(original).strip().partition("\n")[0]
-    if state in _BUSY or "database is locked" in text or "table is locked" in text:
-        raise InboxBusyError(f"another transaction is at work ({text}): roll back and let the sender retry") from error
-    if state in _ABSENT or re.search("no such table|no column named|ON CONFLICT clause does not match", text):
-        raise InboxError(
-            f"the table billcore_inbox is missing or of another version ({text}): create it with the SQL of"
-            " billcore.inbox.schema()"
-        ) from error
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Raises the inbox's error instead of the driver's, if that means one."""
+    try:
+        yield
+    except Exception as error:
+        original = getattr(error, "orig", None) or error
+        original = original.__cause__ if getattr(original, "__cause__", None) is not None else original
+        state = getattr(original, "sqlstate", None) or getattr(original, "pgcode", None)
+        text = str(original).strip().partition("\n")[0]
+        if state in _BUSY or "database is locked" in text or "table is locked" in text:
+            raise InboxBusyError(
+                f"another transaction is at work ({text}): roll back and let the sender retry"
+            ) from error
+        if state in _ABSENT or re.search("no such table|no column named|ON CONFLICT clause does not match", text):
+            raise InboxError(
+                f"the table billcore_inbox is missing or of another version ({text}): create it with the SQL of"
+                " billcore.inbox.schema()"
+            ) from error
+        raise
 
 
 def _modules(connection: Any) -> set[str]:
@@ -166,10 +164,9 @@ async def _psycopg(connection: Any, text: str, values: Mapping[str, Any]) -> int
 
 def _alchemy_is_open(connection: Any) -> bool:
     """Asks the driver: SQLAlchemy counts a transaction as begun also where the driver commits each statement."""
-    driver = connection.connection.dbapi_connection
     if connection.dialect.name == "sqlite":
-        return bool(driver.isolation_level is not None and getattr(driver, "autocommit", -1) is not True)
-    return not driver.autocommit
+        return _sqlite_is_open(connection.connection.driver_connection)
+    return not connection.connection.dbapi_connection.autocommit
 
 
 def _alchemy(connection: Any, text: str, values: Mapping[str, Any]) -> int:
