@@ -39,6 +39,11 @@ area_sandbox() {
 area_journal() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run journal "$python" -m pytest -q "${at_once[@]}" tests/journal
+  whole_proof journal
+}
+whole_proof() { # PACKAGE of tests
+  [ "${BILLCORE_PROOF:-}" = all ] || return 0
+  PYTHONPATH="$root/build/release/python:$root:$root/tests" run "$1-proof" "$python" -m "$1.proof"
 }
 # inbox: events that are handled once, with each database driver, and the receivers of examples/inbox
 area_inbox() {
@@ -57,6 +62,7 @@ area_inbox() {
     export BILLCORE_INBOX_RUST="$to/rust/inbox"
   fi
   PYTHONPATH="$root/build/release/python:$root" run inbox "$python" -m pytest -q "${at_once[@]}" tests/inbox
+  whole_proof inbox
 }
 # conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {

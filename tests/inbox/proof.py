@@ -1,6 +1,6 @@
 """Deliveries to several workers that are killed, on database connections that are cut; then what was done is compared.
 
-    PYTHONPATH=… python -m inbox.proof [--deliveries 10000] [--workers 8] [--seed 1]
+    BILLCORE_PROOF=all tests/run.sh inbox
 
 The sandbox sends 30 % of the events twice at the same moment, and some in another order. The program prints one line of
 counts for each database, and ends with an error if an event was handled twice, lost or invented.

@@ -1,4 +1,4 @@
-"""The proof in small: python -m inbox.proof runs the whole. It must find what receivers do wrong."""
+"""The proof, small enough for each run: it accepts the right receiver, and refuses two wrong ones."""
 
 from __future__ import annotations
 

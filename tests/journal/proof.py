@@ -1,6 +1,6 @@
 """Charges by several processes that are killed and stopped, on connections that fail; then the ledger is compared.
 
-    PYTHONPATH=… python -m journal.proof [--charges 300] [--workers 3] [--seed 1]
+    BILLCORE_PROOF=all tests/run.sh journal
 
 It prints one line of counts for each database, and ends with an error if a charge was made twice, lost or invented.
 """

@@ -1,4 +1,4 @@
-"""The proof in small: python -m journal.proof runs the whole."""
+"""The proof, small enough for each run. proof.py says how to run the whole."""
 
 from __future__ import annotations
 
