@@ -301,6 +301,23 @@ def test_one_call_is_stopped_before_each_step(race: Race, fault: str) -> None:
     assert fault == "402" or all(order is not None for *_, order in found.values())
 
 
+def test_two_calls_find_the_order_of_an_answer_that_could_not_be_read(race: Race) -> None:
+    unread: dict[str, Any] = {"status": 200, "body": "{", "content_type": "application/json", "effect": True}
+    actors: list[Actor] = []
+
+    def play() -> tuple[Actor, Actor]:
+        key = race.new_key()
+        race.scene.control.fault("status", operation="charge", **unread)
+        with pytest.raises(billcore.DecodeError):
+            race.scene.charge(race.journal, key, description=key)
+        actors[:] = [Actor(race, key), Actor(race, key)]
+        return actors[0], actors[1]
+
+    for order in each_order_of_steps(play, race.switches):
+        assert [actor.error for actor in actors] == [None, None], order
+        assert actors[0].order == actors[1].order
+
+
 def test_an_answer_beats_what_a_person_asserted(race: Race) -> None:
     """The process was stopped between the answer and its record; meanwhile a person asserted that nothing was made."""
     first = Actor(race, "k")

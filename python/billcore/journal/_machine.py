@@ -364,7 +364,7 @@ class Machine:
             raise ChargePendingError(text, key=self._key) from error
         fitting = []
         for order in possible:
-            if not (yield Sql(table.ADOPTED_BY, {"account": account, "order_id": str(order.id)})):
+            if not (yield Sql(table.ADOPTED_BY, {**self._this, "order_id": str(order.id)})):
                 fitting.append(order)
         if len(fitting) > 1:
             text = (

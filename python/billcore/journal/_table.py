@@ -36,7 +36,8 @@ READ = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE a
 READ_OPEN = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE account = :account AND {OPEN}"
 BLOCKED_BY = f"""SELECT key FROM billcore_charges WHERE account = :account AND subscription = :subscription
   AND product_id = :product_id AND key <> :key AND {OPEN}"""
-ADOPTED_BY = "SELECT key FROM billcore_charges WHERE account = :account AND order_id = :order_id"
+# Not of this key: another call with it may have adopted the order since this call read the row.
+ADOPTED_BY = "SELECT key FROM billcore_charges WHERE account = :account AND order_id = :order_id AND key <> :key"
 
 # Each transition is one conditional statement, so that of two processes one makes it.
 _THIS = "account = :account AND key = :key AND state = :state AND attempt = :attempt"
