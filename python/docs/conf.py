@@ -6,6 +6,7 @@ Sphinx reads the docstrings of the C++ modules from their stubs, so the modules 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import shutil
 import sys
@@ -99,19 +100,6 @@ def public_objects() -> dict[str, Any]:
             found[f"{module.__name__}.{name}"] = value
             if getattr(value, "__module__", "").startswith("billcore._"):
                 value.__module__ = module.__name__
-    for name in (
-        "Attempt",
-        "Delivery",
-        "DeliveryMatch",
-        "Endpoint",
-        "FaultRecord",
-        "LateWork",
-        "RequestMatch",
-        "RequestRecord",
-        "WantedOrder",
-        "WantedSubscription",
-    ):  # the types of Control's methods
-        getattr(testing, name).__module__ = "billcore.testing"
     return found
 
 
@@ -123,7 +111,7 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
     """Resolves public names that docstrings write without their module; does not link names of other packages."""
     target = str(node.get("reftarget", ""))
     domain = env.domains["py"]
-    for name in (f"billcore.{room}{target}" for room in ("", "webhooks.", "testing.", "journal.", "inbox.")):
+    for name in (f"billcore.{module}{target}" for module in ("", "webhooks.", "testing.", "journal.", "inbox.")):
         if name in domain.objects:
             entry = domain.objects[name]
             made = domain.resolve_xref(env, node["refdoc"], _app.builder, "obj", entry.node_id and name, node, contents)
@@ -164,10 +152,15 @@ def list_sections(_app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def check_complete(app: Sphinx, _error: Exception | None) -> None:
-    """Warns about each public name that no page describes."""
-    described = app.env.domains["py"].objects
-    for name in PUBLIC.keys() - described.keys():
-        logging.getLogger(__name__).warning("%s is public and on no page", name)
+    """Warns about each public name that no page describes, and each method that no page describes with any class."""
+    methods: dict[Any, set[str]] = {}
+    for name, value in PUBLIC.items():
+        for key, method in inspect.getmembers(value, inspect.isfunction) if isinstance(value, type) else ():
+            if not key.startswith("_"):
+                methods.setdefault(method, set()).add(f"{name}.{key}")
+    for names in [*({name} for name in PUBLIC), *methods.values()]:
+        if names.isdisjoint(app.env.domains["py"].objects):
+            logging.getLogger(__name__).warning("%s is public and on no page", min(names))
 
 
 def setup(app: Sphinx) -> None:

@@ -72,7 +72,7 @@ class DeliveryControl(Calls):
     """Methods of Control."""
 
     retry_schedule: Sequence[float] | None = None
-    """That of the receivers that create_endpoint() registers without one; None: the sandbox's."""
+    """The retry schedule of a receiver that create_endpoint() registers without one. None means the sandbox's."""
 
     def endpoints(self) -> list[Endpoint]:
         """Every webhook endpoint, with its secret."""
