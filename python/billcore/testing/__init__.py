@@ -61,3 +61,9 @@ __all__ = [
     "product_group",
     "subscription",
 ]
+
+# Pickles and tracebacks show __module__.
+for _value in list(globals().values()):
+    if isinstance(_value, type):
+        _value.__module__ = "billcore.testing"
+del _value

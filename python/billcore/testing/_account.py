@@ -180,8 +180,3 @@ class SandboxAccount:
         """End the applications that serve() started."""
         while self._receivers:
             self._receivers.pop().close()
-
-
-for _value in (Account, SandboxAccount):
-    _value.__module__ = "billcore.testing"
-del _value

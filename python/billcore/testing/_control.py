@@ -6,18 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from ._calls import ControlError, segment
-from ._deliveries import Attempt, Delivery, DeliveryControl, DeliveryFailed, Endpoint
-from ._faults import FaultControl, FaultRecord
-from ._history import (
-    DeliveryMatch,
-    HistoryControl,
-    LateWork,
-    RequestMatch,
-    RequestRecord,
-    WantedOrder,
-    WantedSubscription,
-)
+from ._calls import segment
+from ._deliveries import DeliveryControl
+from ._faults import FaultControl
+from ._history import HistoryControl
 
 CauseOfOrder = Literal["confirm", "pay", "await_payment", "await_user", "fail_payment", "cancel_payment", "refund"]
 CauseOfSubscription = Literal["renew", "start", "end", "cancel", "change_billing"]
@@ -180,22 +172,3 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         if self._account is not None:
             raise ValueError("an account cannot be reset: create another one, or reset the whole sandbox")
         self._call("POST", "reset", {})
-
-
-for _value in (
-    Attempt,
-    Control,
-    ControlError,
-    Delivery,
-    DeliveryFailed,
-    DeliveryMatch,
-    Endpoint,
-    FaultRecord,
-    LateWork,
-    RequestMatch,
-    RequestRecord,
-    WantedOrder,
-    WantedSubscription,
-):
-    _value.__module__ = "billcore.testing"
-del _value

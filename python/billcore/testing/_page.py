@@ -132,8 +132,3 @@ def page(
         raise InvalidArgumentError(f"total is {total}, but the page has {len(found)} items")
     total = len(found) if total is None else total
     return AsyncSamplePage(found, total) if awaited else SamplePage(found, total)
-
-
-for _value in (AsyncSamplePage, SamplePage):
-    _value.__module__ = "billcore.testing"
-del _value

@@ -194,8 +194,3 @@ def _environment() -> dict[str, str]:
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     return environment
-
-
-for _value in (Sandbox, SandboxError):
-    _value.__module__ = "billcore.testing"
-del _value

@@ -146,6 +146,3 @@ class _Asgi:
     def stop(self) -> None:
         self._server.should_exit = True
         self._thread.join(_STOPPING)
-
-
-Receiver.__module__ = "billcore.testing"
