@@ -5,7 +5,7 @@ pytest imports this module in every run, so the module imports only pytest. The 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,7 +40,8 @@ def _billcore_sandbox_process(billcore_sandbox_options: dict[str, Any]) -> Itera
 def billcore_sandbox(request: pytest.FixtureRequest, _billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
     """A new account with demo data. `accounts[1]` is another new account. Both are deleted after the test.
 
-    The test fails if a fault never happened that is not optional, or if the service got unknown parameters.
+    The test fails if one of its faults never happened, unless that fault has `optional=True`, or if a request had
+    parameters that the service does not have.
     """
     process = _billcore_sandbox_process
     settings = _settings(request.node)
@@ -67,26 +68,24 @@ def _settings(item: pytest.Item) -> dict[str, Any]:
     return settings
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Checks a test that would pass, so that it fails, and not only its teardown."""
-    result = yield
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Checks a test that has passed, so that the test itself fails, and not only its teardown."""
     if _CHECKED in item.stash:
         own, other, strict = item.stash[_CHECKED]
-        problems = [problem for control in (own, other) for problem in _problems(control, strict)]
+        problems = [problem for control in (own, other) for problem in _problems(control.state(), strict)]
         if problems:
             pytest.fail("\n".join(problems), pytrace=False)
-    return result
 
 
-def _problems(control: Control, strict: bool) -> Iterator[str]:
-    for fault in control.faults():
+def _problems(state: dict[str, Any], strict: bool) -> Iterator[str]:
+    for fault in state["faults"]:
         if not fault["fired"] and not fault["optional"]:
             yield (
                 f"the fault {fault['id']} ({fault['kind']}) never happened: {fault['seen']} matched, and it begins "
                 f"with number {fault['nth']}. Correct its selectors, or pass optional=True"
             )
-    for each in control.state()["unknown_parameters"] if strict else ():
+    for each in state["unknown_parameters"] if strict else ():
         yield (
             f"{each['operation']} got the parameter {each['name']!r} ({each['count']} times), which it does not have: "
             "correct it, or mark the test with @pytest.mark.billcore_sandbox(strict=False)"
