@@ -1,4 +1,4 @@
-"""The signatures of a Method. Only _specs imports this module, because `inspect` takes long to load."""
+"""The signatures of a Method of _specs, which imports this module late, because `inspect` takes long to load."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ._types import ProductWrite
 
 
 class _Signature(Signature):
-    """A signature without `self`, which it therefore must not lose.
+    """The signature of a method without `self`, from which unittest.mock tries to remove `self` once more.
 
-    Of an object with `__call__`, unittest.mock checks calls against this signature, but compares calls by the
-    signature of partial(object.__call__, None).
+    When a mock is called, unittest.mock checks the call with the signature of `Method.__call__`. For assertions such as
+    assert_called_with(), it uses the signature of partial(Method.__call__, None): that None is dropped here.
     """
 
     def bind_partial(self, /, *args: Any, **kwargs: Any) -> BoundArguments:
@@ -21,16 +21,16 @@ class _Signature(Signature):
 
 
 def signature_of(method: Any) -> Signature:
-    """The signature of a method, with `self`."""
+    """The signature of a method that is written in C++; its first parameter is `self`."""
     try:
         return signature(method)
-    except ValueError:  # `__aenter__` and `__aexit__` come without one
+    except ValueError:  # inspect finds none for `__aenter__` and `__aexit__`
         names = ("self",) if method.__name__ == "__aenter__" else ("self", "kind", "error", "trace")
         return Signature([Parameter(name, Parameter.POSITIONAL_ONLY) for name in names])
 
 
 def as_mocks_call_it(signature: Signature) -> Callable[[], None]:
-    """A function with this signature, but without `self`, and with the keywords that `**` stands for."""
+    """A function with this signature, but without `self`, and with the fields of ProductWrite instead of `**`."""
 
     def call() -> None: ...
 

@@ -27,9 +27,9 @@ type Account struct {
 	sandbox *running
 }
 
-// NewAccount makes an account in the sandbox of BILLCORE_SANDBOX_CONTROL, or in one that ends with the test program, and
-// deletes the account after the test. The test fails if a fault never happened that is not optional, or if the service
-// got parameters that it does not have.
+// NewAccount makes an account in the sandbox of BILLCORE_SANDBOX_CONTROL, or in one that ends with the test program.
+// Its cleanup deletes the account when the test ends. The cleanup fails the test if a fault of the account never
+// happened, unless that fault is optional, or if a request had parameters that the service does not have.
 func NewAccount(t testing.TB) *Account {
 	t.Helper()
 	found, err := sandbox()

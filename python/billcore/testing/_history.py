@@ -9,7 +9,7 @@ from ._deliveries import Delivery
 
 
 class LateWork(TypedDict):
-    """The work of a request after the end of its connection. `status` is that of the answer that nobody got."""
+    """The work that a fault of the kind `late` put off. `status` is that of the answer, which the client never gets."""
 
     due: str
     done_at: str | None
@@ -20,7 +20,7 @@ class RequestRecord(TypedDict):
     """A request as the sandbox received it. `status` is None if the sandbox sent no complete answer.
 
     `operation` is a name such as "subscriptions.charge", or None if the path or its method is unknown.
-    `unknown` has the names of query parameters and fields that the operation does not have.
+    `unknown` has the names of the request's parameters and fields that the operation does not have.
     """
 
     id: int
@@ -55,14 +55,14 @@ class DeliveryMatch(TypedDict, total=False):
 
 
 class WantedSubscription(TypedDict):
-    """The status that wait() waits for."""
+    """wait() waits until the subscription with this id has this status."""
 
     id: str | int
     status: str
 
 
 class WantedOrder(TypedDict):
-    """The state that wait() waits for."""
+    """wait() waits until the order with this id has this state."""
 
     id: str | int
     state: str

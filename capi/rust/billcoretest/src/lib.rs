@@ -9,8 +9,9 @@ pub use serde_json::{Value, json};
 
 use sandbox::{call, control_url};
 
-/// An account with demo data. The test fails when the account is dropped after a fault never happened that is not
-/// optional, or after the service got parameters that it does not have.
+/// An account with demo data. Dropping it deletes the account. The drop panics, and so fails the test, if one of the
+/// account's faults never happened, unless that fault is optional, or if a request had parameters that the service does
+/// not have.
 #[derive(Debug)]
 pub struct Account {
     /// The service's address for this account.
