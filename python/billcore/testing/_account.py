@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, cast, overload
 
 from .._durations import seconds
+from ._calls import given
 from ._control import Control
 from ._deliveries import check, told
 from ._history import DeliveryMatch, RequestMatch, RequestRecord
@@ -172,8 +173,7 @@ class SandboxAccount:
         Raises:
             TimeoutError: The message says what came instead.
         """
-        given = {"operation": operation, "method": method, "path": path, "status": status}
-        match = {name: value for name, value in given.items() if value is not None}
+        match = given({"operation": operation, "method": method, "path": path, "status": status})
         return self.control.wait(request=cast(RequestMatch, match), count=count, timeout=timeout)
 
     def close(self) -> None:

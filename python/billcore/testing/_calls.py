@@ -46,14 +46,14 @@ class Calls:
         # Uses http.client, because urllib would use a proxy from the environment. Each call opens its own connection.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout + longer)
         try:
-            given = {name: value for name, value in (query or {}).items() if value is not None}
+            parameters = given(query or {})
             if self._account is not None and path not in ("accounts", "scenarios"):
                 if method == "GET":
-                    given["account"] = self._account
+                    parameters["account"] = self._account
                 elif fields is not None and fields.get("account") is None:
                     fields = {**fields, "account": self._account}
-            if given:
-                path += f"?{urlencode(given)}"
+            if parameters:
+                path += f"?{urlencode(parameters)}"
             body = None if fields is None else json.dumps(fields).encode()
             headers = {} if body is None else {"Content-Type": "application/json"}
             connection.request(method, f"{self._prefix}/{path}", body, headers)
@@ -78,6 +78,11 @@ class Calls:
                 rest -= once
                 if rest <= 0:
                     raise TimeoutError(error.message) from None
+
+
+def given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def segment(value: str | int) -> str:

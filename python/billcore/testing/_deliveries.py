@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from .._not_given import NOT_GIVEN
-from ._calls import Calls, segment
+from ._calls import Calls, given, segment
 
 
 class DeliveryFailed(AssertionError):
@@ -98,13 +98,16 @@ class DeliveryControl(Calls):
             retry_schedule: Seconds before each further attempt, instead of `self.retry_schedule`.
             keep_alive: Whether connections are kept open between attempts (True).
         """
-        fields = {"url": url, **_settings(concurrency, paused, keep_alive)}
-        if secret is not None:
-            fields["secret"] = secret
         schedule = self.retry_schedule if retry_schedule is None else retry_schedule
-        if schedule is not None:
-            fields["retry_schedule"] = list(schedule)
-        return cast(Endpoint, self._call("POST", "endpoints", fields))
+        fields = {
+            "url": url,
+            "secret": secret,
+            "concurrency": concurrency,
+            "paused": paused,
+            "retry_schedule": None if schedule is None else list(schedule),
+            "keep_alive": keep_alive,
+        }
+        return cast(Endpoint, self._call("POST", "endpoints", given(fields)))
 
     def change_endpoint(
         self,
@@ -116,7 +119,7 @@ class DeliveryControl(Calls):
         keep_alive: bool | None = None,
     ) -> Endpoint:
         """Change settings of a receiver, from the next attempt on. The retry schedule None is the sandbox's."""
-        fields = _settings(concurrency, paused, keep_alive)
+        fields = given({"concurrency": concurrency, "paused": paused, "keep_alive": keep_alive})
         if retry_schedule is not NOT_GIVEN:
             fields["retry_schedule"] = None if retry_schedule is None else list(retry_schedule)
         return cast(Endpoint, self._call("POST", f"endpoints/{segment(endpoint_id)}", fields))
@@ -227,8 +230,3 @@ def told(delivery: Delivery) -> str:
     answer = last["error"] or f"the receiver answered {last['status']} {last['answer_body']}".rstrip()
     more = f", and {delivery['reason']}" if delivery["reason"] is not None else ""
     return f"{what} {delivery['state']} after {len(delivery['attempts'])} attempts: {answer}{more}"
-
-
-def _settings(concurrency: int | None, paused: bool | None, keep_alive: bool | None) -> dict[str, Any]:
-    fields = {"concurrency": concurrency, "paused": paused, "keep_alive": keep_alive}
-    return {name: value for name, value in fields.items() if value is not None}

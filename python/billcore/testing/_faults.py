@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict, cast
 
 from .._not_given import NOT_GIVEN
-from ._calls import Calls, segment
+from ._calls import Calls, given, segment
 
 FaultKind = Literal[
     "status",
@@ -157,10 +157,10 @@ class FaultControl(Calls):
             "style": style,
             "account": account,
         }
-        given = {name: value for name, value in fields.items() if value is not None}
+        sent = {"kind": kind, **given(fields)}
         if body is not NOT_GIVEN:
-            given["body"] = body
-        return int(self._call("POST", "faults", {"kind": kind, **given})["id"])
+            sent["body"] = body
+        return int(self._call("POST", "faults", sent)["id"])
 
     def faults(self) -> list[FaultRecord]:
         """Every fault, oldest first, also those that are used up."""
