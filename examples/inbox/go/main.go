@@ -15,8 +15,8 @@ import (
 func main() {
 	verifier, noVerifier := webhook.NewVerifier([]byte(os.Getenv("WEBHOOK_SECRET")))
 	db, noDB := sql.Open("postgres", os.Getenv("DATABASE_URL"))
-	if err := errors.Join(noVerifier, noDB); err != nil {
-		log.Fatal(err)
+	if err := errors.Join(noVerifier, noDB); err != nil || len(os.Args) != 2 {
+		log.Fatal(errors.Join(errors.New("usage: receiver ADDRESS, such as localhost:8000"), err))
 	}
 	http.Handle("/webhooks", verifier.Handler(func(w http.ResponseWriter, _ *http.Request, event *webhook.Event) {
 		if event.Type() != webhook.EventOrderPaid {

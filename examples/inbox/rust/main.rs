@@ -1,4 +1,4 @@
-//! A receiver with PostgreSQL. Usage: receiver ADDRESS. billcore.inbox.schema("postgresql") has the SQL of its table.
+//! A receiver with PostgreSQL. Usage: inbox ADDRESS. billcore.inbox.schema("postgresql") has the SQL of its table.
 
 use std::sync::Arc;
 use std::{env, error::Error};
@@ -33,7 +33,8 @@ async fn receive(Extension(event): Extension<Arc<Event>>) -> StatusCode {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let address = env::args().nth(1).ok_or("usage: inbox ADDRESS, such as localhost:8000")?;
     let layer = WebhookLayer::new(Verifier::new(env::var("WEBHOOK_SECRET")?)?);
-    let listener = tokio::net::TcpListener::bind(env::args().nth(1).ok_or("usage: receiver ADDRESS")?).await?;
+    let listener = tokio::net::TcpListener::bind(address).await?;
     Ok(axum::serve(listener, Router::new().route("/webhooks", post(receive).layer(layer))).await?)
 }
