@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import tomllib
 from datetime import datetime
@@ -11,8 +12,10 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from billcore import testing
 from billcore.testing import Account, Sandbox, SandboxAccount
-from billcore_sandbox import events, resources
+from billcore_sandbox import events, faults, resources
+from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.scenarios import SCENARIOS
 from billcore_sandbox.service import schemas
 from billcore_sandbox.service.event_schemas import EVENTS
@@ -130,3 +133,14 @@ def test_the_types_agree_with_the_interface_of_the_clients() -> None:
     assert [each["name"] for each in read["events"]["event"]] == [*EVENTS]
     assert get_args(schemas.OrderState) == resources.ORDER_STATES
     assert get_args(schemas.SubscriptionStatus) == resources.SUBSCRIPTION_STATUSES
+
+
+def test_billcore_testing_agrees_with_the_control_routes() -> None:
+    """It repeats their names, because it does not import the sandbox."""
+    assert get_args(testing.FaultKind) == (*faults.KINDS,)
+    fields = {field.name for field in msgspec.structs.fields(bodies.Fault)}
+    assert {"self", *fields} == inspect.signature(testing.Control.fault).parameters.keys()
+    assert testing.FaultRecord.__annotations__.keys() == faults.Fault(1, "delay").public().keys()
+    assert testing.RequestRecord.__annotations__.keys() == answers.Request.__annotations__.keys()
+    for name in ("Delivery", "Endpoint", "LateWork"):
+        assert getattr(testing, name).__annotations__.keys() == getattr(answers, name).__annotations__.keys(), name
