@@ -35,7 +35,7 @@ class Method:
     def _mark_as_awaited(self) -> None:
         async def awaited() -> None: ...
 
-        self.__code__ = awaited.__code__
+        self.__code__ = awaited.__code__  # without it, unittest.mock makes no AsyncMock
         if sys.version_info >= (3, 12):
             from inspect import markcoroutinefunction
 

@@ -13,7 +13,7 @@
     client = unittest.mock.create_autospec(billcore.Client, instance=True)
     client.subscriptions.charge.return_value = billcore.testing.order(total=1500)
 
-The pytest fixture `signed_event` is the function `event`, and `billcore_sandbox` is a Sandbox.
+The pytest fixture `signed_event` is the function `event`, and `billcore_sandbox` is a new SandboxAccount for each test.
 
 Sandbox needs the package billcore-sandbox (the extra `sandbox`); this module itself uses only the standard library.
 """

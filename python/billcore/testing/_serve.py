@@ -95,8 +95,7 @@ class _Wsgi:
         self._server = _ThreadingServer((_HOST, 0), _QuietHandler)
         self._server.set_app(app)
         self.port = self._server.server_port
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
         self._server.shutdown()
