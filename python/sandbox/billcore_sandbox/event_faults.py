@@ -101,7 +101,6 @@ _CHANGES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "event_unknown_fields": _unknown_fields,
 }
 _STYLES: dict[str, Callable[[Any], bytes]] = {"raw": _raw, "html": _html, "pretty": _pretty}
-STYLES = tuple(_STYLES)
 
 
 # ---- When an attempt is made -----------------------------------------------------------------------------------------

@@ -7,15 +7,17 @@ import hmac
 import json
 import sqlite3
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
+from typing import Any, Literal, get_args
 
 MAX_INTEGER = 2**63 - 1
 PORTAL = "https://portal.billing.example"
 # Signs the portal links of demo data; it protects nothing, so it need not be secret.
 _PORTAL_KEY = b"sandbox portal links"
 
-SUBSCRIPTION_STATUSES = ("pending", "future_start", "trialing", "active", "delayed", "unpaid", "cancelled", "expired")
-ORDER_STATES = (
+SubscriptionStatus = Literal[
+    "pending", "future_start", "trialing", "active", "delayed", "unpaid", "cancelled", "expired"
+]
+OrderState = Literal[
     "created",
     "confirmed",
     "payment_pending_user",
@@ -24,7 +26,9 @@ ORDER_STATES = (
     "payment_cancelled",
     "payment_refunded",
     "paid",
-)
+]
+SUBSCRIPTION_STATUSES: tuple[str, ...] = get_args(SubscriptionStatus)
+ORDER_STATES: tuple[str, ...] = get_args(OrderState)
 
 
 def with_vat(amount: int, basis_points: int) -> int:

@@ -7,26 +7,13 @@ does not show is open here: any JSON, or any string. Limits that only the sandbo
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from billcore_sandbox.resources import MAX_INTEGER
+from billcore_sandbox.resources import MAX_INTEGER, OrderState, SubscriptionStatus
 
-OrderState = Literal[
-    "created",
-    "confirmed",
-    "payment_pending_user",
-    "payment_pending",
-    "payment_failed",
-    "payment_cancelled",
-    "payment_refunded",
-    "paid",
-]
-SubscriptionStatus = Literal[
-    "pending", "future_start", "trialing", "active", "delayed", "unpaid", "cancelled", "expired"
-]
 Time = Annotated[datetime, Meta(tz=True)]
 Cents = Annotated[int, Meta(description="Amount in cents.")]
 BasisPoints = Annotated[int, Meta(description="VAT in basis points (2500 = 25 %).")]
