@@ -66,7 +66,8 @@ def change_rows(
         for _ in range(insert):
             number = _insert(work, machine, first, keep_reference=by_reference)
             if number is None:
-                _log.warning("rows: no id is free at the front of %s, so %d rows are missing", operation, insert)
+                missing = insert - len(inserted)
+                _log.warning("rows: no id is free at the front of %s, so %d rows are missing", operation, missing)
                 break
             inserted.append(number if machine == "product" else str(number))
         work.record("rows", operation=operation, deleted=deleted, inserted=inserted)
