@@ -26,10 +26,13 @@ def test_a_misspelt_field_changes_nothing_and_is_reported(mine: SandboxAccount, 
         ["quantty"],
         ["quantty"],
     ]
+    service.post(f"/product/{mine.ids['products']['one_time']}?quantty=3", {})
     warnings = [line for line in process.stderr().splitlines() if "'quantty'" in line]
     assert warnings == [
         "billcore sandbox: subscriptions.charge ignores the unknown parameter 'quantty': its parameters are product_id,"
-        " amount, quantity, vat, description"
+        " amount, quantity, vat, description",
+        "billcore sandbox: products.update ignores the unknown parameter 'quantty': its parameters are name,"
+        " description, price, currency, vat_rate, interval",
     ]
 
 

@@ -83,9 +83,9 @@ def _check_selectors(kind: str, selectors: dict[str, Any]) -> None:
         operations = [name for name in operations if name in list_faults.LISTS]
         if not operations:
             raise invalid(f"A fault of the kind {kind} concerns lists only: {', '.join(list_faults.LISTS)}.")
+    there = dict.fromkeys(each for operation in operations for each in QUERY[operation])
     for name in selectors.get("query", {}):
-        if not any(plain(name) in QUERY.get(operation, ()) for operation in operations):
-            there = dict.fromkeys(each for operation in operations for each in QUERY.get(operation, ()))
+        if plain(name) not in there:
             raise invalid(
                 f"No request that matches has the parameter {name!r}: there are {', '.join(there) or 'none'}."
             )

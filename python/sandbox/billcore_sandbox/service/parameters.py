@@ -11,7 +11,7 @@ from billcore_sandbox.service.calls import Request, parse_query
 from billcore_sandbox.service.routes import OPERATIONS
 
 _MOST, _LONGEST = 100, 100
-ANY = "*"  # among the fields of a body: further ones are accepted
+_TAKES_ANY_FIELD = "products.update"  # see ProductWrite
 
 
 def _names(fields: type[msgspec.Struct] | None) -> tuple[str, ...]:
@@ -19,20 +19,19 @@ def _names(fields: type[msgspec.Struct] | None) -> tuple[str, ...]:
 
 
 QUERY = {operation.name: _names(operation.query) for operation in OPERATIONS}
-BODY = {operation.name: _names(operation.body) for operation in OPERATIONS} | {"products.update": (ANY,)}
+BODY = {operation.name: _names(operation.body) for operation in OPERATIONS}
 
 
 def parameters(operation: str) -> tuple[str, ...]:
     """The names of query parameters and fields of the body."""
-    return QUERY.get(operation, ()) + BODY.get(operation, ())
+    return QUERY[operation] + BODY[operation]
 
 
 def unknown(operation: str, request: Request) -> list[str]:
     """The names of query parameters and fields that the operation does not have, at most 100, shortened."""
-    found = [name for name, _ in parse_query(request.query) if plain(name) not in QUERY.get(operation, ())]
-    fields = BODY.get(operation, ())
-    if request.body and ANY not in fields:
-        found += [name for name in _fields(request.body) if name not in fields]
+    found = [name for name, _ in parse_query(request.query) if plain(name) not in QUERY[operation]]
+    if request.body and operation != _TAKES_ANY_FIELD:
+        found += [name for name in _fields(request.body) if name not in BODY[operation]]
     return [name[:_LONGEST] for name in dict.fromkeys(found)][:_MOST]
 
 
