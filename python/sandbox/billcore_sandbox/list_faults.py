@@ -62,7 +62,7 @@ def change_rows(
         deleted = front[:delete]
         for number in deleted:
             _delete(work, machine, int(number))
-        inserted = []
+        inserted: list[Any] = []
         for _ in range(insert):
             number = _insert(work, machine, first, keep_reference=by_reference)
             if number is None:
