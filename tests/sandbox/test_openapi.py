@@ -79,7 +79,7 @@ def test_options_show_in_the_document() -> None:
 
 
 def test_the_answers_of_control_routes(sandbox: Sandbox, service: Service) -> None:
-    routes_by_name = {f"{route.method} {route.path}": route for route in routes.listed()}
+    routes_by_name = {f"{route.method} {route.path}": route for route in routes.ROUTES}
     answers = answers_of_every_route(sandbox, service)
     for effect in answers["GET ledger"]["effects"]:
         for name in effect.keys() - {"id", "at", "account", "kind"}:

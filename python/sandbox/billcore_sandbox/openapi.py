@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -63,13 +62,13 @@ class ControlRoute(NamedTuple):
     method: str
     path: str
     action: Callable[..., Any]
-    query: type | None = None
-    body: type | None = None
+    query: type[msgspec.Struct] | None = None
+    body: type[msgspec.Struct] | None = None
 
     @property
     def answer(self) -> Any:
         """The type of the answer 200."""
-        function = inspect.unwrap(_function(self.action))
+        function = inspect.unwrap(self.action)
         # Only the return type is evaluated: the modules of other types may be imported for type checkers alone.
         return eval(function.__annotations__["return"], function.__globals__)
 
@@ -175,7 +174,7 @@ class _Document:
         answer: Any,
         refusals: dict[int, str],
     ) -> dict[str, Any]:
-        summary, _, rest = (inspect.getdoc(_function(action)) or "").partition("\n\n")
+        summary, _, rest = (inspect.getdoc(action) or "").partition("\n\n")
         error = self._schemas[schemas.Error]
         return {
             "operationId": name,
@@ -267,7 +266,3 @@ def _control_links(route: ControlRoute, controls: list[ControlRoute]) -> dict[st
 
 def _json(about: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": about, "content": {"application/json": {"schema": schema}}}
-
-
-def _function(action: Callable[..., Any]) -> Callable[..., Any]:
-    return action.func if isinstance(action, partial) else action

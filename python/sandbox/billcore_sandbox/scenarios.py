@@ -47,7 +47,7 @@ def _read() -> dict[str, Scenario]:
 SCENARIOS = _read()
 
 
-def listed(world: World, query: dict[str, str]) -> answers.Scenarios:
+def listed(world: World, query: bodies.Nothing) -> answers.Scenarios:
     """The scenarios that trigger knows."""
     return {"scenarios": [{"name": each.name, "about": each.about} for each in SCENARIOS.values()]}
 

@@ -40,9 +40,9 @@ def issue_key(world: World, body: bodies.Nothing) -> answers.MadeKey:
     return {"id": row["id"], "api_key": row["key"]}
 
 
-def keys(world: World, query: dict[str, str]) -> answers.Keys:
+def keys(world: World, query: bodies.Nothing) -> answers.Keys:
     """API keys with their states."""
-    account = named_account(world, query.get("account")) or world.store.accounts[0]
+    account = account_or_first(world, query)
     rows = world.store.all("SELECT * FROM api_keys WHERE account = ? ORDER BY id", account.number)
     return {"keys": [{"id": row["id"], "api_key": row["key"], "state": row["state"]} for row in rows]}
 

@@ -13,8 +13,6 @@ from billcore_sandbox.service.calls import number_of
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import Work, World
 
-Query = dict[str, str]
-
 
 def named_account(world: World, uuid: str | None) -> Account | None:
     """The account with this UUID; None if no account is named."""
@@ -45,9 +43,9 @@ def uuid_of(world: World, number: int) -> str | None:
     return None if account is None else account.uuid
 
 
-def of_account(world: World, query: Query) -> tuple[str, list[Any]]:
-    """The SQL condition of `?account=`, and its argument."""
-    account = named_account(world, query.get("account"))
+def of_account(world: World, uuid: str | None) -> tuple[str, list[Any]]:
+    """The SQL condition that a row is of the account with this UUID, and its argument; None stands for any account."""
+    account = named_account(world, uuid)
     return ("1", []) if account is None else ("account = ?", [account.number])
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from billcore_sandbox import faults, list_faults
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import Query, named_account, uuid_of
+from billcore_sandbox.control.common import named_account, uuid_of
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.faults import REQUIRED, WHEN
@@ -48,9 +48,9 @@ def create(world: World, body: bodies.Fault) -> answers.Id:
     return {"id": world.faults.add(kind, selectors, fields, **when).id}
 
 
-def listed(world: World, query: Query) -> answers.Faults:
+def listed(world: World, query: bodies.Nothing) -> answers.Faults:
     """Faults, also those that are used up, with how often each was seen and fired."""
-    account = named_account(world, query.get("account"))
+    account = named_account(world, query.account)
     return {"faults": world.faults.all(None if account is None else account.uuid)}
 
 

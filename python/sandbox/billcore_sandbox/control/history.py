@@ -8,14 +8,14 @@ from typing import Any
 from billcore_sandbox import clock
 from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.accounts import show_clock
-from billcore_sandbox.control.common import Query, named_account, of_account, selected, uuid_of
+from billcore_sandbox.control.common import named_account, of_account, selected, uuid_of
 from billcore_sandbox.faults import glob
 from billcore_sandbox.service.patterns import matching, named_operation
 from billcore_sandbox.service.routes import split_path
 from billcore_sandbox.world import World
 
 
-def state(world: World, query: Query) -> answers.State:
+def state(world: World, query: bodies.Nothing) -> answers.State:
     """Seed, clocks, options, counts, waiting faults, unknown parameters."""
 
     def counts(column: str, table: str, where: str = "1") -> dict[str, dict[str, int]]:
@@ -26,12 +26,11 @@ def state(world: World, query: Query) -> answers.State:
             found[world.store.account_by_number(row["account"]).uuid][row["name"]] = row["n"]
         return found
 
-    world.history.trim()
     by_status = counts("status", "subscriptions")
     by_state = counts("state", "orders")
     by_type = counts("type", "products", "state = 'live'")
-    named = named_account(world, query.get("account"))
-    where, args = of_account(world, query)
+    named = named_account(world, query.account)
+    where, args = of_account(world, query.account)
     counted = {
         table: world.store.all(f"SELECT count(*) AS n FROM {table} WHERE {where}", *args)[0]["n"]
         for table in ("endpoints", "deliveries", "ledger", "jobs")
@@ -106,7 +105,7 @@ def find_requests(
     ]
 
 
-def states(world: World, query: Query) -> answers.States:
+def states(world: World, query: bodies.Nothing) -> answers.States:
     """The rows of states.toml."""
     return {
         "states": [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from billcore_sandbox import scenarios
 from billcore_sandbox.control import accounts, bodies, deliveries, faults, history, objects, waits, webhooks
 from billcore_sandbox.control.app import application, refusal_response, to_response
-from billcore_sandbox.control.common import named_account
+from billcore_sandbox.control.common import account_or_first
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.openapi import ControlRoute, document
 from billcore_sandbox.options import is_loopback
@@ -30,18 +30,16 @@ from billcore_sandbox.world import World
 PREFIX = "/_sandbox"
 
 Action = Callable[..., Any]
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def build(world: World) -> ASGIApp:
     """The ASGI application of the control routes."""
-    routes = [
-        Route(f"{PREFIX}/", _getter(world, _index), methods=["GET"]),
-        *(Route(f"{PREFIX}/{name}", _getter(world, action), methods=["GET"]) for name, action in GETS),
-        *(Route(f"{PREFIX}/{name}", _lister(world, action, page), methods=["GET"]) for name, action, page in LISTS),
-        *(Route(f"{PREFIX}/{name}", _poster(world, action, body), methods=["POST"]) for name, action, body in POSTS),
-        *(Route(f"{PREFIX}/{name}", _deleter(world, action), methods=["DELETE"]) for name, action in DELETES),
-    ]
-    inner = application(_merged(routes))
+    # Starlette has one route for each path, so that another method is answered with 405.
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for route in (ControlRoute("GET", "", _index, query=bodies.Nothing), *ROUTES):
+        by_path.setdefault(f"{PREFIX}/{route.path}", {})[route.method] = _endpoint(world, route)
+    inner = application([Route(path, _of_method(methods), methods=list(methods)) for path, methods in by_path.items()])
     allowed = {name.lower() for name in world.options.allow_host}
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,21 +54,11 @@ def build(world: World) -> ASGIApp:
     return app
 
 
-def _merged(routes: list[Route]) -> list[Route]:
-    """One Route for each path, so that another method is answered with 405."""
-    by_path: dict[str, dict[str, Any]] = {}
-    for route in routes:
-        for method in (route.methods or set()) - {"HEAD"}:
-            by_path.setdefault(route.path, {})[method] = route.endpoint
+def _of_method(methods: dict[str, Endpoint]) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return await methods["GET" if request.method == "HEAD" else request.method](request)
 
-    def one(methods: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            answer: Response = await methods["GET" if request.method == "HEAD" else request.method](request)
-            return answer
-
-        return endpoint
-
-    return [Route(path, one(methods), methods=list(methods)) for path, methods in by_path.items()]
+    return endpoint
 
 
 def _without_port(host: str) -> str:
@@ -79,58 +67,42 @@ def _without_port(host: str) -> str:
     return host.partition(":")[0]
 
 
-def _getter(world: World, action: Action) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(world: World, route: ControlRoute) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        query = dict(request.query_params)
-        if unknown := query.keys() - {"account"}:
-            raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has account.")
-        return to_response(reply(action(world, query)))
-
-    return endpoint
-
-
-def _lister(world: World, action: Action, page: type[bodies.Page]) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        query = dict(request.query_params)
-        names = sorted(page.__struct_fields__)
-        if unknown := query.keys() - {*names}:
-            raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has {', '.join(names)}.")
-        # msgspec reads the text "null" as null.
-        if nulls := [name for name, value in query.items() if value.lower() == "null"]:
-            raise invalid(f"The parameter {nulls[0]} has no value null: leave it out.")
-        try:
-            parsed = msgspec.convert(query, page, strict=False)
-        except msgspec.ValidationError as error:
-            raise invalid(f"{error} (parameters: {', '.join(names)})") from None
-        world.history.trim()
-        return to_response(reply(action(world, parsed)))
-
-    return endpoint
-
-
-def _poster(world: World, action: Action, body: type) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        _no_query(request)
-        fields = json_object(await request.body(), request.headers.get("content-type", ""))
-        parsed = fields
-        if issubclass(body, msgspec.Struct):
-            try:
-                parsed = msgspec.convert(fields, body)
-            except msgspec.ValidationError as error:
-                names = ", ".join(body.__struct_fields__)
-                raise invalid(f"{error} (fields: {names})") from None
-        done = action(world, parsed, *request.path_params.values())
+        given: list[Any] = []
+        if route.query is None:
+            _no_query(request)
+        else:
+            given.append(_parameters(request, route.query))
+            world.history.trim()
+        if route.body is not None:
+            given.append(await _body(request, route.body))
+        done = route.action(world, *given, *request.path_params.values())
         return to_response(reply(await done if inspect.isawaitable(done) else done))
 
     return endpoint
 
 
-def _deleter(world: World, action: Action) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        _no_query(request)
-        return to_response(reply(action(world, *request.path_params.values())))
+def _parameters(request: Request, query: type[msgspec.Struct]) -> msgspec.Struct:
+    given = dict(request.query_params)
+    names = sorted(query.__struct_fields__)
+    if unknown := given.keys() - {*names}:
+        raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has {', '.join(names)}.")
+    # msgspec reads the text "null" as null.
+    if nulls := [name for name, value in given.items() if value.lower() == "null"]:
+        raise invalid(f"The parameter {nulls[0]} has no value null: leave it out.")
+    try:
+        return msgspec.convert(given, query, strict=False)
+    except msgspec.ValidationError as error:
+        raise invalid(f"{error} (parameters: {', '.join(names)})") from None
 
-    return endpoint
+
+async def _body(request: Request, body: type[msgspec.Struct]) -> msgspec.Struct:
+    fields = json_object(await request.body(), request.headers.get("content-type", ""))
+    try:
+        return msgspec.convert(fields, body)
+    except msgspec.ValidationError as error:
+        raise invalid(f"{error} (fields: {', '.join(body.__struct_fields__)})") from None
 
 
 def _no_query(request: Request) -> None:
@@ -139,46 +111,28 @@ def _no_query(request: Request) -> None:
         raise invalid(f"This route has no parameter {name!r}: send it as a field of the body.")
 
 
-def _index(world: World, query: dict[str, str]) -> Any:
-    """List the control routes, with the JSON schemas of their bodies."""
-    rows = [("GET", *row, None) for row in GETS] + [("GET", *row) for row in LISTS] + [("POST", *row) for row in POSTS]
-    rows += [("DELETE", *row, None) for row in DELETES]
-    structs = [body for _, _, _, body in rows if body is not None and issubclass(body, msgspec.Struct)]
+def _index(world: World, query: bodies.Nothing) -> Any:
+    """List the control routes, with the JSON schemas of their bodies and parameters."""
+    structs = [type_ for route in ROUTES for type_ in (route.body, route.query) if type_ is not None]
     _, schemas = msgspec.json.schema_components(structs, ref_template="#/schemas/{name}")
     return {
         "routes": [
             {
-                "method": method,
-                "path": f"{PREFIX}/{name}",
-                "does": _documentation(action),
-                "body": body.__name__ if body in structs and method == "POST" else None,
-                "parameters": body.__name__ if body in structs and method == "GET" else None,
+                "method": route.method,
+                "path": f"{PREFIX}/{route.path}",
+                "does": (inspect.getdoc(route.action) or "").partition("\n")[0],
+                "body": None if route.body is None else route.body.__name__,
+                "parameters": None if route.query is None else route.query.__name__,
             }
-            for method, name, action, body in rows
+            for route in ROUTES
         ],
         "schemas": schemas,
     }
 
 
-def _openapi(world: World, query: dict[str, str]) -> dict[str, Any]:
+def _openapi(world: World, query: bodies.Nothing) -> dict[str, Any]:
     """The OpenAPI document of the service and of these routes."""
-    account = named_account(world, query.get("account")) or world.store.accounts[0]
-    return document(world.options, account.uuid, PREFIX, listed())
-
-
-def listed() -> list[ControlRoute]:
-    """All control routes."""
-    return [
-        *(ControlRoute("GET", name, action, query=bodies.Nothing) for name, action in GETS),
-        *(ControlRoute("GET", name, action, query=page) for name, action, page in LISTS),
-        *(ControlRoute("POST", name, action, body=body) for name, action, body in POSTS),
-        *(ControlRoute("DELETE", name, action) for name, action in DELETES),
-    ]
-
-
-def _documentation(action: Action) -> str:
-    function = action.func if isinstance(action, partial) else action
-    return (inspect.getdoc(function) or "").partition("\n")[0]
+    return document(world.options, account_or_first(world, query).uuid, PREFIX, ROUTES)
 
 
 def _cause(action: Action, cause: str) -> Action:
@@ -190,21 +144,19 @@ def _cause(action: Action, cause: str) -> Action:
     return run
 
 
-GETS: tuple[tuple[str, Action], ...] = (
-    ("state", history.state),
-    ("states", history.states),
-    ("endpoints", webhooks.endpoints),
-    ("keys", accounts.keys),
-    ("scenarios", scenarios.listed),
-    ("faults", faults.listed),
-    ("openapi.json", _openapi),
-)
-LISTS: tuple[tuple[str, Action, type[bodies.Page]], ...] = (
+GETS: tuple[tuple[str, Action, type[msgspec.Struct]], ...] = (
+    ("state", history.state, bodies.Nothing),
+    ("states", history.states, bodies.Nothing),
+    ("endpoints", webhooks.endpoints, bodies.Nothing),
+    ("keys", accounts.keys, bodies.Nothing),
+    ("scenarios", scenarios.listed, bodies.Nothing),
+    ("faults", faults.listed, bodies.Nothing),
+    ("openapi.json", _openapi, bodies.Nothing),
     ("ledger", history.ledger, bodies.LedgerPage),
     ("requests", history.requests, bodies.RequestPage),
     ("deliveries", deliveries.listed, bodies.DeliveryPage),
 )
-POSTS: tuple[tuple[str, Action, type], ...] = (
+POSTS: tuple[tuple[str, Action, type[msgspec.Struct]], ...] = (
     ("accounts", accounts.create, bodies.NewAccount),
     ("clock", accounts.change_clock, bodies.ClockChange),
     ("trigger", scenarios.trigger, bodies.Trigger),
@@ -244,4 +196,9 @@ POSTS: tuple[tuple[str, Action, type], ...] = (
 DELETES: tuple[tuple[str, Action], ...] = (
     ("accounts/{uuid}", accounts.delete),
     ("faults/{id}", faults.delete),
+)
+ROUTES = (
+    *(ControlRoute("GET", name, action, query=query) for name, action, query in GETS),
+    *(ControlRoute("POST", name, action, body=body) for name, action, body in POSTS),
+    *(ControlRoute("DELETE", name, action) for name, action in DELETES),
 )

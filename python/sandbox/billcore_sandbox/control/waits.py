@@ -130,7 +130,7 @@ def _there_are(world: World, body: bodies.Wait) -> str:
     pending = {each["account"] for each in came if each["state"] == "pending"}
     if any(each.clock.frozen_at is not None for each in world.store.accounts if each.uuid in pending):
         text += "; the clock is frozen, so nothing is tried again until it is moved"
-    where, args = of_account(world, {} if body.account is None else {"account": body.account})
+    where, args = of_account(world, body.account)
     if not came and not world.store.all(f"SELECT 1 FROM endpoints WHERE {where} AND state = 'enabled' LIMIT 1", *args):
         text += ", and no enabled endpoint"
     return text

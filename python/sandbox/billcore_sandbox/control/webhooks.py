@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import Query, account_or_first, find, of_account, uuid_of
+from billcore_sandbox.control.common import account_or_first, find, of_account, uuid_of
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.service.endpoints import register
 from billcore_sandbox.world import World
@@ -17,9 +17,9 @@ from billcore_sandbox.world import World
 _SHOWN = ("id", "url", "secret", "state", "old_secret", "old_secret_until", "concurrency")
 
 
-def endpoints(world: World, query: Query) -> answers.Endpoints:
+def endpoints(world: World, query: bodies.Nothing) -> answers.Endpoints:
     """Webhook endpoints with their secrets and settings."""
-    where, args = of_account(world, query)
+    where, args = of_account(world, query.account)
     rows = world.store.all(f"SELECT * FROM endpoints WHERE {where} AND state != 'deleted' ORDER BY id", *args)
     return {"endpoints": [_shown(world, row) for row in rows]}
 
