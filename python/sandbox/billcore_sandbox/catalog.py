@@ -63,7 +63,7 @@ def _life_of_a_subscription(world: World, account: Account) -> None:
         "reference_name": "Zoë Ångström",
         "metadata": {"source": "web"},
     }
-    bought = objects.checkout(world, bodies.Checkout(product_id=plan["id"], **customer))
+    bought: Any = objects.checkout(world, bodies.Checkout(product_id=plan["id"], **customer))
     subscription = bought["subscription"]["id"]
     nothing = bodies.Nothing()
     objects.confirm(world, nothing, bought["order"]["id"])

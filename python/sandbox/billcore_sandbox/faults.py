@@ -86,7 +86,7 @@ class Fault:
         """Whether the fault can happen to this account; None stands for any account."""
         return account is None or self.selectors.get("account") in (None, account)
 
-    def public(self) -> dict[str, Any]:
+    def public(self) -> Any:
         return {
             "id": self.id,
             "kind": self.kind,
@@ -147,12 +147,12 @@ class Faults:
                 return fault
         return None
 
-    def all(self, account: str | None = None) -> list[dict[str, Any]]:
+    def all(self, account: str | None = None) -> list[Any]:
         """Every fault, also those that are used up; of an account, those that can happen to it."""
         faults = sorted([*self._used.values(), *self._waiting.values()], key=lambda fault: fault.id)
         return [fault.public() for fault in faults if fault.concerns(account)]
 
-    def waiting(self, account: str | None = None) -> list[dict[str, Any]]:
+    def waiting(self, account: str | None = None) -> list[Any]:
         """The faults that have something left."""
         return [fault.public() for fault in self._waiting.values() if fault.concerns(account)]
 

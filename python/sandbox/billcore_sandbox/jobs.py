@@ -118,11 +118,11 @@ class Jobs:
             happened["refused"] = "the sandbox itself failed: see its stderr"
         return happened
 
-    async def move(self, account: Account, target: datetime) -> list[dict[str, Any]]:
+    async def move(self, account: Account, target: datetime) -> list[Any]:
         """Move the account's clock to `target`; returns what happened, oldest first."""
         if account.number in self._moving:
             raise Refusal(409, "clock_moves", "Another request is moving this account's clock: wait for its answer.")
-        happened: list[dict[str, Any]] = []
+        happened: list[Any] = []
         runs = self._moving[account.number] = account.clock.frozen_at is None
         try:
             account.clock.freeze()

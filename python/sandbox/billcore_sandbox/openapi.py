@@ -115,7 +115,7 @@ class _Document:
 
     def _collect(self, controls: list[ControlRoute]) -> None:
         """Make the schemas of all types, because msgspec names those alike after seeing all of them."""
-        types: list[Any] = [schemas.Error, *([schemas.ProductGroup] if controls else []), *EVENTS.values()]
+        types: list[Any] = [schemas.Error, *EVENTS.values()]
         types += [type_ for each in OPERATIONS for type_ in (each.query, each.body, each.answer)]
         types += [type_ for each in controls for type_ in (each.query, each.body, each.answer)]
         made, components = msgspec.json.schema_components(types, ref_template=_REFERENCE + "{name}")

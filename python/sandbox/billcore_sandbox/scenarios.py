@@ -99,7 +99,7 @@ def _begun(world: World, account: Account, scenario: Scenario) -> _Story:
     else:
         number = product["id"]
     fields = {"account": account.uuid, "product_id": number, "reference_id": f"scenario-{scenario.name}", **new}
-    bought = objects.checkout(world, msgspec.convert(fields, bodies.Checkout))
+    bought: Any = objects.checkout(world, msgspec.convert(fields, bodies.Checkout))
     return _Story(world, account, int(bought["subscription"]["id"]), int(bought["order"]["id"]))
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from msgspec import Meta
-
-# Resources of the service: references to the schemas of its own types.
-_PLACE = "#/components/schemas/"
-_NULL = {"type": "null"}
-Subscription = Annotated[Any, Meta(extra_json_schema={"anyOf": [{"$ref": f"{_PLACE}Subscription"}, _NULL]})]
-Order = Annotated[Any, Meta(extra_json_schema={"anyOf": [{"$ref": f"{_PLACE}Order"}, _NULL]})]
-Product = Annotated[Any, Meta(extra_json_schema={"$ref": f"{_PLACE}Product"})]
-Group = Annotated[Any, Meta(extra_json_schema={"$ref": f"{_PLACE}ProductGroup"})]
+if TYPE_CHECKING:  # the routes return resources as dicts
+    Subscription = dict[str, Any]
+    Order = dict[str, Any]
+    Product = dict[str, Any]
+    ProductGroup = dict[str, Any]
+else:
+    from billcore_sandbox.service.schemas import Order, Product, ProductGroup, Subscription
 
 
 class MadeAccount(TypedDict):
@@ -65,18 +63,29 @@ class ClockShown(TypedDict):
     frozen: bool
 
 
-class MovedClock(ClockShown):
-    """happened: what the time brought, in order. pending_deliveries: those that were not attempted yet."""
+class Happened(TypedDict):
+    """A cause, and the id of the object that it happened to. refused: why the object did not allow it."""
 
-    happened: list[dict[str, Any]]
+    at: str
+    cause: str
+    subscription: NotRequired[str]
+    order: NotRequired[str]
+    request: NotRequired[str]
+    refused: NotRequired[str]
+
+
+class MovedClock(ClockShown):
+    """happened: what the time brought, in order. pending_deliveries: how many deliveries are still pending."""
+
+    happened: list[Happened]
     pending_deliveries: int
 
 
 class Shown(TypedDict):
     """A subscription and an order as they are now; null for none."""
 
-    subscription: Subscription
-    order: Order
+    subscription: Subscription | None
+    order: Order | None
 
 
 class EventId(TypedDict):
@@ -115,7 +124,7 @@ class MadeProduct(TypedDict):
 class ShownGroup(TypedDict):
     """A product group as it is now."""
 
-    group: Group
+    group: ProductGroup
 
 
 class Id(TypedDict):
@@ -214,10 +223,31 @@ class SentAgain(TypedDict):
     id: int
 
 
-class Faults(TypedDict):
-    """All faults."""
+class Fault(TypedDict):
+    """A fault with its selectors. A selector is null if it was not given."""
 
-    faults: list[dict[str, Any]]
+    id: int
+    kind: str
+    account: str | None
+    operation: str | None
+    method: str | None
+    path: str | None
+    query: dict[str, str] | None
+    event: str | None
+    endpoint_id: int | None
+    nth: int
+    times: int
+    probability: float
+    optional: bool
+    seen: int
+    fired: int
+    left: int
+
+
+class Faults(TypedDict):
+    """Faults, oldest first."""
+
+    faults: list[Fault]
 
 
 class Effect(TypedDict):
@@ -236,7 +266,7 @@ class Ledger(TypedDict):
 
 
 class LateWork(TypedDict):
-    """When the work of a request is due by its account's clock, when it was done, and the status that nobody got."""
+    """due, done_at: by the account's clock. status: of the answer, which the client did not get."""
 
     due: str
     done_at: str | None
@@ -293,6 +323,16 @@ class UnknownParameter(TypedDict):
     count: int
 
 
+class Counts(TypedDict):
+    """How many records there are."""
+
+    endpoints: int
+    deliveries: int
+    ledger: int
+    requests: int
+    jobs: int
+
+
 class State(TypedDict):
     """What the sandbox holds."""
 
@@ -300,12 +340,12 @@ class State(TypedDict):
     now: str
     options: dict[str, Any]
     accounts: list[AccountState]
-    counts: dict[str, int]
-    faults: list[dict[str, Any]]
+    counts: Counts
+    faults: list[Fault]
     unknown_parameters: list[UnknownParameter]
 
 
-# The names of its members are words of Python.
+# Not a class, because a class cannot have a member with the name "from".
 Transition = TypedDict(
     "Transition",
     {"machine": str, "from": list[str], "cause": str, "guard": str | None, "to": str, "event": str | None},

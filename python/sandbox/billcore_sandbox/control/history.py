@@ -31,7 +31,7 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
     by_type = counts("type", "products", "state = 'live'")
     named = named_account(world, query.account)
     where, args = of_account(world, query.account)
-    counted = {
+    counted: Any = {
         table: world.store.all(f"SELECT count(*) AS n FROM {table} WHERE {where}", *args)[0]["n"]
         for table in ("endpoints", "deliveries", "ledger", "jobs")
     }
