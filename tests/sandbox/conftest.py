@@ -25,9 +25,12 @@ def mine(process: Sandbox) -> Iterator[SandboxAccount]:
 
 
 @pytest.fixture
-def sandbox(process: Sandbox) -> Sandbox:
+def sandbox(process: Sandbox) -> Iterator[Sandbox]:
     process.control.reset()
-    return process
+    yield process
+    # Without an account, a fault would also happen in the test that follows with the fixture `mine`.
+    for fault in process.control.faults():
+        process.control.delete_fault(fault["id"])
 
 
 @pytest.fixture
