@@ -53,7 +53,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         body["product_id"] = int(os.environ["ONE_TIME_PRODUCT"])
     if not case.operation.path.startswith("/_sandbox/"):
         return
-    # No account has a generated UUID.
+    # schemathesis makes UUIDs that no account has.
     for fields in (case.query, body):
         if isinstance(fields, dict) and isinstance(fields.get("account"), str):
             del fields["account"]

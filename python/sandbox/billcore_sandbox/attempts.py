@@ -15,7 +15,7 @@ from billcore_sandbox.receiver import LOST, Answer, Connection, Headers, host
 from billcore_sandbox.store import Account
 
 Record = dict[str, Any]
-# What a record of an older database file does not have.
+# Members that a record in an older database file lacks.
 _OLDER: Record = {"headers": [], "answer_headers": [], "answer_body": "", "fault": None}
 
 

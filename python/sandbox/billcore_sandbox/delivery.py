@@ -257,7 +257,7 @@ class _Queue:
             if row is None:
                 return
             records = [*json.loads(row["attempts"]), *made]
-            # The endpoint of a delivery that is not pending any more has been deleted meanwhile.
+            # A delivery is not pending any more if its endpoint was deleted during the attempt.
             state, reason, used = row["state"], row["reason"], attempts.retries(records)
             if attempts.succeeded(made[-1]):
                 state, reason = "delivered", None

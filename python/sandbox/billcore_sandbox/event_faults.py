@@ -50,13 +50,13 @@ def facts(account: str, event: str, endpoint_id: int) -> dict[str, Any]:
 
 
 def make(kind: str, fields: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """The envelope that a fault makes of another one, and its bytes."""
+    """Change an envelope as the fault says; returns the new envelope, and its bytes."""
     changed = _CHANGES[kind](envelope) if kind in _CHANGES else envelope
     return changed, _STYLES[fields["style"]](changed) if kind == "event_escapes" else encode(changed)
 
 
 def _integers(envelope: dict[str, Any]) -> dict[str, Any]:
-    """The id of the event is beyond 2^53 and odd, so a double does not hold it; ids in data are beyond 2^63."""
+    """A double cannot hold the new id, which is odd and beyond 2^53; ids in data are beyond 2^63."""
     number, data = 2**53 + 2 * int(envelope["id"]) + 1, envelope["data"]
     changed = {**envelope, "id": str(number) if isinstance(envelope["id"], str) else number}
     if isinstance(data, dict):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import World
 
 T = TypeVar("T")
-# Table -> its key, and the rows of which the latest are kept. What is not finished yet is kept in any case.
+# Table -> its key, and which rows are finished. trim() keeps the latest of these, and all other rows.
 _KEPT = {
     "requests": ("id", "id NOT IN (SELECT subject FROM jobs WHERE kind = 'request')"),
     "ledger": ("id", "1"),

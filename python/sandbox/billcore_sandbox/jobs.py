@@ -38,7 +38,7 @@ class Jobs:
         self._changed = asyncio.Event()
         self._moving: dict[int, bool] = {}  # accounts whose clock is being moved: does it run otherwise?
         self._task: asyncio.Task[None] | None = None
-        self.runs: dict[str, Callable[[Work, int], None]] = {}  # jobs that are no cause of a machine, by their kind
+        self.runs: dict[str, Callable[[Work, int], None]] = {}  # by kind: jobs that are not of states.toml
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run())

@@ -22,7 +22,7 @@ _ABOUT = (
     " choice: see the README of billcore-sandbox."
 )
 _REFERENCE = "#/components/schemas/"
-# The answer's type -> the operations that take an id from it, by the begin of their paths, and where the id is.
+# The answer's type -> the operations that take an id from it, by the beginning of their paths, and where the id is.
 _LINKS = {
     schemas.SubscriptionList: ("/subscription/{id}", "/data/0/id"),
     schemas.OneSubscription: ("/subscription/{id}", "/data/id"),

@@ -82,7 +82,7 @@ def replay(work: Work, delivery: sqlite3.Row, endpoint: sqlite3.Row, *, after: f
 
 def release(work: Work, endpoint: int, before: int) -> None:
     """Start what a fault held until the next delivery of the endpoint, which has the seq `before`, was attempted."""
-    # Jobs first: an endpoint may have many deliveries.
+    # SQLite begins with the jobs, because an endpoint may have many more deliveries.
     rows = work.db.execute(
         "SELECT j.subject FROM jobs j INDEXED BY jobs_reorder CROSS JOIN deliveries d ON d.seq = j.subject"
         " WHERE j.cause = 'reorder' AND j.subject < ? AND d.endpoint_id = ? ORDER BY j.subject",

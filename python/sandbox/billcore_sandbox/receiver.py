@@ -14,7 +14,7 @@ Headers = list[tuple[str, str]]
 _CHUNK = 64 << 10
 _MOST_READ = 64 << 10  # bytes of an answer's body; of a longer one nothing more is read
 _MOST_IDLE = 128  # connections that are kept open, to all receivers
-# What the record of an attempt keeps of an answer, in characters.
+# The record of an attempt keeps so many characters of a body, a name and a value, and so many headers.
 _BODY, _NAME, _VALUE, _HEADERS = 2_000, 100, 500, 50
 # Any client may meet this with a kept connection, so it does not use up the schedule of retries.
 LOST = "the receiver closed the kept connection without an answer, so the event is sent again at once"

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 _log = logging.getLogger("billcore_sandbox")
-_MOST = 1000  # different ones of each account
+_MOST = 1000  # different unknown parameters that are counted for each account
 _MOST_WARNINGS = 100  # a parent process may not read stderr, and a full pipe would stop the sandbox
 
 

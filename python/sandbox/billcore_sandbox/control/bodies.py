@@ -16,7 +16,7 @@ Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri", "pattern":
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of SQLite holds
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
-# A header's name, and a text of one line without spaces around it. `$` alone would allow a line end behind it.
+# Token is the name of a header. LINE is one line without spaces at its ends; `$` alone would allow a line end.
 Token = Annotated[str, msgspec.Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)")]
 LINE = r"^([^\x00-\x20\x7f]([^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?)?$(?!\n)"
 
@@ -96,7 +96,7 @@ class NewEndpoint(Settings, kw_only=True):
 
 
 class Rotation(Body):
-    """overlap: seconds of the account's clock in which deliveries with an even id have the old secret."""
+    """overlap: seconds of the account's clock in which the old secret signs deliveries with an even id."""
 
     secret: Annotated[str, msgspec.Meta(pattern="^[!-~]{32}$")] | None = None
     overlap: Seconds = 0.0
@@ -134,7 +134,7 @@ class ClockChange(Body):
 
 
 class Page(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Parameters of a list. since: only records after this one. limit: at most so many, the oldest first."""
+    """since: only records with a greater id, or deliveries with a greater seq. limit: how many, from the oldest on."""
 
     account: str | None = None
     since: Number = 0
@@ -142,19 +142,19 @@ class Page(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class LedgerPage(Page):
-    """kind: of the effects."""
+    """kind: only effects of this kind."""
 
     kind: str | None = None
 
 
 class RequestPage(Page):
-    """operation: the name of an operation, or the part after its dot."""
+    """operation: only requests of this operation: its name, or the part after the dot if no other has it."""
 
     operation: str | None = None
 
 
 class DeliveryPage(Page):
-    """event: a name. state: pending, delivered, failed, held_back or dropped."""
+    """event: only deliveries of the event with this name. state: pending, delivered, failed, held_back or dropped."""
 
     event: str | None = None
     state: str | None = None
@@ -186,14 +186,14 @@ class NonePending(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class WantedSubscription(msgspec.Struct, forbid_unknown_fields=True):
-    """The status that a subscription is to have."""
+    """The id of a subscription, and the status to wait for."""
 
     id: Id
     status: str
 
 
 class WantedOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The state that an order is to have."""
+    """The id of an order, and the state to wait for."""
 
     id: Id
     state: str
@@ -227,7 +227,8 @@ class TestHook(Body):
 
 
 class Fault(Body):
-    """What goes wrong. Selectors say with what; nth, times and probability say when; the rest is its kind's.
+    """What goes wrong. Selectors say with what; nth, times and probability say when. The other
+    fields belong to its kind.
 
     Without account, a fault concerns every account. optional: it is right that the fault never happens.
     """

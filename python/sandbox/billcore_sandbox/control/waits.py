@@ -18,7 +18,7 @@ from billcore_sandbox.lifecycle import SUBJECTS
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES
 from billcore_sandbox.world import World
 
-# What is there, or None if it is not what is waited for; and the sentence that says what there is instead.
+# A Look finds what the caller waits for; None: it has not happened. An Instead writes the message of a 408.
 Look = Callable[[], dict[str, Any] | None]
 Instead = Callable[[], str]
 
