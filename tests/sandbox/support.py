@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import http.client
 import json
 import resource
@@ -249,3 +251,20 @@ def ended(control: Control) -> list[Delivery]:
     """Waits until no delivery is pending, whatever became of them; returns all deliveries."""
     until(lambda: all(each["state"] != "pending" for each in control.deliveries()))
     return control.deliveries()
+
+
+def sign(body: bytes, secret: str) -> str:
+    """The signature that a delivery of this body has."""
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def make(control: Control, *names: str) -> list[Delivery]:
+    """Creates products with these names; returns all deliveries, sent or not."""
+    for name in names:
+        control.create_product(name)
+    return control.deliveries()
+
+
+def names(received: list[Received]) -> list[str]:
+    """The names of the products whose events were received."""
+    return [item.event["data"]["name"] for item in received]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -21,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from billcore.testing import Account, Control, Sandbox
-from sandbox.support import Receiver, Service, account, refused, run, started
+from sandbox.support import Receiver, Service, account, refused, run, sign, started
 from support.waiting import GENEROUS, until
 
 VARIABLES = ("BILLCORE_BASE_URL", "BILLCORE_API_KEY", "BILLCORE_SANDBOX_CONTROL", "BILLCORE_WEBHOOK_SECRET")
@@ -190,8 +188,8 @@ def test_a_terminal_shows_what_to_paste_into_a_shell(banner: str, receiver: Rece
     service = Service(Account(values["BILLCORE_BASE_URL"], values["BILLCORE_API_KEY"]))
     assert service.charge().status == 200
     (item, _) = receiver.wait(2)
-    secret = values["BILLCORE_WEBHOOK_SECRET"].encode()
-    assert item.headers["Service-Signature"] == hmac.new(secret, item.body, hashlib.sha256).hexdigest()
+    secret = values["BILLCORE_WEBHOOK_SECRET"]
+    assert item.headers["Service-Signature"] == sign(item.body, secret)
     assert Control(values["BILLCORE_SANDBOX_CONTROL"]).ledger("charge") != []
 
 
@@ -199,11 +197,11 @@ def test_deliver_registers_receivers_and_tells_their_secrets(receiver: Receiver)
     second = receiver.url.replace("/hook", "/second")
     with started("--deliver", receiver.url, "--deliver", second) as (_, ready):
         assert [each["url"] for each in ready["endpoints"]] == [receiver.url, second]
-        secrets = {urlsplit(each["url"]).path: each["secret"].encode() for each in ready["endpoints"]}
+        secrets = {urlsplit(each["url"]).path: each["secret"] for each in ready["endpoints"]}
         service = Service(Account(ready["base_url"], ready["api_key"]))
         assert service.charge().status == 200
         for item in receiver.wait(4):
-            expected = hmac.new(secrets[urlsplit(item.path).path], item.body, hashlib.sha256).hexdigest()
+            expected = sign(item.body, secrets[urlsplit(item.path).path])
             assert item.headers["Service-Signature"] == expected
         control = Control(ready["control_url"])
         control.reset()

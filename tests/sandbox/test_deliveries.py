@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import os
 import signal
@@ -14,25 +12,9 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Control, ControlError, Delivery, Sandbox, SandboxAccount
-from sandbox.support import Received, Receiver, ended, gate
+from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
+from sandbox.support import Receiver, ended, gate, make, names, sign
 from support.waiting import GENEROUS, until
-
-
-def sign(body: bytes, secret: str) -> str:
-    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-
-
-def make(control: Control, *names: str) -> list[Delivery]:
-    """Deliveries of new products with these names, paused or not."""
-    for name in names:
-        control.create_product(name)
-    return control.deliveries()
-
-
-def names(received: list[Received]) -> list[str]:
-    return [item.event["data"]["name"] for item in received]
-
 
 # ---- Records ---------------------------------------------------------------------------------------------------------
 

@@ -7,20 +7,9 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Control, ControlError, Delivery, Sandbox, SandboxAccount
-from sandbox.support import Received, Receiver, ended, gate
+from billcore.testing import ControlError, Sandbox, SandboxAccount
+from sandbox.support import Receiver, ended, gate, make, names
 from support.waiting import GENEROUS, until
-
-
-def make(control: Control, *names: str) -> list[Delivery]:
-    """Deliveries of new products with these names, paused or not."""
-    for name in names:
-        control.create_product(name)
-    return control.deliveries()
-
-
-def names(received: list[Received]) -> list[str]:
-    return [item.event["data"]["name"] for item in received]
 
 
 def test_concurrency_is_how_many_wait_at_once() -> None:

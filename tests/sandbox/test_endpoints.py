@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import os
 import socket
 import threading
@@ -17,7 +15,7 @@ from typing import Any, Self
 import pytest
 
 from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
-from sandbox.support import Receiver, Service, started
+from sandbox.support import Receiver, Service, sign, started
 from support.waiting import until
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -107,7 +105,7 @@ def account_of(**options: Any) -> Iterator[SandboxAccount]:
 
 def signed_with(delivery: Any, *secrets: str) -> int:
     """The index of the secret with which a delivery is signed."""
-    made = [hmac.new(secret.encode(), delivery["body"].encode(), hashlib.sha256).hexdigest() for secret in secrets]
+    made = [sign(delivery["body"].encode(), secret) for secret in secrets]
     return made.index(delivery["signature"])
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import os
 import signal
@@ -17,17 +15,13 @@ from typing import Any
 import pytest
 
 from billcore.testing import Attempt, Control, ControlError, Delivery, Sandbox, SandboxAccount
-from sandbox.support import Received, Receiver, ended
+from sandbox.support import Received, Receiver, ended, names, sign
 from support.waiting import GENEROUS, until
 
 BODY_KINDS = ("event_integers", "event_unknown_name", "event_unknown_fields", "event_escapes")
 ATTEMPT_KINDS = ("event_signature", "event_old_secret", "event_truncated", "event_oversize")
 # `<`, quotes and backslashes for the styles of escaping, and characters of two and of four bytes.
 NAME = 'Bøger & <b>"Tea"</b> \\ it\'s / \\" \N{PARTY POPPER}'
-
-
-def sign(body: bytes, secret: str) -> str:
-    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def as_sent(delivery: Delivery, attempt: Attempt) -> tuple[bytes, str]:
@@ -40,10 +34,6 @@ def as_sent(delivery: Delivery, attempt: Attempt) -> tuple[bytes, str]:
 
 def got(item: Received) -> tuple[bytes, str]:
     return item.body, item.headers["Service-Signature"]
-
-
-def names(received: list[Received]) -> list[str]:
-    return [item.event["data"]["name"] for item in received]
 
 
 @pytest.mark.parametrize("kind", [*BODY_KINDS, *ATTEMPT_KINDS, "event_duplicate", "event_reorder", "event_delay"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import shutil
 import socket
@@ -15,7 +13,7 @@ from typing import Any
 import pytest
 
 from billcore.testing import Control, ControlError, Sandbox
-from sandbox.support import Receiver, Service, account
+from sandbox.support import Receiver, Service, account, sign
 from support.waiting import until
 
 SECRET = "0123456789abcdefghijklmnopqrstuv"
@@ -102,7 +100,7 @@ def test_a_charge_fires_two_signed_events(service: Service, control: Control, re
         assert item.path == "/hook?shop=1"
         assert item.headers["User-Agent"] == "Service/1.0"
         assert item.headers["Content-Type"] == "application/json"
-        expected = hmac.new(secret.encode(), item.body, hashlib.sha256).hexdigest()
+        expected = sign(item.body, secret)
         assert item.headers["Service-Signature"] == expected
         assert sorted(item.event) == ["account", "created_at", "data", "id", "name"]
         assert type(item.event["id"]) is int
@@ -179,7 +177,7 @@ def test_shapes_that_options_choose(receiver: Receiver) -> None:
         for item in receiver.wait(2):
             assert item.event["data"]["id"] == int(order["id"])
             assert set(item.event["data"]) == set(order)
-            expected = hmac.new(SECRET.encode(), item.body, hashlib.sha256).hexdigest()
+            expected = sign(item.body, SECRET)
             assert item.headers["Service-Signature"] == expected
         assert sandbox.control.endpoints()[0]["secret"] == SECRET
         assert sandbox.control.state()["options"]["secret"] == "set"
@@ -279,7 +277,7 @@ def test_a_replay_has_a_new_id_and_the_original_payload(service: Service, contro
     data = first.body.partition(b',"data":')[2]
     assert again.body.partition(b',"data":')[2] == data
     secret = control.endpoints()[0]["secret"]
-    assert again.headers["Service-Signature"] == hmac.new(secret.encode(), again.body, hashlib.sha256).hexdigest()
+    assert again.headers["Service-Signature"] == sign(again.body, secret)
     with pytest.raises(ControlError, match="404"):
         control.replay(1)
 
