@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import os
 import signal
+import sqlite3
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -81,13 +83,18 @@ def test_a_late_request_to_an_unknown_account_is_only_reset(service: Service, co
     assert [(request["status"], request["late"]) for request in control.requests()] == [(None, None)]
 
 
-def test_an_account_is_deleted_with_its_late_requests(process: Sandbox) -> None:
-    made = process.new_account()
-    made.control.freeze()
-    made.control.fault("late", operation="charge", delay=5)
-    lost_charge(Service(made.accounts[0]))
-    process.control.delete_account(made.base_url.rpartition("/")[2])
-    assert "Traceback" not in process.stderr()
+def test_an_account_is_deleted_with_its_late_requests(tmp_path: Path) -> None:
+    path = tmp_path / "billing.db"
+    with Sandbox(db=path) as sandbox:
+        made = sandbox.new_account()
+        made.control.freeze()
+        made.control.fault("late", operation="charge", delay=5)
+        lost_charge(Service(made.accounts[0]))
+        assert last_post(made.control)["late"]["done_at"] is None
+        sandbox.control.delete_account(made.base_url.rpartition("/")[2])
+        assert "Traceback" not in sandbox.stderr()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT * FROM late_requests").fetchall() == []
 
 
 def test_late_work_survives_a_kill(tmp_path: Path) -> None:
