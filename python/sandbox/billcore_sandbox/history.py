@@ -50,10 +50,9 @@ class History:
         if self._world.options.log is not None:
             row = self._world.store.one("SELECT * FROM requests WHERE id = ?", number)
             if row is not None:
-                decoded = {name: json.loads(row[name] or "null") for name in ("headers", "unknown", "late")}
-                shown = dict(row) | decoded | {"body": row["body"][:_MOST_LOGGED]}
-                shown["headers"] = [[name, _masked(name, text)] for name, text in decoded["headers"]]
-                write("request", shown)
+                shown = request(row)
+                headers = [[name, _masked(name, text)] for name, text in shown["headers"]]
+                write("request", shown | {"headers": headers, "body": shown["body"][:_MOST_LOGGED]})
 
     def effects(self, recorded: list[int]) -> None:
         """An effect was committed, with these rows of the ledger."""
@@ -61,7 +60,7 @@ class History:
         if self._world.options.log is not None:
             for number in recorded:
                 if (row := self._world.store.one("SELECT * FROM ledger WHERE id = ?", number)) is not None:
-                    shown = {"id": number, "at": row["at"], "account": self._uuid(row["account"])}
+                    shown = {"id": number, "at": row["at"], "account": self._world.store.uuid_of(row["account"])}
                     write("effect", shown | {"effect": row["kind"]} | json.loads(row["details"]))
 
     def attempts(self, seq: int, made: list[dict[str, Any]]) -> None:
@@ -71,7 +70,7 @@ class History:
             if row is None:
                 return
             shown = {name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state")}
-            shown["account"] = self._uuid(row["account"])
+            shown["account"] = self._world.store.uuid_of(row["account"])
             for attempt in made:
                 write("attempt", shown | {name: attempt.get(name) for name in ("at", "status", "error", "fault")})
 
@@ -125,9 +124,10 @@ class History:
         for each in self._waiting:
             each.set()
 
-    def _uuid(self, number: int) -> str | None:
-        account = self._world.store.find_number(number)
-        return None if account is None else account.uuid
+
+def request(row: sqlite3.Row) -> Any:
+    """A row of the table requests, as the control routes show it."""
+    return dict(row) | {name: json.loads(row[name] or "null") for name in ("headers", "unknown", "late")}
 
 
 def _masked(header: str, text: str) -> str:

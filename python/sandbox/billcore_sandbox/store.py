@@ -194,6 +194,10 @@ class Store:
     def find_number(self, number: int) -> Account | None:
         return self._by_number.get(number)
 
+    def uuid_of(self, number: int) -> str | None:
+        account = self.find_number(number)
+        return None if account is None else account.uuid
+
 
 def _check_file(path: str) -> None:
     """Refuse a file that is not a sandbox's database, before a byte of it can change."""

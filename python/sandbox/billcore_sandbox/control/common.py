@@ -38,11 +38,6 @@ def find(world: World, machine: str, number: str, body: Body) -> tuple[sqlite3.R
     return row, world.store.account_by_number(row["account"])
 
 
-def uuid_of(world: World, number: int) -> str | None:
-    account = world.store.find_number(number)
-    return None if account is None else account.uuid
-
-
 def of_account(world: World, uuid: str | None) -> tuple[str, list[Any]]:
     """The SQL condition that a row is of the account with this UUID, and its argument; None stands for any account."""
     account = named_account(world, uuid)

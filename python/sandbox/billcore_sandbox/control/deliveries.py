@@ -9,7 +9,7 @@ from typing import Any
 
 from billcore_sandbox import attempts, events, outbox
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import named_account, one_of, selected, uuid_of
+from billcore_sandbox.control.common import named_account, one_of, selected
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.service.calls import number_of
@@ -47,7 +47,7 @@ def record(world: World, row: sqlite3.Row) -> Any:
     """A delivery as the control routes show it."""
     return {
         **{name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state", "reason", "signature")},
-        "account": uuid_of(world, row["account"]),
+        "account": world.store.uuid_of(row["account"]),
         "faults": json.loads(row["faults"]),
         "attempts": attempts.shown(row),
         "body": row["body"].decode("utf-8"),

@@ -10,7 +10,7 @@ import msgspec
 
 from billcore_sandbox import faults, list_faults
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import named_account, uuid_of
+from billcore_sandbox.control.common import named_account
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.faults import REQUIRED, WHEN
@@ -98,7 +98,7 @@ def _check_event(world: World, account: str | None, selectors: dict[str, Any]) -
         raise invalid(f"No event has the name {name!r}: there are {', '.join(NAMES)}.")
     if number is not None:
         row = world.store.one("SELECT account FROM endpoints WHERE id = ? AND state != 'deleted'", number)
-        if row is None or account not in (None, uuid_of(world, row["account"])):
+        if row is None or account not in (None, world.store.uuid_of(row["account"])):
             raise invalid(f"No endpoint has the id {number}: GET /_sandbox/endpoints lists them.")
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from billcore_sandbox import clock
 from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.accounts import show_clock
-from billcore_sandbox.control.common import named_account, of_account, selected, uuid_of
+from billcore_sandbox.control.common import named_account, of_account, selected
 from billcore_sandbox.faults import glob
+from billcore_sandbox.history import request
 from billcore_sandbox.service.patterns import matching, named_operation
 from billcore_sandbox.service.routes import split_path
 from billcore_sandbox.world import World
@@ -67,7 +68,7 @@ def ledger(world: World, page: bodies.LedgerPage) -> answers.Ledger:
             {
                 "id": row["id"],
                 "at": row["at"],
-                "account": uuid_of(world, row["account"]),
+                "account": world.store.uuid_of(row["account"]),
                 "kind": row["kind"],
                 **json.loads(row["details"]),
             }
@@ -97,9 +98,8 @@ def find_requests(
         "method = ?": method,
         "status = ?": match.status,
     }
-    decoded = ("headers", "unknown", "late")
     return [
-        {name: json.loads(row[name] or "null") if name in decoded else row[name] for name in row.keys()}  # noqa: SIM118
+        request(row)
         for row in selected(world, "requests", conditions, limit)
         if match.path is None or glob(match.path).fullmatch(split_path(row["target"].partition("?")[0])[1])
     ]

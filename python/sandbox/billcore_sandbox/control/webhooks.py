@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import account_or_first, find, of_account, uuid_of
+from billcore_sandbox.control.common import account_or_first, find, of_account
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.service.endpoints import register
 from billcore_sandbox.world import World
@@ -71,7 +71,7 @@ def _shown(world: World, row: sqlite3.Row) -> Any:
         **{name: row[name] for name in _SHOWN},
         **{name: bool(row[name]) for name in ("paused", "keep_alive")},
         "retry_schedule": json.loads(row["retry_schedule"] or "null"),
-        "account": uuid_of(world, row["account"]),
+        "account": world.store.uuid_of(row["account"]),
     }
 
 
