@@ -24,18 +24,16 @@ def keep(world: World, account: Account, number: int, request: Request, delay: f
     """
     with world.effect(account) as work:
         due = work.now + timedelta(seconds=delay)
-        work.db.execute(
-            "INSERT INTO late_requests VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                number,
-                account.number,
-                request.method,
-                request.path,
-                request.query,
-                json.dumps(request.headers),
-                request.body,
-            ),
-        )
+        columns = {
+            "id": number,
+            "account": account.number,
+            "method": request.method,
+            "path": request.path,
+            "query": request.query,
+            "headers": json.dumps(request.headers),
+            "body": request.body,
+        }
+        work.insert("late_requests", columns)
         _show(work, number, clock.iso_precise(due))
         work.schedule(KIND, number, CAUSE, due)
 

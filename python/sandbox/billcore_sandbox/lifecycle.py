@@ -118,12 +118,8 @@ class Machine:
         """Insert a new object with these columns."""
         transition = self._choose(work, machine, None, cause, {})
         subject = SUBJECTS[machine]
-        row = {**columns, subject.column: transition.to}
-        marks = ", ".join("?" * len(row))
-        cursor = work.db.execute(
-            f"INSERT INTO {subject.table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
-        )
-        return self._finish(work, transition, cursor.lastrowid, {})
+        number = work.insert(subject.table, {**columns, subject.column: transition.to})
+        return self._finish(work, transition, number, {})
 
     def fire(self, work: Work, machine: str, row: sqlite3.Row, cause: str, **given: Any) -> sqlite3.Row:
         """Apply `cause` to an object; returns its new row. Raises Refusal 422 if its state does not allow it."""

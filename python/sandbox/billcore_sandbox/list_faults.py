@@ -120,9 +120,7 @@ def _insert(work: Work, machine: str, first: sqlite3.Row, *, keep_reference: boo
             return None
     if machine == "subscription" and not keep_reference:  # a reference_id names one subscription
         columns["reference_id"] = None
-    marks = ", ".join("?" * len(columns))
-    sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
-    number = work.db.execute(sql, tuple(columns.values())).lastrowid
+    number = work.insert(table, columns)
     plan(work, machine, work.row(table, number))
     return number
 

@@ -154,8 +154,7 @@ def _insert(work: Work, seq: int, new: _New, state: str = "pending", reason: str
         "faults": json.dumps(new.faults),
         "attempts": "[]",
     }
-    marks = ", ".join("?" * len(columns))
-    work.db.execute(f"INSERT INTO deliveries ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values()))
+    work.insert("deliveries", columns)
     if state != "pending":
         return
     if new.after:

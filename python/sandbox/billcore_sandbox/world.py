@@ -46,6 +46,12 @@ class Work:
         found: sqlite3.Row = self.db.execute(f"SELECT * FROM {table} WHERE id = ?", (number,)).fetchone()
         return found
 
+    def insert(self, table: str, columns: dict[str, Any]) -> int:
+        """Add a row; returns its id."""
+        marks = ", ".join("?" * len(columns))
+        sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+        return self.db.execute(sql, tuple(columns.values())).lastrowid or 0
+
     def members(self, group: int) -> list[int]:
         sql = "SELECT product_id FROM group_members WHERE group_id = ? ORDER BY product_id"
         return [row[0] for row in self.db.execute(sql, (group,))]
@@ -67,11 +73,9 @@ class Work:
 
     def record(self, kind: str, **details: Any) -> None:
         """Add the effect to the ledger."""
-        cursor = self.db.execute(
-            "INSERT INTO ledger (at, account, kind, details) VALUES (?, ?, ?, ?)",
-            (clock.iso_precise(self.now), self.account.number, kind, json.dumps(details)),
-        )
-        self.recorded.append(cursor.lastrowid or 0)
+        at, account = clock.iso_precise(self.now), self.account.number
+        columns = {"at": at, "account": account, "kind": kind, "details": json.dumps(details)}
+        self.recorded.append(self.insert("ledger", columns))
 
     def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
         """Let `cause` happen to an object when the account's clock reaches `due`; replaces the object's other job."""
