@@ -8,13 +8,13 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
 
 from billcore_sandbox import clock
 from billcore_sandbox.errors import not_found
 from billcore_sandbox.faults import Fault
 from billcore_sandbox.lifecycle import SUBJECTS, plan
 from billcore_sandbox.service.calls import Reply, Request, last, parse_query, reply
+from billcore_sandbox.service.lists import with_page
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import Work, World
 
@@ -87,8 +87,7 @@ def _front(request: Request, serve: Serve, count: int) -> list[Any]:
 
 
 def _page(request: Request, number: int) -> Request:
-    query = [(name, value) for name, value in parse_query(request.query) if name != "page"]
-    return replace(request, query=urlencode([*query, ("page", str(number))]).encode("ascii"))
+    return replace(request, query=with_page(parse_query(request.query), number).encode("ascii"))
 
 
 def _delete(work: Work, machine: str, number: int) -> None:

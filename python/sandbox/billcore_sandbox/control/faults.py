@@ -15,7 +15,8 @@ from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.faults import REQUIRED, WHEN
 from billcore_sandbox.service.calls import number_of
-from billcore_sandbox.service.parameters import QUERY, plain
+from billcore_sandbox.service.lists import plain
+from billcore_sandbox.service.parameters import QUERY
 from billcore_sandbox.service.patterns import matching, named_operation
 from billcore_sandbox.world import World
 

@@ -12,6 +12,8 @@ from billcore_sandbox.errors import invalid
 from billcore_sandbox.resources import MAX_INTEGER, ORDER_STATES
 from billcore_sandbox.service.calls import Call, Reply, query_integer, reply
 
+_STATE = "filter[state]"
+
 
 def answer(
     call: Call,
@@ -48,15 +50,25 @@ def answer(
 
 def link(call: Call, page: int) -> str:
     """The address of another page of the same list, with the same filters."""
-    query = [(name, value) for name, value in call.query if name != "page"]
-    return f"{call.address}?{urlencode([*query, ('page', str(page))], quote_via=quote)}"
+    return f"{call.address}?{with_page(call.query, page)}"
+
+
+def with_page(query: list[tuple[str, str]], page: int) -> str:
+    """The query that asks for another page of the same list."""
+    others = [(name, value) for name, value in query if name != "page"]
+    return urlencode([*others, ("page", str(page))], quote_via=quote)
+
+
+def plain(name: str) -> str:
+    """A parameter's name without the brackets of a repeated one: filter[state][0] is filter[state]."""
+    return _STATE if re.fullmatch(r"filter\[state\]\[[0-9]*\]", name) else name
 
 
 def order_states(query: list[tuple[str, str]]) -> list[str]:
     """The states of filter[state]: one, several with commas, or the parameter repeated (also as filter[state][])."""
     wanted: list[str] = []
     for name, value in query:
-        if re.fullmatch(r"filter\[state\](\[[0-9]*\])?", name):
+        if plain(name) == _STATE:
             wanted.extend(value.split(","))
     for state in wanted:
         if state not in ORDER_STATES:

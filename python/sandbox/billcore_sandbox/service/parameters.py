@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 
 import msgspec
 
 from billcore_sandbox.service.calls import Request, parse_query
+from billcore_sandbox.service.lists import plain
 from billcore_sandbox.service.routes import OPERATIONS
 
 _MOST, _LONGEST = 100, 100
@@ -33,11 +33,6 @@ def unknown(operation: str, request: Request) -> list[str]:
     if request.body and operation != _TAKES_ANY_FIELD:
         found += [name for name in _fields(request.body) if name not in BODY[operation]]
     return [name[:_LONGEST] for name in dict.fromkeys(found)][:_MOST]
-
-
-def plain(name: str) -> str:
-    """A parameter's name without the brackets of a repeated one: filter[state][0] is filter[state]."""
-    return re.sub(r"^(filter\[state\])\[[0-9]*\]$", r"\1", name)
 
 
 def _fields(body: bytes) -> list[str]:
