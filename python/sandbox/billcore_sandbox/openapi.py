@@ -132,7 +132,7 @@ class _Document:
         id_type = "integer" if operation.path.startswith("/product/") else "string"
         parameters = self._parameters(operation.path, operation.query, id_type)
         codes: dict[int, list[str]] = {}
-        if operation.body is not None or operation.query is not schemas.NoQuery:
+        if operation.body is not None or operation.query is not None:
             codes[422] = ["validation_error"]
         for code in operation.refuses:
             codes.setdefault(self._status(code), []).append(code)

@@ -21,8 +21,8 @@ from billcore_sandbox.world import World
 class Operation:
     """A row of "Endpoints" in the service interface.
 
-    path: below the base URL, with {id}. answer: the type of the answer 200. refuses: the codes of answers to requests
-    that are right in form.
+    path: below the base URL, with {id}. answer: the type of the answer 200. query, body: None if it has none.
+    refuses: the codes of answers to requests that are right in form.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Operation:
     path: str
     run: Callable[[Call], Reply]
     answer: Any
-    query: type[Struct] = schemas.NoQuery
+    query: type[Struct] | None = None
     body: type[Struct] | None = None
     refuses: tuple[str, ...] = ()
 

@@ -208,10 +208,6 @@ _States = Annotated[
 _Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
 
 
-class NoQuery(msgspec.Struct):
-    """No parameters."""
-
-
 class ProductsQuery(msgspec.Struct):
     """The page of a list."""
 
