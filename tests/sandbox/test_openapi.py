@@ -46,6 +46,8 @@ def test_the_documents(process: Sandbox) -> None:
         validate(each)
         text = json.dumps(each)
         assert [name for name in each["components"]["schemas"] if f'schemas/{name}"' not in text] == []
+        # msgspec puts the module before a name that two types have.
+        assert [name for name in each["components"]["schemas"] if "." in name] == []
     named = {
         each["operationId"]: (method.upper(), path)
         for path, item in service["paths"].items()

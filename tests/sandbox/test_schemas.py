@@ -144,6 +144,6 @@ def test_billcore_testing_agrees_with_the_control_routes() -> None:
     fields = {field.name for field in msgspec.structs.fields(bodies.Fault)}
     assert {"self", *fields} == inspect.signature(testing.Control.fault).parameters.keys()
     assert testing.FaultRecord.__annotations__.keys() == faults.Fault(1, "delay").public().keys()
-    assert testing.RequestRecord.__annotations__.keys() == answers.Request.__annotations__.keys()
-    for name in ("Delivery", "Endpoint", "LateWork"):
+    assert testing.Delivery.__annotations__.keys() == answers.DeliveryRecord.__annotations__.keys()
+    for name in ("FaultRecord", "RequestRecord", "Endpoint", "LateWork"):
         assert getattr(testing, name).__annotations__.keys() == getattr(answers, name).__annotations__.keys(), name

@@ -193,7 +193,7 @@ class Attempt(TypedDict):
     fault: str | None
 
 
-class Delivery(TypedDict):
+class DeliveryRecord(TypedDict):
     """An event for one endpoint."""
 
     seq: int
@@ -213,7 +213,7 @@ class Delivery(TypedDict):
 class Deliveries(TypedDict):
     """Deliveries, oldest first."""
 
-    deliveries: list[Delivery]
+    deliveries: list[DeliveryRecord]
 
 
 class SentAgain(TypedDict):
@@ -223,7 +223,7 @@ class SentAgain(TypedDict):
     id: int
 
 
-class Fault(TypedDict):
+class FaultRecord(TypedDict):
     """A fault with its selectors. A selector is null if it was not given."""
 
     id: int
@@ -247,7 +247,7 @@ class Fault(TypedDict):
 class Faults(TypedDict):
     """Faults, oldest first."""
 
-    faults: list[Fault]
+    faults: list[FaultRecord]
 
 
 class Effect(TypedDict):
@@ -273,7 +273,7 @@ class LateWork(TypedDict):
     status: int | None
 
 
-class Request(TypedDict):
+class RequestRecord(TypedDict):
     """A request as received. operation: null for an unknown path. status: null without a complete answer."""
 
     id: int
@@ -293,14 +293,14 @@ class Request(TypedDict):
 class Requests(TypedDict):
     """Requests, oldest first."""
 
-    requests: list[Request]
+    requests: list[RequestRecord]
 
 
 class Waited(TypedDict, total=False):
     """What was waited for: one of these members."""
 
-    requests: list[Request]
-    deliveries: list[Delivery]
+    requests: list[RequestRecord]
+    deliveries: list[DeliveryRecord]
     subscription: Subscription
     order: Order
 
@@ -341,7 +341,7 @@ class State(TypedDict):
     options: dict[str, Any]
     accounts: list[AccountState]
     counts: Counts
-    faults: list[Fault]
+    faults: list[FaultRecord]
     unknown_parameters: list[UnknownParameter]
 
 
