@@ -38,11 +38,11 @@ def keep(world: World, account: Account, number: int, request: Request, delay: f
         work.schedule(KIND, number, CAUSE, due)
 
 
-def run(world: World, work: Work, number: int) -> None:
+def run(work: Work, number: int) -> None:
     """Do the work of a late request. Its answer has no receiver any more."""
     row = work.row("late_requests", number)
     headers = [(name, value) for name, value in json.loads(row["headers"])]
-    answer = perform(world, Request(row["method"], row["path"], row["query"], headers, row["body"]))
+    answer = perform(work.world, Request(row["method"], row["path"], row["query"], headers, row["body"]))
     work.db.execute("DELETE FROM late_requests WHERE id = ?", (number,))
     _show(work, number, clock.iso_precise(work.now), clock.iso_precise(work.account.clock.now()), answer.status)
 

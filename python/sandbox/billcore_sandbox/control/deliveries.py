@@ -140,9 +140,11 @@ def _merged(body: bytes, changes: dict[str, Any]) -> dict[str, Any]:
         envelope = None
     if not isinstance(envelope, dict):
         raise invalid("The body of this delivery is not a JSON object, so changes cannot be merged into it: send body.")
+    merged = {**envelope, **changes}
     data, new = envelope.get("data"), changes.get("data")
-    merged = {**data, **new} if isinstance(data, dict) and isinstance(new, dict) else changes.get("data", data)
-    return {**envelope, **changes, **({"data": merged} if "data" in {**envelope, **changes} else {})}
+    if isinstance(data, dict) and isinstance(new, dict):
+        merged["data"] = {**data, **new}
+    return merged
 
 
 def _stored(given: Any, otherwise: int) -> int:

@@ -14,8 +14,6 @@ from billcore_sandbox.errors import invalid
 from billcore_sandbox.service.endpoints import register
 from billcore_sandbox.world import World
 
-_SHOWN = ("id", "url", "secret", "state", "old_secret", "old_secret_until", "concurrency")
-
 
 def endpoints(world: World, query: bodies.Nothing) -> answers.Endpoints:
     """Webhook endpoints with their secrets and settings."""
@@ -28,8 +26,7 @@ def create_endpoint(world: World, body: bodies.NewEndpoint) -> answers.Endpoint:
     """Register a receiver; the answer has its secret."""
     account = account_or_first(world, body)
     number = register(world, account, body.url, body.secret, _columns(body))[0]
-    shown: answers.Endpoint = _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", number)[0])
-    return shown
+    return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", number)[0])
 
 
 def change_endpoint(world: World, body: bodies.Settings, number: str) -> answers.Endpoint:
@@ -43,8 +40,7 @@ def change_endpoint(world: World, body: bodies.Settings, number: str) -> answers
             names = ", ".join(f"{name} = ?" for name in columns)
             work.db.execute(f"UPDATE endpoints SET {names} WHERE id = ?", (*columns.values(), row["id"]))
         world.dispatcher.look(row["id"])
-    shown: answers.Endpoint = _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", row["id"])[0])
-    return shown
+    return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", row["id"])[0])
 
 
 def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.Changed:
@@ -66,12 +62,19 @@ def rotate_secret(world: World, body: bodies.Rotation, number: str) -> answers.S
     return {"id": row["id"], "secret": row["secret"]}
 
 
-def _shown(world: World, row: sqlite3.Row) -> Any:
+def _shown(world: World, row: sqlite3.Row) -> answers.Endpoint:
     return {
-        **{name: row[name] for name in _SHOWN},
-        **{name: bool(row[name]) for name in ("paused", "keep_alive")},
-        "retry_schedule": json.loads(row["retry_schedule"] or "null"),
+        "id": row["id"],
         "account": world.store.uuid_of(row["account"]),
+        "url": row["url"],
+        "secret": row["secret"],
+        "state": row["state"],
+        "old_secret": row["old_secret"],
+        "old_secret_until": row["old_secret_until"],
+        "concurrency": row["concurrency"],
+        "paused": bool(row["paused"]),
+        "keep_alive": bool(row["keep_alive"]),
+        "retry_schedule": json.loads(row["retry_schedule"] or "null"),
     }
 
 

@@ -11,7 +11,6 @@ import logging
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from starlette.types import Receive, Scope, Send
 
@@ -51,7 +50,7 @@ class Recorder:
     def __init__(self, world: World, closing: asyncio.Event) -> None:
         self._world = world
         self._closing = closing
-        world.jobs.runs[late.KIND] = partial(late.run, world)
+        world.jobs.runs[late.KIND] = late.run
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
