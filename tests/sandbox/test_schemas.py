@@ -98,8 +98,7 @@ def test_answers(sandbox: Sandbox) -> None:
 def test_events(mine: SandboxAccount) -> None:
     mine.control.create_endpoint("https://receiver.example/")  # not loopback: deliveries are recorded and held back
     product = mine.control.create_product("Tea")["id"]
-    group = mine.control._call("POST", "groups", {"name": "Drinks", "products": [product]})["group"]["id"]
-    mine.control._call("POST", f"groups/{group}/delete", {})
+    mine.control.delete_group(mine.control.create_group("Drinks", [product])["id"])
     mine.control.test_hook()
     for name in SCENARIOS:
         mine.control.trigger(name)
