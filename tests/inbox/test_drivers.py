@@ -17,6 +17,7 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
 import psycopg
+import psycopg2  # type: ignore[import-untyped]
 import pytest
 import sqlalchemy
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
@@ -328,7 +329,7 @@ async def _psycopg(database: PostgresDatabase) -> list[bool]:
     return claims
 
 
-async def _alchemy(database: PostgresDatabase) -> list[bool]:
+async def _alchemy(database: Database) -> list[bool]:
     engine = create_async_engine(database.url(asynchronous=True))
     async with engine.begin() as connection:
         claims = [await inbox.aclaim(connection, event())]
@@ -346,6 +347,28 @@ async def _alchemy(database: PostgresDatabase) -> list[bool]:
 @pytest.mark.parametrize("way", [_asyncpg, _psycopg, _alchemy])
 def test_awaited(postgresql: PostgresDatabase, way: Any) -> None:
     assert asyncio.run(way(postgresql)) == [True, False]
+
+
+def test_awaited_on_sqlite(sqlite: SqliteDatabase) -> None:
+    assert asyncio.run(_alchemy(sqlite)) == [True, False]
+
+
+def test_psycopg2(postgresql: PostgresDatabase) -> None:
+    first, other = (psycopg2.connect(postgresql.conninfo()) for _ in range(2))
+    other.cursor().execute("SET lock_timeout = '10ms'")
+    assert inbox.claim(first, event()) and not inbox.claim(first, event())
+    inbox.lock(first, "subscription:1")
+    with pytest.raises(inbox.InboxBusyError):
+        inbox.claim(other, event())
+    other.rollback()
+    first.rollback()
+    assert inbox.claim(first, event())
+    first.commit()
+    other.autocommit = True
+    with pytest.raises(inbox.InboxError, match="no transaction"):
+        inbox.claim(other, event(99))
+    first.close()
+    other.close()
 
 
 def test_claim_and_aclaim_name_each_other(postgresql: PostgresDatabase) -> None:

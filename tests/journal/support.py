@@ -39,7 +39,7 @@ class Database(ABC):
 
     @abstractmethod
     def url(self, asynchronous: bool = False) -> str:
-        """The URL for SQLAlchemy; asynchronous: with asyncpg."""
+        """The URL for SQLAlchemy; asynchronous: with asyncpg or aiosqlite."""
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
         """Runs a statement; returns its rows."""
@@ -82,7 +82,7 @@ class SqliteDatabase(Database):
         return str(self.file)
 
     def url(self, asynchronous: bool = False) -> str:
-        return f"sqlite:///{self.file}"
+        return f"sqlite{'+aiosqlite' if asynchronous else ''}:///{self.file}"
 
     def goes_down(self) -> None:
         self._lock = sqlite3.connect(self.file)
