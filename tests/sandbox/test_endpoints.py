@@ -206,6 +206,19 @@ def test_a_rotated_secret_overlaps_with_the_old_one(mine: SandboxAccount, receiv
     assert sent == [each["signature"] for each in control.deliveries()]
 
 
+@pytest.mark.parametrize("options", [{"seed": 7}, {"secret": "s" * 32}, {"seed": 7, "secret": "s" * 32}])
+def test_a_rotated_secret_differs_with_a_seed_or_a_secret_option(options: dict[str, Any]) -> None:
+    def secrets() -> list[str]:
+        with Sandbox(**options) as sandbox:
+            endpoint = sandbox.control.create_endpoint("http://127.0.0.1:9/")
+            return [endpoint["secret"], *(sandbox.control.rotate_secret(endpoint["id"]) for _ in range(2))]
+
+    first = secrets()
+    assert len({*first}) == 3
+    assert first[0] == options.get("secret", first[0])
+    assert (secrets() == first) == ("seed" in options)
+
+
 def test_a_secret_rotated_without_overlap_and_of_ones_own(mine: SandboxAccount, receiver: Receiver) -> None:
     control, own = mine.control, "my secret of 32 characters is it".replace(" ", "-")
     receiver.script = [500]

@@ -224,7 +224,7 @@ def rotate_secret(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     """A new secret. Until the overlap ends, deliveries with an even id are signed with the old one."""
     until = work.now + timedelta(seconds=given["overlap"])
     return {
-        "secret": given.get("secret") or work.new_secret(row["id"]),
+        "secret": given.get("secret") or work.new_secret(row["id"], row["secret"]),
         "old_secret": row["secret"],
         "old_secret_until": clock.iso_precise(until),
     }

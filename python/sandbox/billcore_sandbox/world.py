@@ -68,8 +68,8 @@ class Work:
             (product,),
         ).fetchall()
 
-    def new_secret(self, endpoint: int) -> str:
-        return self.world.new_secret(endpoint)
+    def new_secret(self, endpoint: int, old: str | None = None) -> str:
+        return self.world.new_secret(endpoint, old)
 
     def record(self, kind: str, **details: Any) -> None:
         """Add the effect to the ledger."""
@@ -161,13 +161,17 @@ class World:
             self.dispatcher.start(work.new_deliveries)
             self.history.effects(work.recorded)
 
-    def new_secret(self, endpoint: int) -> str:
-        """32 characters: the option's, or random, or with --seed the same for the same seed and endpoint."""
-        if self.options.secret is not None:
+    def new_secret(self, endpoint: int, old: str | None = None) -> str:
+        """32 characters: the option's, or random, or with --seed the same for the same seed and endpoint.
+
+        old: the secret that it replaces. The option is for new endpoints only: a rotated secret must differ.
+        """
+        if self.options.secret is not None and old is None:
             return self.options.secret
         if self.options.seed is None:
             return secrets.token_hex(SECRET_LENGTH // 2)
-        return events.sign(f"endpoint {endpoint}".encode(), str(self.options.seed))[:SECRET_LENGTH]
+        what = f"endpoint {endpoint}" if old is None else f"endpoint {endpoint} after {old}"
+        return events.sign(what.encode(), str(self.options.seed))[:SECRET_LENGTH]
 
     def reset(self) -> None:
         """Go back to the seeded state, and drop pending deliveries."""
