@@ -8,6 +8,8 @@ import sqlite3
 from contextlib import suppress
 from typing import Any
 
+import h11
+
 from billcore_sandbox import clock, event_faults, events
 from billcore_sandbox.faults import Fault
 from billcore_sandbox.options import Options
@@ -51,6 +53,8 @@ async def make(
             await connection.post(delivery["url"], headers, body, answer)
     except TimeoutError:
         record["error"] = late(options)
+    except h11.RemoteProtocolError as error:
+        record["error"] = f"the receiver's answer is no valid HTTP: {error}"
     except Exception as error:  # whatever a receiver does, the other deliveries go on
         record["error"] = str(error) or type(error).__name__
     if record["error"] is not None:
