@@ -118,7 +118,10 @@ def _is_network(text: str) -> bool:
 
 
 def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(float(part) for part in text.split(",") if part.strip())
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers such as 0.5,1,2, not {text!r}") from None
 
 
 def _listed(numbers: tuple[float, ...]) -> str:
@@ -127,7 +130,10 @@ def _listed(numbers: tuple[float, ...]) -> str:
 
 
 def _time(text: str) -> datetime:
-    time = datetime.fromisoformat(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a time such as 2025-06-02T09:00:00Z, not {text!r}") from None
     return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
 
 
