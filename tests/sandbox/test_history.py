@@ -122,6 +122,7 @@ def test_the_parameters_of_the_lists(mine: SandboxAccount, receiver: Receiver) -
         ("ledger", {"since": 2**63}, "<= 9223372036854775807"),
         ("deliveries", {"event": "order.payed"}, "event must be one of subscription.created, .*order.paid"),
         ("deliveries", {"state": "done"}, "state must be one of pending, delivered, failed, held_back"),
+        ("deliveries", {"endpoint_id": 10**6}, "No endpoint has the id 1000000: GET /_sandbox/endpoints lists them"),
         ("deliveries", {"operation": "charge"}, "no parameter 'operation': it has account, endpoint_id, event, limit"),
     ],
 )

@@ -154,7 +154,12 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiv
         ),
         ({"request": {"path": "/subscription/*", "method": "PUT"}}, "No request can match 'PUT /subscription/"),
         ({"request": {"path": "subscriptions"}}, "No request can match 'subscriptions'"),
-        ({"request": {"state": "x"}}, "unknown field `state`"),
+        (
+            {"request": {"state": "x"}},
+            "unknown field `state`",
+        ),
+        ({"delivery": {"endpoint_id": 10**6}}, "No endpoint has the id 1000000"),
+        ({"none_pending": {"endpoint_id": 10**6}}, "No endpoint has the id 1000000"),
         ({"delivery": {"event": "order.payed"}}, "The field event must be one of .*order.paid"),
         ({"delivery": {"state": "done"}}, "The field state must be one of pending"),
         ({"subscription": {"id": 1, "status": "paid"}}, "The field status must be one of pending, future_start"),

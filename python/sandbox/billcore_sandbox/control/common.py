@@ -61,6 +61,10 @@ def selected(world: World, table: str, conditions: dict[str, Any], limit: int | 
     return world.store.all(sql, *chosen.values(), -1 if limit is None else limit)
 
 
+def no_endpoint(number: int) -> Refusal:
+    return invalid(f"No endpoint has the id {number}: GET /_sandbox/endpoints lists them.")
+
+
 def one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         raise invalid(f"The field {name} must be one of {', '.join(known)}.")

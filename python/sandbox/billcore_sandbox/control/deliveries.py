@@ -9,7 +9,7 @@ from typing import Any
 
 from billcore_sandbox import attempts, events, outbox
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import named_account, one_of, selected
+from billcore_sandbox.control.common import named_account, no_endpoint, one_of, selected
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.service.calls import number_of
@@ -33,12 +33,15 @@ def find_deliveries(
         one_of("event", match.event, NAMES)
     if match.state is not None:
         one_of("state", match.state, STATES)
+    number = match.endpoint_id
+    if number is not None and world.store.one("SELECT id FROM endpoints WHERE id = ?", number) is None:
+        raise no_endpoint(number)
     conditions = {
         "seq > ?": since,
         "account = ?": account and account.number,
         "event = ?": match.event,
         "state = ?": match.state,
-        "endpoint_id = ?": match.endpoint_id,
+        "endpoint_id = ?": number,
     }
     return [record(world, row) for row in selected(world, "deliveries", conditions, limit)]
 

@@ -10,7 +10,7 @@ import msgspec
 
 from billcore_sandbox import faults, list_faults
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import named_account
+from billcore_sandbox.control.common import named_account, no_endpoint
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.faults import REQUIRED, WHEN
@@ -100,7 +100,7 @@ def _check_event(world: World, account: str | None, selectors: dict[str, Any]) -
     if number is not None:
         row = world.store.one("SELECT account FROM endpoints WHERE id = ? AND state != 'deleted'", number)
         if row is None or account not in (None, world.store.uuid_of(row["account"])):
-            raise invalid(f"No endpoint has the id {number}: GET /_sandbox/endpoints lists them.")
+            raise no_endpoint(number)
 
 
 def _check_delay(fields: dict[str, Any], given: dict[str, Any]) -> None:
