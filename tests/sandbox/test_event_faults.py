@@ -321,7 +321,7 @@ def test_selectors_choose_the_events(mine: SandboxAccount, receiver: Receiver) -
         ({"kind": "event_duplicate", "copies": 0}, "copies"),
         ({"kind": "event_duplicate", "copies": 101}, "copies"),
         ({"kind": "event_oversize", "bytes": 10**9}, "bytes"),
-        ({"kind": "event_escapes", "style": "yaml"}, "style"),
+        ({"kind": "event_escapes", "style": "yaml"}, "style. .use one of raw, html, pretty"),
         ({"kind": "event_dorp"}, "No fault has the kind 'event_dorp': there are .*event_drop"),
     ],
 )

@@ -156,7 +156,7 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiv
         ({"request": {"path": "subscriptions"}}, "No request can match 'subscriptions'"),
         (
             {"request": {"state": "x"}},
-            "unknown field `state`",
+            r"unknown field `state` - at .* \(fields: operation, method, path, status\)",
         ),
         ({"delivery": {"endpoint_id": 10**6}}, "No endpoint has the id 1000000"),
         ({"none_pending": {"endpoint_id": 10**6}}, "No endpoint has the id 1000000"),

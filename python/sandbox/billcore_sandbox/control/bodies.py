@@ -16,8 +16,8 @@ Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri", "pattern":
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of SQLite holds
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
-# Token is the name of a header. LINE is one line without spaces at its ends; `$` alone would allow a line end.
-Token = Annotated[str, msgspec.Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)")]
+# TOKEN is the name of a header. LINE is one line without spaces at its ends; `$` alone would allow a line end.
+TOKEN = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)"
 LINE = r"^([^\x00-\x20\x7f]([^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?)?$(?!\n)"
 
 
@@ -249,7 +249,7 @@ class Fault(Body):
     retry_after: Annotated[int, msgspec.Meta(ge=0, le=10**6)] | None = None
     body: Any = msgspec.UNSET
     content_type: Annotated[str, msgspec.Meta(pattern=LINE)] | None = None
-    headers: dict[Token, Annotated[str, msgspec.Meta(pattern=LINE)]] | None = None
+    headers: dict[Annotated[str, msgspec.Meta(pattern=TOKEN)], Annotated[str, msgspec.Meta(pattern=LINE)]] | None = None
     effect: bool | None = None
     delay: Annotated[float, msgspec.Meta(ge=0, le=10**8)] | None = None
     abort: bool | None = None

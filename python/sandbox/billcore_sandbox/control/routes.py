@@ -21,6 +21,7 @@ from billcore_sandbox import scenarios
 from billcore_sandbox.control import accounts, bodies, deliveries, faults, history, objects, waits, webhooks
 from billcore_sandbox.control.app import application, refusal_response, to_response
 from billcore_sandbox.control.common import account_or_first
+from billcore_sandbox.control.mistakes import mistake
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.openapi import ControlRoute, document
 from billcore_sandbox.options import is_loopback
@@ -94,7 +95,7 @@ def _parameters(request: Request, query: type[msgspec.Struct]) -> msgspec.Struct
     try:
         return msgspec.convert(given, query, strict=False)
     except msgspec.ValidationError as error:
-        raise invalid(f"{error} (parameters: {', '.join(names)})") from None
+        raise mistake(error, query, "parameters") from None
 
 
 async def _body(request: Request, body: type[msgspec.Struct]) -> msgspec.Struct:
@@ -102,7 +103,7 @@ async def _body(request: Request, body: type[msgspec.Struct]) -> msgspec.Struct:
     try:
         return msgspec.convert(fields, body)
     except msgspec.ValidationError as error:
-        raise invalid(f"{error} (fields: {', '.join(body.__struct_fields__)})") from None
+        raise mistake(error, body, "fields") from None
 
 
 def _no_query(request: Request) -> None:

@@ -120,7 +120,7 @@ def _few(found: int, body: bodies.Wait, what: str, match: msgspec.Struct) -> str
     """The beginning of the sentence: how many came of those that are waited for."""
     given = {name: value for name, value in msgspec.structs.asdict(match).items() if value is not None}
     wanted = f" with {', '.join(f'{name} {value}' for name, value in given.items())}" if given else ""
-    return f"{found} of {body.count} {what}{wanted} came within {body.timeout:g} s"
+    return f"{found} of {body.count} {what}{wanted} came within {body.timeout:.3g} s"
 
 
 def _there_are(world: World, body: bodies.Wait) -> str:
