@@ -79,12 +79,12 @@ def _deliveries(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
 def _none_pending(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
     given = body.none_pending or bodies.NonePending()
 
-    def matching(state: str | None) -> list[dict[str, Any]]:
+    def matching(state: str | None, limit: int | None = None) -> list[dict[str, Any]]:
         match = bodies.DeliveryMatch(given.event, state, given.endpoint_id)
-        return find_deliveries(world, body.account, body.since, match)
+        return find_deliveries(world, body.account, body.since, match, limit)
 
     def look() -> dict[str, Any] | None:
-        return None if matching("pending") else {"deliveries": matching(None)}
+        return None if matching("pending", 1) else {"deliveries": matching(None)}
 
     def instead() -> str:
         pending = len(matching("pending"))
