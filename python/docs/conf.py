@@ -157,7 +157,7 @@ def check_complete(app: Sphinx, _error: Exception | None) -> None:
     for name, value in PUBLIC.items():
         for key, method in inspect.getmembers(value, inspect.isfunction) if isinstance(value, type) else ():
             if not key.startswith("_"):
-                methods.setdefault(inspect.unwrap(method), set()).add(f"{name}.{key}")
+                methods.setdefault(method, set()).add(f"{name}.{key}")
     for names in [*({name} for name in PUBLIC), *methods.values()]:
         if names.isdisjoint(app.env.domains["py"].objects):
             logging.getLogger(__name__).warning("%s is public and on no page", min(names))

@@ -6,8 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, cast, overload
 
 from .._durations import seconds
 from ._calls import given
@@ -34,14 +33,18 @@ class Account:
         return {"base_url": self.base_url, "api_key": self.api_key}[name]
 
 
-def _of_control(method: Callable[Concatenate[Control, P], R]) -> Callable[Concatenate[SandboxAccount, P], R]:
+class _OfControl(Generic[P, R]):
     """A method of the account's control, as one of the account."""
 
-    @wraps(method)
-    def call(self: SandboxAccount, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return method(self.control, *args, **kwargs)
+    def __init__(self, method: Callable[Concatenate[Control, P], R]) -> None:
+        self._method = method
 
-    return call
+    @overload
+    def __get__(self, account: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, account: SandboxAccount, owner: type) -> Callable[P, R]: ...
+    def __get__(self, account: SandboxAccount | None, owner: type) -> Self | Callable[P, R]:
+        return self if account is None else cast(Callable[P, R], getattr(account.control, self._method.__name__))
 
 
 class SandboxAccount:
@@ -74,9 +77,9 @@ class SandboxAccount:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} pid={getattr(self, 'pid', None)}>"
 
-    advance = _of_control(Control.advance)
-    fault = _of_control(Control.fault)
-    trigger = _of_control(Control.trigger)
+    advance = _OfControl(Control.advance)
+    fault = _OfControl(Control.fault)
+    trigger = _OfControl(Control.trigger)
 
     def serve(
         self,
