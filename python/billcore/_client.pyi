@@ -886,7 +886,13 @@ class Pager(Generic[Item]):
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
         """
 
-    def to_batches(self, fields: Iterable[str] | None = None, *, rows: int | None = None) -> Iterator[ArrowBatch]:
+    def to_batches(
+        self,
+        fields: Iterable[str] | None = None,
+        *,
+        constants: Mapping[str, str | int] | None = None,
+        rows: int | None = None,
+    ) -> Iterator[ArrowBatch]:
         """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
 
         Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that
@@ -894,6 +900,7 @@ class Pager(Generic[Item]):
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
+            constants: Further columns, from their names to the value that each row has: text, an integer or a bool.
             rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.
         """
 
@@ -946,7 +953,13 @@ class AsyncPager(Generic[Item]):
             limit: Maximum number of items. None: all.
         """
 
-    def to_batches(self, fields: Iterable[str] | None = None, *, rows: int | None = None) -> AsyncIterator[ArrowBatch]:
+    def to_batches(
+        self,
+        fields: Iterable[str] | None = None,
+        *,
+        constants: Mapping[str, str | int] | None = None,
+        rows: int | None = None,
+    ) -> AsyncIterator[ArrowBatch]:
         """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
 
         Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that
@@ -954,6 +967,7 @@ class AsyncPager(Generic[Item]):
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
+            constants: Further columns, from their names to the value that each row has: text, an integer or a bool.
             rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.
         """
 

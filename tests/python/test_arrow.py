@@ -201,6 +201,38 @@ def test_awaited_batches_of_joined_pages() -> None:
         asyncio.run(read(server.url + ACCOUNT))
 
 
+@pytest.mark.parametrize("rows", [None, 4, 8192])
+def test_constants_are_the_last_columns(serve: Serve, rows: int | None) -> None:
+    client = serving(serve, ORDER, 1)
+    constants = {"subscription_id": "s\u00fc", "account": -7, "test": True, "empty": ""}
+    batches = client.subscriptions.orders("s").to_batches(["id", "total"], constants=constants, rows=rows)
+    table = pyarrow.Table.from_batches([pyarrow.record_batch(batch) for batch in batches])
+    table.validate(full=True)
+    assert table.schema.types[2:] == [pyarrow.string(), pyarrow.int64(), pyarrow.bool_(), pyarrow.string()]
+    found = table.to_pylist()
+    assert [row["id"] for row in found] == [str(100 + number) for number in range(12)]
+    assert all({name: row[name] for name in constants} == constants for row in found)
+
+
+@pytest.mark.parametrize(
+    ("constants", "problem"),
+    [
+        ("subscription_id", "constants must be a mapping of column names to values, not str"),
+        ({"total": 5}, "constants has total, which is one of the fields: rename it"),
+        ({"": 5}, "constants has a name that is empty or contains NUL"),
+        ({"a\0": 5}, "constants has a name that is empty or contains NUL"),
+        ({5: "a"}, "a name in constants must be a str, not int"),
+        ({"a": None}, "a must be a str, an int or a bool, not None"),
+        ({"a": 2**63}, "a does not fit in 64 bits"),
+    ],
+)
+def test_wrong_constants_are_refused_at_once(serve: Serve, constants: Any, problem: str) -> None:
+    server, client = serve([])
+    with pytest.raises(billcore.InvalidArgumentError, match=problem) as caught:
+        client.subscriptions.orders("s").to_batches(["id", "total"], constants=constants)
+    assert "\n" not in str(caught.value) and server.requests == []
+
+
 def test_an_error_ends_a_joined_batch_and_is_raised_by_the_next_step() -> None:
     book = Book(10)
     book.instead[7] = [Reply(status=500)]

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "billcore/detail/table.hpp"
@@ -33,11 +34,18 @@ namespace billcore {
 /// or an empty list gives Error(invalid_argument).
 using ArrowFields = std::optional<std::vector<std::string>>;
 
+/// A column with the same value in every row: utf8, int64 or bool. Constant columns follow the columns of the resource.
+struct ArrowConstant {
+  std::string name;
+  std::variant<std::string, std::int64_t, bool> value;
+};
+
 namespace detail {
 
 /// The selected columns. Immutable.
 class Columns;
-[[nodiscard]] std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields);
+[[nodiscard]] std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields,
+                                                            std::vector<ArrowConstant> constants = {});
 [[nodiscard]] std::vector<std::string> column_names(const Columns& columns);
 
 /// Deleter for a heap-allocated Arrow struct: calls its release(), then frees the memory.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arrow/arrow_batch.hpp"
+#include "arrow/arrow_columns.hpp"
 #include "arrow/arrow_join.hpp"
 #include "billcore/detail/libraries.hpp"
 #include "billcore/error.hpp"
@@ -142,7 +143,7 @@ bool BatchReader::fill(PageFlow& list) {
   auto batch = take_batch(list, columns_);
   if (!batch) return false;
   joined_rows_ += static_cast<std::size_t>(batch->rows());
-  joined_bytes_ += bytes;
+  joined_bytes_ += bytes + static_cast<std::size_t>(batch->rows()) * batch->columns().constant_bytes();
   joined_.push_back(*std::move(batch));
   return is_full();
 }

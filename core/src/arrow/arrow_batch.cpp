@@ -81,6 +81,16 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return EINVAL;
 }
 
+void append_constant(ArrowArray* column, const ArrowConstant& constant, std::int64_t rows) {
+  if (const auto* words = std::get_if<std::string>(&constant.value)) {
+    for (std::int64_t row = 0; row < rows; ++row) check(append_text(column, *words));
+    return;
+  }
+  const auto* number = std::get_if<std::int64_t>(&constant.value);
+  const auto value = number != nullptr ? *number : std::int64_t{std::get<bool>(constant.value)};
+  for (std::int64_t row = 0; row < rows; ++row) check(ArrowArrayAppendInt(column, value));
+}
+
 std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& page) {
   const auto schema = export_schema(columns);
   auto out = make_empty<ArrowArray>();
@@ -95,8 +105,11 @@ std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& 
     for (std::size_t i = 0; i < cells.size(); ++i) {
       check(append(made.children[i], columns.chosen()[i].type, cells[i], page.document));
     }
-    check(ArrowArrayFinishElement(&made));
   }
+  const auto rows = static_cast<std::int64_t>(page.items.size());
+  auto* const* constants = made.children + columns.chosen().size();
+  for (const auto& constant : columns.constants()) append_constant(*constants++, constant, rows);
+  made.length = rows;
   check(ArrowArrayFinishBuildingDefault(&made, nullptr));
   scope.keep();
   ArrowArrayMove(&made, out.get());
@@ -158,7 +171,7 @@ void ArrowDelete::operator()(ArrowArrayStream* stream) const noexcept { release_
 void ArrowDelete::operator()(ArrowSchema* schema) const noexcept { release_and_delete(schema); }
 
 ArrowPtr<ArrowSchema> export_schema(const Columns& columns) {
-  const auto& chosen = columns.chosen();
+  const auto& chosen = columns.all();
   auto out = make_empty<ArrowSchema>();
   ArrowScope scope;
   ArrowSchema made{};

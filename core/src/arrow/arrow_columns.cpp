@@ -1,6 +1,7 @@
 #include "arrow/arrow_columns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "arrow/column_table.hpp"
@@ -21,17 +22,51 @@ using column_table::plural;
   throw Error(ErrorCode::invalid_argument, text.append("and raw (whole items as JSON text)"));
 }
 
+// In the order of ArrowConstant's alternatives.
+constexpr std::array constant_types{text, integer, boolean};
+
+void refuse_constant(std::span<const Column> chosen, std::span<const ArrowConstant> earlier,
+                     const ArrowConstant& constant) {
+  const auto has_name = [&constant](const auto& other) { return other.name == constant.name; };
+  if (constant.name.empty() || constant.name.find('\0') != std::string::npos) {
+    throw Error(ErrorCode::invalid_argument, "constants has a name that is empty or contains NUL: name the column");
+  }
+  if (std::any_of(chosen.begin(), chosen.end(), has_name)) {
+    throw Error(ErrorCode::invalid_argument,
+                "constants has " + constant.name + ", which is one of the fields: rename it");
+  }
+  if (std::any_of(earlier.begin(), earlier.end(), has_name)) {
+    throw Error(ErrorCode::invalid_argument, "constants has " + constant.name + " twice: name each column once");
+  }
+}
+
+std::shared_ptr<const Columns> with_constants(std::vector<Column> chosen, std::vector<ArrowConstant> constants) {
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    refuse_constant(chosen, std::span(constants).first(i), constants[i]);
+  }
+  return std::make_shared<const Columns>(std::move(chosen), std::move(constants));
+}
+
 bool has_text(ColumnType type) noexcept { return type == json || type == decimal || type == whole; }
 
 }  // namespace
 
 std::span<const Column> columns_of(Table table) noexcept { return column_table::columns_of(table); }
 
-std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields) {
+Columns::Columns(std::vector<Column> chosen, std::vector<ArrowConstant> constants)
+    : chosen_(chosen.size()), constants_(std::move(constants)), all_(std::move(chosen)) {
+  for (const auto& constant : constants_) {
+    all_.push_back({constant.name, constant_types.at(constant.value.index())});
+    if (const auto* value = std::get_if<std::string>(&constant.value)) constant_bytes_ += value->size();
+  }
+}
+
+std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields,
+                                              std::vector<ArrowConstant> constants) {
   const auto all = columns_of(table);
   if (!fields) {
     const auto but_raw = all.first(all.size() - 1);
-    return std::make_shared<const Columns>(std::vector<Column>(but_raw.begin(), but_raw.end()));
+    return with_constants({but_raw.begin(), but_raw.end()}, std::move(constants));
   }
   if (fields->empty())
     throw Error(ErrorCode::invalid_argument, "fields is empty: name a column, or leave it out for all");
@@ -45,12 +80,12 @@ std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fi
     }
     chosen.push_back(*found);
   }
-  return std::make_shared<const Columns>(std::move(chosen));
+  return with_constants(std::move(chosen), std::move(constants));
 }
 
 std::vector<std::string> column_names(const Columns& columns) {
   std::vector<std::string> out;
-  for (const auto& column : columns.chosen()) out.emplace_back(column.name);
+  for (const auto& column : columns.all()) out.emplace_back(column.name);
   return out;
 }
 

@@ -40,11 +40,22 @@ inline constexpr int decimal_bytes = 16;
 
 class Columns {
  public:
-  explicit Columns(std::vector<Column> chosen) : chosen_(std::move(chosen)) {}
-  [[nodiscard]] const std::vector<Column>& chosen() const noexcept { return chosen_; }
+  explicit Columns(std::vector<Column> chosen, std::vector<ArrowConstant> constants);
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+  /// The columns whose values are in the items.
+  [[nodiscard]] std::span<const Column> chosen() const noexcept { return std::span(all_).first(chosen_); }
+  [[nodiscard]] const std::vector<ArrowConstant>& constants() const noexcept { return constants_; }
+  /// The chosen columns, then the constant ones: the columns of a batch.
+  [[nodiscard]] const std::vector<Column>& all() const noexcept { return all_; }
+  /// Bytes of text that the constants add to each row.
+  [[nodiscard]] std::size_t constant_bytes() const noexcept { return constant_bytes_; }
 
  private:
-  std::vector<Column> chosen_;
+  std::size_t chosen_;
+  std::size_t constant_bytes_ = 0;
+  std::vector<ArrowConstant> constants_;
+  std::vector<Column> all_;  // the names of the last ones are those of constants_
 };
 
 /// The value of one item in one column.
@@ -82,7 +93,7 @@ class CellFinder {
  private:
   void learn(const Node* item);
 
-  const std::vector<Column>& columns_;
+  std::span<const Column> columns_;
   std::optional<std::size_t> whole_;
   bool needs_text_ = false;
   TextFinder texts_;

@@ -107,9 +107,9 @@ Batch join(const std::vector<Batch>& batches) {
   check(ArrowArrayInitFromSchema(&made, schema.get(), nullptr));
   check(ArrowArrayStartAppending(&made));
   for (const auto& batch : batches) made.length += batch.rows();
-  for (std::size_t i = 0; i < columns.chosen().size(); ++i) {
+  for (std::size_t i = 0; i < columns.all().size(); ++i) {
     for (std::size_t part = 0; part < batches.size(); ++part) parts[part] = batches[part].array().children[i];
-    join_column(parts, columns.chosen()[i].type, made.children[i]);
+    join_column(parts, columns.all()[i].type, made.children[i]);
   }
   check(ArrowArrayFinishBuildingDefault(&made, nullptr));
   scope.keep();

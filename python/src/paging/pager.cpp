@@ -226,7 +226,7 @@ void bind_reading(py::class_<Type>& type) {
       "to_batches",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         const auto bound = to_batches.bind(args, kwargs);
-        return make_batches(self.list, bound[0], bound[1]);
+        return make_batches(self.list, bound[0], bound[1], bound[2]);
       },
       to_batches.doc(docs::pager_to_batches).c_str());
   static const Signature first(docs::pager_first_signature);

@@ -450,7 +450,7 @@ inline constexpr const char* pager_to_arrow =
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.";
-inline constexpr const char* pager_to_batches_signature = "to_batches(self, fields=None, *, rows=None)";
+inline constexpr const char* pager_to_batches_signature = "to_batches(self, fields=None, *, constants=None, rows=None)";
 inline constexpr const char* pager_to_batches =
     "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
     "\n"
@@ -459,6 +459,7 @@ inline constexpr const char* pager_to_batches =
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
+    "    constants: Further columns, from their names to the value that each row has: text, an integer or a bool.\n"
     "    rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.";
 inline constexpr const char* pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
@@ -494,7 +495,8 @@ inline constexpr const char* async_pager_collect =
     "\n"
     "Args:\n"
     "    limit: Maximum number of items. None: all.";
-inline constexpr const char* async_pager_to_batches_signature = "to_batches(self, fields=None, *, rows=None)";
+inline constexpr const char* async_pager_to_batches_signature =
+    "to_batches(self, fields=None, *, constants=None, rows=None)";
 inline constexpr const char* async_pager_to_batches =
     "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
     "\n"
@@ -503,6 +505,7 @@ inline constexpr const char* async_pager_to_batches =
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
+    "    constants: Further columns, from their names to the value that each row has: text, an integer or a bool.\n"
     "    rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.";
 inline constexpr const char* async_pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
