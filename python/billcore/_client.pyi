@@ -16,6 +16,9 @@ from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
 
 _libraries: tuple[tuple[str, str], ...]
 
+def _row(values: Mapping[str, str | int], /) -> ArrowBatch: ...
+def _join(batches: list[ArrowBatch], /) -> ArrowBatch: ...
+
 Item = TypeVar("Item", covariant=True)
 
 # The option `hooks` accepts an object that has one of these methods. The module does not have these classes: they are

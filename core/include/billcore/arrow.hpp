@@ -81,6 +81,13 @@ class Batch {
 /// column.
 [[nodiscard]] Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page);
 
+/// A batch of one row with these values.
+[[nodiscard]] Batch make_row(std::vector<ArrowConstant> values);
+
+/// One batch with the rows of all `batches`, in their order. `batches` must not be empty, and all batches must have
+/// the same columns; only the values of constants may differ.
+[[nodiscard]] Batch join(const std::vector<Batch>& batches);
+
 /// Takes the buffered items of a page as a batch and advances the pager. If take_batch() throws, the pager does not
 /// advance.
 [[nodiscard]] std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns);

@@ -8,7 +8,6 @@
 
 #include "arrow/arrow_batch.hpp"
 #include "arrow/arrow_columns.hpp"
-#include "arrow/arrow_join.hpp"
 #include "billcore/detail/libraries.hpp"
 #include "billcore/error.hpp"
 #include "billcore/internal.hpp"

@@ -91,22 +91,24 @@ void append_constant(ArrowArray* column, const ArrowConstant& constant, std::int
   for (std::int64_t row = 0; row < rows; ++row) check(ArrowArrayAppendInt(column, value));
 }
 
-std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& page) {
+/// The batch of a page; without a page, one row of constants.
+std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData* page) {
+  const auto items = page != nullptr ? std::span(page->items) : std::span<const Node* const>();
+  const auto rows = page != nullptr ? static_cast<std::int64_t>(items.size()) : 1;
   const auto schema = export_schema(columns);
   auto out = make_empty<ArrowArray>();
   ArrowScope scope;
   ArrowArray made{};
   check(ArrowArrayInitFromSchema(&made, schema.get(), nullptr));
   check(ArrowArrayStartAppending(&made));
-  check(ArrowArrayReserve(&made, static_cast<std::int64_t>(page.items.size())));
+  check(ArrowArrayReserve(&made, rows));
   CellFinder finder(columns);
-  for (const auto* item : page.items) {
-    const auto cells = finder.find(*page.document, item);
+  for (const auto* item : items) {
+    const auto cells = finder.find(*page->document, item);
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      check(append(made.children[i], columns.chosen()[i].type, cells[i], page.document));
+      check(append(made.children[i], columns.chosen()[i].type, cells[i], page->document));
     }
   }
-  const auto rows = static_cast<std::int64_t>(page.items.size());
   auto* const* constants = made.children + columns.chosen().size();
   for (const auto& constant : columns.constants()) append_constant(*constants++, constant, rows);
   made.length = rows;
@@ -196,7 +198,13 @@ ArrowPtr<ArrowArray> Batch::export_array() const {
 }
 
 Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page) {
-  auto array = build(*columns, page);
+  auto array = build(*columns, &page);
+  return {std::move(columns), std::move(array)};
+}
+
+Batch make_row(std::vector<ArrowConstant> values) {
+  auto columns = std::make_shared<const Columns>(std::vector<Column>(), std::move(values));
+  auto array = build(*columns, nullptr);
   return {std::move(columns), std::move(array)};
 }
 

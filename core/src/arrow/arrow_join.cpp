@@ -1,6 +1,4 @@
 // Joins batches by copying their buffers.
-#include "arrow/arrow_join.hpp"
-
 #include <cerrno>
 #include <cstdint>
 #include <limits>
@@ -9,6 +7,7 @@
 #include "arrow/arrow_batch.hpp"
 #include "arrow/arrow_columns.hpp"
 #include "arrow/arrow_memory.hpp"
+#include "billcore/arrow.hpp"
 #include "billcore/error.hpp"
 
 namespace billcore::detail {

@@ -397,6 +397,14 @@ py::object make_batches(const ListPtr& list, py::handle fields, py::handle const
 void bind_arrow(py::module_& module) {
   bind_stream(module);
   bind_batch(module);
+  // Used by billcore.bulk.
+  module.def("_row", [](py::handle values) { return detail::make_row(constants_of(values)); });
+  module.def("_join", [](const py::list& batches) {
+    std::vector<detail::Batch> all;
+    for (const auto batch : batches) all.push_back(batch.cast<const detail::Batch&>());
+    if (all.empty()) refuse("there are no batches");
+    return without_gil([&all] { return detail::join(all); });
+  });
   const auto itself = [](py::object self) { return self; };
   iteration<Batches>(module, "BatchIterator",
                      "Batches of a list; dropped before the end, the reading counts as stopped.")
