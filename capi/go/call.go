@@ -146,8 +146,8 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	return made, nil
 }
 
-// causeOf returns the context's error if the end of the context may explain a call's failure with this status; nil
-// otherwise.
+// causeOf returns the context's error if the context is done (or almost at its deadline) and this may be why the call
+// failed with this status; nil otherwise.
 func causeOf(ctx context.Context, status C.billcore_status) error {
 	switch status {
 	case C.BILLCORE_ERROR_INTERRUPTED, C.BILLCORE_ERROR_TIMEOUT, C.BILLCORE_ERROR_OUTCOME_UNKNOWN:
@@ -157,7 +157,8 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 	if err := reason(ctx); err != nil {
 		return err
 	}
-	// The library's time-out may fire a few milliseconds before the context's deadline.
+	// The library's time-out may fire a few milliseconds before the context's deadline, so treat a deadline this close
+	// as passed.
 	if deadline, ok := ctx.Deadline(); ok && status != C.BILLCORE_ERROR_INTERRUPTED && time.Until(deadline) < 5*time.Millisecond {
 		return context.DeadlineExceeded
 	}

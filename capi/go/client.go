@@ -62,9 +62,9 @@ func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
 
 func (c *Client) free() { c.handle.Close() }
 
-// With returns a second client, which differs from c in the given options only. The two clients share the connections;
-// either client may be closed first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency,
-// WithHeader, WithHooks and WithLogger.
+// With returns a second client, which differs from c only in the given options. The two clients share the connections;
+// the caller may close either client first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries,
+// WithConcurrency, WithHeader, WithHooks and WithLogger.
 func (c *Client) With(options ...Option) (*Client, error) {
 	native, err := c.use()
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Client) use() (*C.billcore_client, error) {
 }
 
 // WithLogger logs the beginning and the end of every attempt at level debug, and every retry as a warning. If a write
-// is cancelled after it was sent, the logger gets one more warning with the path of the write, which contains the id.
-// A client has either a logger or hooks: if the caller passes both WithLogger and WithHooks, the later option
-// applies.
+// is cancelled after it was sent, WithLogger logs one more warning, with the path of the write; the path contains the
+// record's id. A client has either a logger or hooks: if the caller passes both WithLogger and WithHooks, the last of
+// these options applies.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

@@ -3,12 +3,12 @@
 //
 // Every write is sent at most once. For a write that may have happened, errors.Is(err, [ErrOutcomeUnknown]) is true.
 // Before you send such a write again, check whether it happened (for a charge, with [Subscriptions.FindCharges]). A
-// write that fails with [ErrDecode] was done, but the service's answer does not have the promised form. After
-// [ErrOutOfMemory] it is not known whether the write was done. After an error that is not named here, the write was
-// not done.
+// write that fails with [ErrDecode] was done, but the service's answer does not match the service interface. After
+// [ErrOutOfMemory] it is not known whether the write was done. After any other error for which errors.Is(err,
+// [ErrOutcomeUnknown]) is false, the write was not done.
 //
-// Every call takes a context. Cancelling the context ends the transfer. A call ends at the client's time-out or the
-// context's deadline, whichever is first.
+// Every call takes a context. Cancelling the context aborts the call's HTTP request. A call ends at the client's
+// time-out or the context's deadline, whichever is earlier.
 //
 // The module calls the C library libbillcore through cgo. With the build tag billcore_static, the module links the
 // static libraries.

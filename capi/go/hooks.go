@@ -16,42 +16,43 @@ import (
 	"billcore/internal/handle"
 )
 
-// Attempt is one attempt of a call. An Attempt holds no header values, no bodies, and no id except in Path.
+// Attempt describes one attempt of a call, for hooks. Apart from RequestID and Path, an Attempt contains no header
+// values, bodies or ids.
 type Attempt struct {
-	Number    int           // from 1
-	Method    string        // such as GET
-	Route     string        // such as /subscription/{id}; "(other)" for a path that is not part of the interface
-	Status    int           // HTTP status; 0 before the answer, and when the answer is incomplete
-	Failure   Code          // why there is no complete answer (ErrInterrupted: the attempt was cancelled); else 0
-	RequestID string        // request id from the answer
-	Duration  time.Duration // how long the attempt took; set after the attempt
-	Wait      time.Duration // time until the next attempt; set only in OnRetry
+	Number    int           // Number of the attempt, from 1.
+	Method    string        // HTTP method, such as GET.
+	Route     string        // Route, such as /subscription/{id}; "(other)" for a path that is not in the service interface.
+	Status    int           // HTTP status of the answer; 0 before the answer, and when the answer is incomplete.
+	Failure   Code          // Why there is no complete answer (ErrInterrupted: the attempt was cancelled); else 0.
+	RequestID string        // Request id from the answer.
+	Duration  time.Duration // How long the attempt took; set after the attempt.
+	Wait      time.Duration // Time until the next attempt; set only in OnRetry.
 
-	Sent           bool // whether any part of the request was sent; set after the attempt
-	OutcomeUnknown bool // whether this is a write that may or may not have happened; set after the attempt
+	Sent           bool // Whether any part of the request was sent; set after the attempt.
+	OutcomeUnknown bool // Whether this is a write that may or may not have happened; set after the attempt.
 	// Path is set only for a write that was sent and whose context was done before the answer was complete. Path
-	// contains the id and is relative to the base URL. A write for which Path is set may have happened: log a warning
-	// in the hook, in case the caller of the write drops the error.
+	// contains the record's id and is relative to the base URL. A write for which Path is set may have happened: log a
+	// warning in the hook, in case the caller of the write ignores the error.
 	Path string
 }
 
-// Hooks are called for every attempt of every call: for logs, metrics and traces. Each call of OnRequest is followed
-// by exactly one call of OnResponse, even when the context of the call is done, or when a loop over a list ends while
-// pages are in flight. Any of the hooks may be nil.
+// Hooks are functions that the client calls for every attempt of every call, for example for logs, metrics or traces.
+// Each call of OnRequest is followed by exactly one call of OnResponse, even when the context of the call is done, or
+// when a loop over a list ends while pages are in flight. Any of the hooks may be nil.
 //
-// Each hook runs on a goroutine of its own. The call waits until the hook returns. If pages of a list are in flight,
-// the end of the loop over the list, the list's Close and its finalizer also wait for hooks. When goroutines share a
-// client, several hooks may run at once. ctx is the context of the call, and may already be done. A hook may make
-// other calls, but must not use the list that is being read. A panic in a hook is logged with slog.Error. Neither a
-// panic nor runtime.Goexit (as in testing.T.FailNow) in a hook changes the result of the call, because the caller
-// must learn whether a write was done.
+// Each hook runs on a goroutine of its own. The call waits until the hook returns. If a loop over a list ends, or the
+// list is closed or finalized, while pages of the list are in flight, the end of the loop, Close or the finalizer also
+// waits for the hooks. When goroutines share a client, several hooks may run at once. The argument ctx is the context
+// of the call, and may already be done. A hook may make other calls, but must not use the list whose page is being
+// fetched. A panic in a hook is logged with slog.Error. Neither a panic nor runtime.Goexit (which testing.T.FailNow
+// calls) in a hook changes the result of the call, because the caller must learn whether a write was done.
 type Hooks struct {
-	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
-	OnResponse func(ctx context.Context, attempt Attempt) // after an attempt: answered, failed or cancelled
-	OnRetry    func(ctx context.Context, attempt Attempt) // before the wait for the next attempt
+	OnRequest  func(ctx context.Context, attempt Attempt) // Called before an attempt.
+	OnResponse func(ctx context.Context, attempt Attempt) // Called after an attempt that was answered, failed or was cancelled.
+	OnRetry    func(ctx context.Context, attempt Attempt) // Called before the wait for the next attempt.
 }
 
-// WithHooks sets the hooks, which are called for every attempt of every call.
+// WithHooks sets the hooks, which the client calls for every attempt of every call.
 func WithHooks(hooks Hooks) Option { return Option{hooks: &hooks} }
 
 type hooked struct {

@@ -19,12 +19,12 @@ import (
 	"billcore/internal/handle"
 )
 
-// List reads a list lazily, page by page, and fetches the next pages while the loop reads the current page. When the
-// list's context is done, the loop ends with an error before the next page.
+// List reads a list lazily, page by page, and fetches the next pages while the caller's loop reads the current page.
+// When the list's context is done, the loop ends with an error before the next page.
 //
 // One loop at a time may read a list: a second loop gets ErrInvalidArgument. The methods other than All and Pages are
 // safe for concurrent use, and may be called inside a loop over the list. These methods wait while the list fetches a
-// page. Close frees the list; so does the garbage collector.
+// page. Close frees the list; otherwise the garbage collector does.
 type List[T any] struct {
 	failed error // set when the list could not be made; every read then returns this error
 	ctx    context.Context
@@ -285,13 +285,13 @@ type Standing struct {
 	// list continues after the last item returned, even after an error. State contains no secrets, but it contains the
 	// ids of the last 18 pages: about 4 KB with 20 records per page, 39 KB with 200.
 	State        string
-	Total        int64 // number of records in the whole list, according to the last page read
+	Total        int64 // Number of records in the whole list, according to the page read last.
 	HasTotal     bool
 	FetchedPages int64
 
 	// Complete reports whether the list returned every record that existed from the beginning to the end of the
-	// reading. Complete and Reason are valid only when HasVerdict is set: after the last item, after Stop, or after the
-	// loop was left early.
+	// reading. HasVerdict is set after the last item, after Stop, and after the caller left the loop early; Complete
+	// and Reason are valid only when HasVerdict is set.
 	HasVerdict bool
 	Complete   bool
 	// Reason says why the list may have missed a record, for example "total_changed" or "stopped". The reason

@@ -16,8 +16,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// nativePage is a page object of the C library. The records of the page keep the C object in memory; the garbage
-// collector frees it.
+// nativePage is a page object of the C library. Each record of the page keeps the C object in memory; when no record is
+// left, the garbage collector frees the object.
 type nativePage struct {
 	handle handle.Handle
 	count  int
@@ -69,8 +69,8 @@ func (p *nativePage) Column(name, key string, instants bool) []handle.Cell {
 	return converted(cells)
 }
 
-// converted copies the cells. All texts are copied into one string, of which each cell holds a part, so each cell keeps
-// the whole string in memory.
+// converted copies the cells. It copies all texts into one string. The text of each cell is a substring of this string,
+// so each cell keeps the whole string in memory.
 func converted(cells []C.billcore_cell) []handle.Cell {
 	bytes := 0
 	for i := range cells {
@@ -115,13 +115,13 @@ func (p Page[T]) LogValue() slog.Value { return slog.GroupValue(slog.Int("items"
 
 // Pagination contains the pagination numbers of a page, as received. Service interface: Pagination.
 type Pagination struct {
-	Total       int64 // number of records in the whole list
-	Count       int64 // number of records on this page
-	PerPage     int64 // number of records on a full page
-	CurrentPage int64 // number of this page, from 1
+	Total       int64 // Number of records in the whole list.
+	Count       int64 // Number of records on this page.
+	PerPage     int64 // Number of records on a full page.
+	CurrentPage int64 // Number of this page, from 1.
 	TotalPages  int64
-	Next        string // links.next as received; the library does not use this link
-	Previous    string // links.previous as received; the library does not use this link
+	Next        string // links.next as received; the library does not use this link.
+	Previous    string // links.previous as received; the library does not use this link.
 }
 
 func (p *nativePage) numbers() (Pagination, error) {

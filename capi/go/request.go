@@ -25,12 +25,12 @@ type Response struct {
 	RequestID string
 }
 
-// JSON decodes the body into the value that into points to, with encoding/json.
+// JSON decodes the body as json.Unmarshal does; the argument into is a pointer to the result.
 func (r *Response) JSON(into any) error { return json.Unmarshal(r.Body, into) }
 
 // Request sends a request to any path. method is GET, POST, PUT, PATCH or DELETE. A request with a method other than
 // GET counts as a write, which is sent at most once. path is relative to the base URL, begins with a slash, is already
-// encoded, and has no query.
+// percent-encoded, and has no query.
 func (c *Client) Request(ctx context.Context, method, path string, options ...RequestOption) (*Response, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_REQUEST, options)
 	if err != nil {
@@ -53,7 +53,7 @@ func resource[T any](made C.bg_made, err error) (T, error) {
 	return bridge.Record(none, handle.Pointer{C: made.out}).(T), nil
 }
 
-// response copies the C response into a Response and frees it.
+// response copies the C response into a Response and frees the C response.
 func response(made C.bg_made, err error) (*Response, error) {
 	if err != nil {
 		return nil, err

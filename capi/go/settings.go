@@ -56,8 +56,8 @@ func (h hidden) show() string {
 	return h()
 }
 
-// The types of the functional options. The names of the functions that make options begin with With, List, Charge,
-// Search, Product and Request.
+// The types of the functional options. A function that makes an option has a name that begins with With, List, Charge,
+// Search, Product or Request.
 type (
 	// Option is a setting of a client.
 	Option setting

@@ -1,4 +1,5 @@
-// Package billcoretest gives each test an account of its own in the sandbox, which is the billing service on localhost.
+// Package billcoretest makes a separate account for each test in the sandbox, a simulation of the billing service on
+// localhost.
 package billcoretest
 
 import (
@@ -10,26 +11,28 @@ import (
 	"billcore"
 )
 
-// Fields are the members of a JSON object.
+// Fields is a JSON object: the members by name.
 type Fields = map[string]any
 
-// Account is an account with demo data. WebhookSecret is the secret of the receivers that Serve registers.
+// Account is an account of the sandbox, with demo data. WebhookSecret is the signing secret of the receivers that Serve
+// registers.
 type Account struct {
 	BaseURL, WebhookSecret string
 	APIKey                 string `json:"api_key"`
 	UUID                   string `json:"account"`
 	IDs                    struct {
-		Products      map[string]int64       // by type, such as one_time
-		Subscriptions map[string]billcore.ID // by reference id, such as demo-active
+		Products      map[string]int64       // product ids by product type, such as one_time
+		Subscriptions map[string]billcore.ID // subscription ids by reference id, such as demo-active
 	}
-	Lenient bool // allows parameters that the service does not have
+	Lenient bool // if true, requests may have parameters that the service does not have
 	t       testing.TB
 	sandbox *running
 }
 
-// NewAccount makes an account in the sandbox of BILLCORE_SANDBOX_CONTROL, or in one that ends with the test program.
-// Its cleanup deletes the account when the test ends. The cleanup fails the test if a fault of the account never
-// happened, unless that fault is optional, or if a request had parameters that the service does not have.
+// NewAccount makes an account in the sandbox whose control URL is in the variable BILLCORE_SANDBOX_CONTROL. If the
+// variable is not set, NewAccount starts a sandbox, which stops when the test program ends. When the test ends, a
+// cleanup function deletes the account. This function fails the test if a fault of the account never happened and is
+// not optional. It also fails the test if a request had parameters that the service does not have and Lenient is false.
 func NewAccount(t testing.TB) *Account {
 	t.Helper()
 	found, err := sandbox()
@@ -61,14 +64,15 @@ func NewAccount(t testing.TB) *Account {
 	return a
 }
 
-// Serve runs a receiver until the test ends, and registers it for the account's events.
+// Serve runs a webhook receiver until the test ends, and registers the receiver for the account's events.
 func (a *Account) Serve(receiver http.Handler) {
 	server := httptest.NewServer(receiver)
 	a.t.Cleanup(server.Close)
 	a.Post("endpoints", Fields{"url": server.URL, "secret": a.WebhookSecret})
 }
 
-// Post calls a control route for this account and returns the answer. The test ends if the sandbox refuses the call.
+// Post calls a control route of the sandbox for this account and returns the answer. If the sandbox refuses the call,
+// the test fails at once.
 func (a *Account) Post(route string, fields Fields) (answer Fields) {
 	a.t.Helper()
 	fields["account"] = a.UUID

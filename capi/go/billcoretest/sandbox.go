@@ -15,12 +15,13 @@ import (
 )
 
 type running struct {
-	origin  string // of the accounts' base URLs
+	origin  string // the part of the base URLs before the account's UUID
 	control *billcore.Client
-	process *exec.Cmd // keeps the pipe open that is the sandbox's stdin: it closes when the test program ends
+	process *exec.Cmd // holds the sandbox's stdin pipe open until the test program ends; then the sandbox stops
 }
 
-// sandbox returns the sandbox of BILLCORE_SANDBOX_CONTROL, or starts one that ends with the test program.
+// sandbox returns the sandbox whose control URL is in the variable BILLCORE_SANDBOX_CONTROL. If the variable is not
+// set, it starts a sandbox, which stops when the test program ends.
 var sandbox = sync.OnceValues(func() (*running, error) {
 	process, url := exec.Command("billcore-sandbox", "--exit-with-stdin"), os.Getenv("BILLCORE_SANDBOX_CONTROL")
 	if url == "" {
@@ -42,7 +43,8 @@ var sandbox = sync.OnceValues(func() (*running, error) {
 	return &running{strings.TrimSuffix(url, "_sandbox"), control, process}, err
 })
 
-// call calls a control route and decodes its answer. The test ends if the sandbox refuses the call.
+// call calls a control route of the sandbox and decodes the answer. If the sandbox refuses the call, the test fails at
+// once.
 func (r *running) call(t testing.TB, method, path string, into any, options ...billcore.RequestOption) {
 	t.Helper()
 	answer, err := r.control.Request(context.Background(), method, path, options...)

@@ -54,30 +54,31 @@ import (
 // also match their more specific codes. [ErrOutcomeUnknown] matches every error of a write that may have happened.
 type Error struct {
 	Code    Code
-	Message string // one line that says what was wrong and what to do
+	Message string // One line: what was wrong and what to do.
 
-	HTTPStatus int    // HTTP status of the answer, or 0; for ErrSignature the status for your receiver's answer
-	APICode    string // member `code` of the service's error body
-	APIMessage string // member `message` of the service's error body
-	Body       string // beginning of the answer's body, with secrets removed
-	RequestID  string // request id from the answer
-	Method     string // method of the request
-	Path       string // percent-encoded path of the request, relative to the base URL
-	Attempts   int    // number of attempts of the request
+	HTTPStatus int    // HTTP status of the answer, or 0. For ErrSignature, the status with which your receiver should answer.
+	APICode    string // Member `code` of the service's error body.
+	APIMessage string // Member `message` of the service's error body.
+	Body       string // Beginning of the answer's body, with secrets removed.
+	RequestID  string // Request id from the answer.
+	Method     string // HTTP method of the request.
+	Path       string // Percent-encoded path of the request, relative to the base URL.
+	Attempts   int    // Number of attempts of the request.
 
-	// RetryAfter is how long the answer asks the client to wait; valid when HasRetryAfter is set.
+	// RetryAfter is how long the service asks the client to wait before the next attempt; valid when HasRetryAfter is
+	// set.
 	RetryAfter    time.Duration
 	HasRetryAfter bool
 
 	// OutcomeUnknown reports that a write was sent and may or may not have happened. Check whether the write happened
 	// before you send it again.
 	OutcomeUnknown bool
-	AttemptedAt    time.Time // when the write of unknown outcome was sent; else the zero time
-	Cause          Code      // the failure behind ErrOutcomeUnknown; else 0
+	AttemptedAt    time.Time // When the write of unknown outcome was sent; else the zero time.
+	Cause          Code      // The failure that led to ErrOutcomeUnknown or ErrPossiblyMissed; else 0.
 	CauseMessage   string
 
-	FieldPath string // path of the JSON value that could not be read, such as data.price
-	Reason    Reason // why a signature was refused
+	FieldPath string // Path of the JSON value that could not be read, such as data.price.
+	Reason    Reason // Why a signature was refused.
 
 	ended  error // error of the context that ended the call, or nil
 	native *handle.Handle
@@ -91,7 +92,7 @@ func (e *Error) Error() string {
 	return "billcore: " + e.Message
 }
 
-// Is reports whether target is the error's Code or a more general one; errors.Is calls this method.
+// Is reports whether target is the error's Code or a more general Code; errors.Is calls this method.
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
 	if !ok || e == nil {
@@ -124,7 +125,8 @@ func (e *Error) Timeout() bool {
 	return e.Code == ErrTimeout || e.Cause == ErrTimeout || errors.Is(e.ended, context.DeadlineExceeded)
 }
 
-// Error returns the name of the code. With this method a Code is an error, as errors.Is requires of its target.
+// Error returns the name of the code. This method makes Code an error type, so that a Code can be the target of
+// errors.Is.
 func (c Code) Error() string { return "billcore: " + c.String() }
 
 // Reason is the reason why a signature check failed; the values are in the order of the checks. String returns "none"

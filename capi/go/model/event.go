@@ -19,7 +19,7 @@ import (
 // frees an Event; Close frees it at once. Service interface: Events, Envelope.
 type Event struct {
 	envelope document
-	id       ID // "" when the event has no readable id
+	id       ID // "" when the event's id is missing or cannot be read
 	kind     EventType
 	dataKind int32
 }

@@ -16,9 +16,9 @@ import (
 	"billcore/internal/handle"
 )
 
-// document is the C object that records are read from: one resource, or a page of resources. A document is immutable,
-// so any number of goroutines may read it. The garbage collector frees it; the document of an event is also freed by
-// Event.Close.
+// document is the C object from which records read their fields: one resource, or a page of resources. A document is
+// immutable, so any number of goroutines may read it. The garbage collector frees a document; Event.Close also frees
+// the document of its event.
 type document struct {
 	handle handle.Handle
 	page   *page // nil when the document is one resource
@@ -28,17 +28,17 @@ type document struct {
 // ErrInvalidArgument.
 type record struct {
 	doc    *document
-	index  int    // index of the item in its page
-	prefix string // path of a nested object, such as "/strings/"; "" for a resource, "/data/" for an event's data
+	index  int    // Index of the item in its page.
+	prefix string // Path of a nested object, such as "/strings/"; "" for a resource, "/data/" for an event's data.
 }
 
 // field is one field of a resource.
 type field struct {
-	name   string // the field's name in the JSON text
-	key    string // the name as passed to the C library, with an appended ? when the field may be null or absent
-	data   string // the field's path within an event's JSON text
+	name   string // The field's name in the JSON text.
+	key    string // The name as passed to the C library, with an appended ? when the field may be null or absent.
+	data   string // The field's path within an event's JSON text.
 	kind   kind
-	number int // index of the field within its resource, and of the field's column in a page
+	number int // Index of the field within its resource, and of the field's column in a page.
 }
 
 type kind uint8
@@ -66,7 +66,7 @@ func noRecord() error {
 	return newError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
 }
 
-// ask calls the function read with the C handle of the record's resource or event.
+// ask calls read, a C getter, with the C handle of the record's resource or event.
 func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) {
 	doc := r.doc
 	if doc == nil {
@@ -127,7 +127,7 @@ func (r record) text(f *field) (string, bool, error) {
 	return r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
 }
 
-// slowText reads a text from the C library, and copies the text while the resource cannot be freed.
+// slowText reads a text from the C library, and copies the text before it lets another goroutine free the resource.
 func (r record) slowText(f *field, read func(C.uintptr_t, *C.char, C.size_t) C.bg_field) (string, bool, error) {
 	var out string
 	key, n := chars(r.path(f))
@@ -194,7 +194,7 @@ func (r record) instant(f *field) (time.Time, bool, error) {
 	return time.UnixMicro(int64(got.number)).UTC(), true, nil
 }
 
-// raw returns the JSON text of the value that the function read returns.
+// raw calls read, a C getter, and returns the JSON text of the value that read returns.
 func (r record) raw(read func(from C.uintptr_t) C.bg_field) (json.RawMessage, bool, error) {
 	var out json.RawMessage
 	got, err := r.ask(func(from C.uintptr_t) C.bg_field {

@@ -28,7 +28,7 @@ func (r Resource) String() string { return r.describe("Resource") }
 // LogValue returns the text of String, which slog logs instead of the customer's data, even as JSON.
 func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// own returns r, unless r is the data of an event: then own returns the data as a separate resource.
+// own returns r; but if r is the data of an event, own returns the data as a separate resource.
 func (r record) own() (record, error) {
 	if r.prefix == "" {
 		return r, nil
@@ -119,11 +119,11 @@ func (r record) copied() (record, error) {
 }
 
 // UsableAt reports whether the customer may use the subscription at an instant. UsableAt is false for the statuses
-// pending, future_start, unpaid and expired. In the statuses trialing, active, delayed and cancelled, the
-// subscription is usable until EndsAt. If EndsAt is null, UsableAt is false for a cancelled subscription, and true
-// for the statuses trialing, active and delayed. UsableAt fails with ErrMissingField when EndsAt is needed but
-// absent, as in a reduced payload: get the subscription by its id. UsableAt fails with ErrDecode for a status that
-// this version does not know. Service interface: States and transitions.
+// pending, future_start, unpaid and expired. In the statuses trialing, active, delayed and cancelled, the subscription
+// is usable until EndsAt. If EndsAt is null, UsableAt is false for a cancelled subscription, and true for the statuses
+// trialing, active and delayed. UsableAt fails with ErrMissingField when EndsAt is needed but absent, as in a reduced
+// webhook payload; then get the subscription by its id. UsableAt fails with ErrDecode for a status that this version
+// does not know. Service interface: States and transitions.
 func (s Subscription) UsableAt(at time.Time) (bool, error) {
 	r, err := s.own()
 	if err != nil {

@@ -12,7 +12,7 @@ const Version = C.BILLCORE_VERSION
 var loadError = check(C.GoString(C.billcore_version()))
 
 // check compares the major and the minor version. A patch release never changes the interface; before 1.0 a minor
-// release may.
+// release may change it.
 func check(found string) error {
 	if series(found) == series(Version) {
 		return nil

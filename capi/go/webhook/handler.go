@@ -41,7 +41,7 @@ func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, e
 
 type eventKey struct{}
 
-// EventOf returns the event of a request that passed Middleware; nil for other requests.
+// EventOf returns the event of a request that Middleware has verified; nil for other requests.
 func EventOf(ctx context.Context) *Event {
 	if ctx == nil {
 		return nil
@@ -87,10 +87,10 @@ func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int,
 		_, err := v.use()
 		return nil, http.StatusInternalServerError, err
 	}
-	if r.Body == nil { // the request does not come from an HTTP server, for example in a test
+	if r.Body == nil { // only a request that was not received by an HTTP server, for example in a test, has no Body
 		r.Body = http.NoBody
 	}
-	// Read up to one byte more than the limit, so that the verifier sees that a body is too large and refuses it.
+	// Read up to one byte more than the limit, so that the verifier can detect and refuse a body that is too large.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
 	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
 		return nil, http.StatusBadRequest, err // the body was cut short

@@ -76,8 +76,8 @@ func (s *Stream) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// Finish marks the end of the body, then checks the signature and returns what Verify returns. A later Write or Finish
-// fails with ErrInvalidArgument.
+// Finish marks the end of the body, then checks the signature and returns the same results as Verify. A later Write or
+// Finish fails with ErrInvalidArgument.
 func (s *Stream) Finish(signature string) (int, error) {
 	native, err := s.use()
 	if err != nil {

@@ -32,8 +32,8 @@ const DefaultHeader = "Service-Signature"
 // DefaultMaxBody is the size (bytes) of the largest body that a verifier without the option WithMaxBody accepts.
 const DefaultMaxBody = 1 << 20
 
-// Verifier checks signatures. A Verifier is safe for concurrent use. Close frees the keys of a Verifier; so does the
-// garbage collector.
+// Verifier checks the signatures of webhooks. A Verifier is safe for concurrent use. Close frees the keys of a
+// Verifier; otherwise the garbage collector does.
 type Verifier struct {
 	handle  handle.Handle
 	header  string
@@ -295,11 +295,11 @@ func Sign(body, secret []byte) (string, error) {
 	return owned(C.bw_sign(data, n, key, m))
 }
 
-// Explain returns a text for a person to read, which says why a signature is refused. Explain tries the usual
-// mistakes (the body serialised again, still in base64, with another line end; the signature in upper case or with a
-// prefix; a secret with white space or in another encoding; another of the verifier's secrets) and names the mistake
-// that explains this signature. Explain never accepts a signature, and shows neither a secret nor the right
-// signature. Explain is slow: do not call it in a request path.
+// Explain returns a human-readable text that explains why a signature is refused. Explain tries the usual mistakes (the
+// body serialised again, still in base64, with another line end; the signature in upper case or with a prefix; a secret
+// with white space or in another encoding; another of the verifier's secrets) and names the mistake that explains this
+// signature. Explain never accepts a signature, and shows neither a secret nor the right signature. Explain is slow: do
+// not call it in a request path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}
 	native, _, err := given.native()

@@ -21,10 +21,10 @@ var (
 	NativeError func(err error) *handle.Handle
 	// NewEvent takes ownership of an event of the C library; it returns a *model.Event.
 	NewEvent func(from handle.Event) any
-	// Record takes ownership of a resource of the C library. Record returns a record of the same type as like, which is
-	// an empty record.
+	// Record takes ownership of a resource of the C library. The argument like is an empty record; Record returns a
+	// record of the same type.
 	Record func(like any, from handle.Pointer) any
-	// Items returns a func(int) that returns the record at an index of a page. The records have the type of the value
-	// like; count is the number of items of the page.
+	// Items returns a func(int) that returns the record at an index of a page. The records have the same type as the
+	// argument like; count is the number of items of the page.
 	Items func(like any, from handle.Page, count int) any
 )

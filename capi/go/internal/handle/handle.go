@@ -10,7 +10,7 @@ import (
 	_ "billcore/internal/cgo" // stops the build, with an explanation, when cgo is off
 )
 
-// Pointer points to an object of the C library; the packages of this module pass it to each other.
+// Pointer points to an object of the C library; it is a type that the packages of this module can pass to each other.
 type Pointer struct{ C unsafe.Pointer }
 
 // String copies a text of the C library. C.GoStringN cannot replace String, because it accepts only lengths up to 2
@@ -35,19 +35,19 @@ func Apart(run func()) {
 	<-done
 }
 
-// Event is an event of the C library, with the values that every reader needs; one call to C returns them all.
+// Event is an event of the C library, together with its id and kinds, which one call to C returns.
 type Event struct {
 	Event          unsafe.Pointer
 	ID             string
 	Kind, DataKind int32
 }
 
-// Handle owns one object of the C library, or nothing. A Handle must not be copied.
+// Handle owns at most one object of the C library. A Handle must not be copied.
 type Handle struct {
 	pointer unsafe.Pointer
 	free    func(unsafe.Pointer)
-	users   atomic.Int64 // number of calls that use the object, plus the constant `closed` (negative) after Close
-	ballast []byte       // memory that only the garbage collector's accounting needs: see Set
+	users   atomic.Int64 // Number of calls that use the object, plus the constant `closed` (negative) after Close.
+	ballast []byte       // Unused memory, which makes the garbage collector run in time: see Set.
 }
 
 // ballastShare is the estimated size of an object's C memory divided by the size of the handle's ballast: see Set.
@@ -85,7 +85,8 @@ func (h *Handle) Done() {
 	}
 }
 
-// Close frees the object at once, or at the end of its last use. Closing again does nothing.
+// Close frees the object at once or, while calls use the object, when the last of these calls ends. Closing again does
+// nothing.
 func (h *Handle) Close() {
 	if h == nil || h.pointer == nil {
 		return
@@ -107,8 +108,8 @@ func (h *Handle) Close() {
 // Closed reports whether Close was called.
 func (h *Handle) Closed() bool { return h.users.Load() < 0 }
 
-// release frees the object in its first call; later calls do nothing. There may be later calls, because a call of Use
-// after Close increments `users` and decrements it again.
+// release frees the object when it is called for the first time; later calls do nothing. Several calls are possible,
+// because Use increments `users` and decrements it again even after Close.
 func (h *Handle) release() {
 	if h.users.CompareAndSwap(closed, closed+1<<61) {
 		h.free(h.pointer)

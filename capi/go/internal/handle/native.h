@@ -25,8 +25,8 @@ typedef struct bg_head {
   billcore_data_kind data_kind;
 } bg_head;
 
-/* An event with the values that every reader needs, read in one call. `id` is empty when the event's id cannot be
- * read. */
+/* Reads the id and the kinds of a new event, and returns them with the event. `id` is empty when the event's id cannot
+ * be read. */
 static inline bg_head bg_event_head(billcore_status status, billcore_event* event, billcore_error* err) {
   bg_head head = {NULL, {NULL, 0}, err, status, BILLCORE_EVENT_UNKNOWN, BILLCORE_DATA_NONE};
   if (status != BILLCORE_OK) return head;
