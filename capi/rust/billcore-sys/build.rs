@@ -16,7 +16,7 @@ fn main() {
         )
     });
     if archives {
-        // `static` makes the linker take the archive: by default it takes the shared library in the same folder.
+        // `static` makes the linker use the archive: by default the linker prefers a shared library in the same folder.
         for file in &library.link_files {
             let (Some(folder), Some(name)) = (file.parent(), archive_name(file)) else { continue };
             println!("cargo:rustc-link-search=native={}", folder.display());

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes src/webhook.rs and src/client.rs from the C headers: generate.sh BINDGEN [--check]. With --check the script
-# writes nothing, and fails when a file differs from what it would write. bindgen needs libclang.
+# writes nothing, and fails when a file differs from the file that the script would write. bindgen needs libclang.
 set -euo pipefail
 bindgen="${1:?usage: generate.sh BINDGEN [--check]}"
 cd "$(dirname "${BASH_SOURCE[0]}")"

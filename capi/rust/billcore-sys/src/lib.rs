@@ -3,7 +3,7 @@
 //!
 //! Each function is documented in its C header, and the rules for all functions are at the top of `billcore.h`. This
 //! crate has no getters for single fields, because in C the getters are inline functions. Call
-//! [`billcore_resource_text`] or a related function with the field's name instead.
+//! [`billcore_resource_text`] or another function that reads a field by its name.
 
 #![no_std]
 #![allow(

@@ -7,13 +7,14 @@ use crate::Timestamp;
 pub(crate) use crate::codes::{ErrorCode, Reason};
 use crate::ffi::NativeError;
 
-/// The result of a call of this crate.
+/// The result of a function of this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The error of a failed call. No text of an `Error` shows a secret or an API key. An `Error` is immutable. Keep the
 /// error of a failed charge for [`Subscriptions::find_charges`](crate::Subscriptions::find_charges).
 ///
-/// A method returns `None`, 0 or false when the error does not have the value. Clones of an error share its texts.
+/// A method of `Error` returns `None`, 0 or false when the error does not have the value that the method reads. Clones
+/// of an error share its texts.
 #[derive(Clone)]
 pub struct Error(Cause);
 
@@ -25,7 +26,7 @@ enum Cause {
 
 struct Native {
     error: NativeError,
-    /// The error that `source` returns; made when `source` is called for the first time.
+    /// The error that `source` returns; `source` makes it in its first call.
     source: OnceLock<Error>,
 }
 
@@ -40,7 +41,7 @@ impl Error {
     pub(crate) fn native(error: NativeError) -> Self {
         Self(Cause::Library(Arc::new(Native { error, source: OnceLock::new() })))
     }
-    /// Makes the error for a status that the library returned without an error object.
+    /// Makes an error from a status that the C library returned without an error object.
     pub(crate) fn of_status(status: i32) -> Self {
         let code = ErrorCode::of_status(status).unwrap_or(ErrorCode::Internal);
         Self(Cause::Crate { code, status, message: code.name().into() })
@@ -56,7 +57,7 @@ impl Error {
         }
     }
 
-    /// The kind of error; [`ErrorCode::Internal`] for a number that this version does not know.
+    /// The code of the error; [`ErrorCode::Internal`] if this version of the crate does not know the code's number.
     pub fn code(&self) -> ErrorCode {
         match &self.0 {
             Cause::Library(native) => ErrorCode::of_status(native.error.status()).unwrap_or(ErrorCode::Internal),
@@ -127,7 +128,7 @@ impl Error {
     pub fn attempts(&self) -> u32 {
         self.of(NativeError::attempts, 0).try_into().unwrap_or(0)
     }
-    /// How long the client should wait before it sends the request again, according to the answer.
+    /// How long the client should wait before it sends the request again, according to the service's answer.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.of(NativeError::retry_after, None)?;
         Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
@@ -152,8 +153,8 @@ impl Error {
     pub fn reason(&self) -> Option<Reason> {
         Reason::of_number(self.of(NativeError::reason, 0))
     }
-    /// The orders that a search had found when it failed with [`ErrorCode::PossiblyMissed`], latest first. Empty for
-    /// other errors.
+    /// The orders that a search for charges had found when it failed with [`ErrorCode::PossiblyMissed`], latest first.
+    /// Empty for other errors.
     #[cfg(feature = "client")]
     pub fn found_charges(&self) -> Result<Vec<crate::Order>> {
         match self.as_native() {
@@ -192,8 +193,8 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The source of an error is the failure that led to it, if there is one: an error with the code [`Error::cause`] and
-/// the message [`Error::cause_message`].
+/// The method `source` returns the failure that led to this error, if there is one: an error with the code
+/// [`Error::cause`] and the message [`Error::cause_message`].
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let Cause::Library(native) = &self.0 else { return None };

@@ -2,8 +2,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-/// An opaque id, borrowed from its resource. Two ids are equal when their texts are equal, because the same id may be
-/// an integer in a webhook and a string in the REST interface. Operations accept an `Id` or any text.
+/// An opaque id of a record, borrowed from the resource that contains it. Two ids are equal when their texts are equal,
+/// because the same id may be an integer in a webhook and a string in the REST interface. Operations accept an `Id` or
+/// any text.
 #[derive(Clone, Copy)]
 pub struct Id<'a> {
     text: &'a str,

@@ -15,8 +15,8 @@
 //!
 //! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true when the library cannot know whether the
 //!   service has done a write. Before you send such a write again, check whether it was done (for a charge, with
-//!   [`Subscriptions::find_charges`]). A write that fails with [`ErrorCode::Decode`] was done, but the service's
-//!   answer does not match the interface. After [`ErrorCode::OutOfMemory`] the caller cannot know whether the write
+//!   [`Subscriptions::find_charges`]). A write that fails with [`ErrorCode::Decode`] was done, but the service's answer
+//!   does not match the service interface. After [`ErrorCode::OutOfMemory`] the caller cannot know whether the write
 //!   was done. After any other error for which `outcome_unknown` is false, the write was not done.
 //! - **Resources** are views of the JSON that the service sent. A getter borrows from its resource. A getter returns an
 //!   error when the service sent a value that the interface does not allow, and `None` for a field that is null or
@@ -32,8 +32,8 @@
 //!   ```
 //! - **Lists** are iterators ([`List`]) that fetch the next pages while the caller reads the current page.
 //! - **Cancelling**: each call can have a [`CancelToken`], a time-out and a deadline ([`CallOptions`]).
-//! - **Webhooks**: see [`webhook`]. Webhooks do not need the feature `client`.
-//! - **Async**: the type `AsyncClient`, with the feature `tokio`.
+//! - **Webhooks**: see [`webhook`]. The module `webhook` does not need the feature `client`.
+//! - **Async**: the feature `tokio` adds the type `AsyncClient`.
 //!
 //! The constructors of clients and verifiers check that the crate and the C library have the same major and minor
 //! version.

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi;
 use crate::{Id, Timestamp, Value};
 
-/// The fields of a resource (`path` is empty), or of the object at `path` in a resource.
+/// The fields of a whole resource (then `path` is empty), or of the JSON object at `path` inside a resource.
 #[derive(Clone)]
 pub(crate) struct Part<'a> {
     whole: &'a ffi::Fields,
@@ -116,8 +116,8 @@ macro_rules! owned_resource {
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value().map(crate::Value::own)
             }
-            /// Any field by its name, even one for which this version has no method. A field that is null is returned
-            /// as a null value.
+            /// The field with this name, even a field for which this version has no method. A field that is null gives
+            /// a null value.
             pub fn field(&self, name: &str) -> crate::Result<Option<crate::Value>> {
                 Ok(self.0.field(name)?.map(crate::Value::own))
             }
@@ -157,7 +157,7 @@ macro_rules! owned_resource {
 }
 pub(crate) use owned_resource;
 
-/// Declares a type that borrows a part of a resource.
+/// Declares a type that borrows a nested JSON object of a resource.
 macro_rules! borrowed_part {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -168,7 +168,7 @@ macro_rules! borrowed_part {
             fn fields(&self) -> &crate::resource::Part<'a> {
                 &self.0
             }
-            /// The part as a JSON value.
+            /// This object as a JSON value.
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value()
             }
@@ -199,8 +199,8 @@ owned_resource!(
 );
 
 impl crate::Subscription {
-    /// Whether the subscription is still paid for at the instant `at`. The result is false for the statuses pending,
-    /// future_start, unpaid and expired. In any other status the subscription is usable until
+    /// Whether the subscription is still paid for at the instant `at`. The method returns false for the statuses
+    /// pending, future_start, unpaid and expired. In any other status the subscription is usable until
     /// [`ends_at`](Self::ends_at). If `ends_at` is null, a cancelled subscription is not usable; in the remaining
     /// statuses the subscription is usable indefinitely. Fails with [`ErrorCode::MissingField`] when `ends_at` is
     /// needed but absent, as in a reduced webhook payload; then get the subscription by its id. Fails with
@@ -242,7 +242,7 @@ impl ResponseInfo {
     }
 }
 
-/// Shows the status alone: header values may be private.
+/// Shows only the status, because header values may be private.
 impl fmt::Debug for ResponseInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseInfo").field("status", &self.status().ok()).finish_non_exhaustive()

@@ -109,7 +109,7 @@ impl Value {
     }
 }
 
-/// Deserialises JSON with `serde_json`.
+/// Deserialises a JSON text with `serde_json`.
 #[cfg(feature = "serde")]
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Result<T> {
     serde_json::from_slice(json).map_err(|fault| {
@@ -117,8 +117,8 @@ pub(crate) fn parsed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Result<T> {
     })
 }
 
-/// Serialises JSON text as a JSON value. A serialiser for another format than JSON receives the raw text inside a
-/// private struct of `serde_json`.
+/// Serialises JSON text as a JSON value. A serialiser for a format other than JSON receives a private struct of
+/// `serde_json` that contains the raw text.
 #[cfg(feature = "serde")]
 pub(crate) fn serialized<S: serde::Serializer>(raw: Result<&str>, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::{Serialize, ser::Error};

@@ -1,4 +1,4 @@
-//! Gives each test an account of its own in the sandbox, which is the billing service on localhost.
+//! Makes a separate account for each test in the sandbox, a simulation of the billing service on localhost.
 #![allow(clippy::missing_panics_doc)] // a panic fails the test
 
 mod sandbox;
@@ -9,26 +9,27 @@ pub use serde_json::{Value, json};
 
 use sandbox::{call, control_url};
 
-/// An account with demo data. Dropping it deletes the account. The drop panics, and so fails the test, if one of the
-/// account's faults never happened, unless that fault is optional, or if a request had parameters that the service does
-/// not have.
+/// An account of the sandbox, with demo data. Dropping the `Account` deletes the account. The drop panics, and so fails
+/// the test, if a fault of the account never happened and is not optional. The drop also panics if a request had
+/// parameters that the service does not have and `lenient` is false.
 #[derive(Debug)]
 pub struct Account {
     /// The service's address for this account.
     pub base_url: String,
     /// The account's API key.
     pub api_key: String,
-    /// The secret of the receivers that [`Account::register`] registers.
+    /// The signing secret of the receivers that [`Account::register`] registers.
     pub webhook_secret: String,
     /// The ids of the demo data: `{"products": {type: id}, "subscriptions": {reference_id: id}}`.
     pub ids: Value,
-    /// Allows parameters that the service does not have.
+    /// If true, requests may have parameters that the service does not have.
     pub lenient: bool,
     uuid: String,
 }
 
 impl Account {
-    /// Makes an account in the sandbox of `BILLCORE_SANDBOX_CONTROL`, or in one that ends with the test program.
+    /// Makes an account in the sandbox whose control URL is in the variable `BILLCORE_SANDBOX_CONTROL`. If the variable
+    /// is not set, `create` starts a sandbox, which stops when the test program ends.
     #[track_caller]
     pub fn create() -> Self {
         let made = call("POST", "accounts", &json!({})).unwrap();
@@ -36,12 +37,13 @@ impl Account {
         let (base_url, webhook_secret) = (control_url().replace("_sandbox", &uuid), uuid.replace('-', ""));
         Self { base_url, api_key, webhook_secret, ids: made["ids"].clone(), lenient: false, uuid }
     }
-    /// Lets the sandbox send the account's events to this URL.
+    /// Makes the sandbox send the account's events to this URL.
     #[track_caller]
     pub fn register(&self, url: &str) {
         self.post("endpoints", json!({"url": url, "secret": self.webhook_secret}));
     }
-    /// Calls a control route for this account and returns the answer. Panics if the sandbox refuses the call.
+    /// Calls a control route of the sandbox for this account and returns the answer. Panics if the sandbox refuses the
+    /// call.
     #[track_caller]
     pub fn post(&self, route: &str, mut fields: Value) -> Value {
         fields["account"] = json!(self.uuid);

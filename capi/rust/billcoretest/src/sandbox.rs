@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// The URL of the control routes. Starts the sandbox if it is not running.
+/// Returns the URL of the sandbox's control routes. Starts a sandbox if `BILLCORE_SANDBOX_CONTROL` is not set and this
+/// program has not started one.
 pub(crate) fn control_url() -> &'static str {
     static SANDBOX: OnceLock<(String, Option<Child>)> = OnceLock::new();
     let start = || {
@@ -20,12 +21,13 @@ pub(crate) fn control_url() -> &'static str {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line).expect("billcore-sandbox did not start: its stderr says why");
-        (ready["control_url"].as_str().unwrap().to_owned(), Some(child)) // its stdin stays open until the program ends
+        // The `Child` holds the sandbox's stdin open until the program ends; then the sandbox stops.
+        (ready["control_url"].as_str().unwrap().to_owned(), Some(child))
     };
     &SANDBOX.get_or_init(start).0
 }
 
-/// Calls a control route. The error is the message of the refusal.
+/// Calls a control route of the sandbox. If the sandbox refuses the call, the error contains the sandbox's message.
 pub(crate) fn call(method: &str, route: &str, fields: &Value) -> Result<Value, Box<dyn Error>> {
     let body = if fields.is_null() { String::new() } else { fields.to_string() };
     let (host, path) =

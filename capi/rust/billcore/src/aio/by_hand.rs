@@ -8,11 +8,12 @@ use crate::error::{Error, Result};
 use crate::{Order, Product, Timestamp};
 
 impl AsyncSubscriptions<'_> {
-    /// Like [`Subscriptions::find_charges`](crate::Subscriptions::find_charges), but takes the error in an `Arc`.
+    /// Asynchronous form of [`Subscriptions::find_charges`](crate::Subscriptions::find_charges); takes the error in an
+    /// `Arc`.
     pub async fn find_charges(self, charge: Arc<Error>, search: ChargeSearch) -> Result<Vec<Order>> {
         self.0.run(move |client| client.subscriptions().find_charges(&charge, search)).await
     }
-    /// Like [`Subscriptions::find_charges_since`](crate::Subscriptions::find_charges_since).
+    /// Asynchronous form of [`Subscriptions::find_charges_since`](crate::Subscriptions::find_charges_since).
     pub async fn find_charges_since(
         self,
         id: impl AsRef<str>,
@@ -25,7 +26,7 @@ impl AsyncSubscriptions<'_> {
 }
 
 impl AsyncProducts<'_> {
-    /// Like [`Products::update`](crate::Products::update).
+    /// Asynchronous form of [`Products::update`](crate::Products::update).
     pub async fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
         self.0.run(move |client| client.products().update(id, changes)).await
     }

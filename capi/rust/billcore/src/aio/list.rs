@@ -20,7 +20,7 @@ use crate::ffi::Step;
 /// returns the item that the dropped future would have returned. Dropping the list cancels the list's requests in
 /// flight.
 pub struct AsyncList<T> {
-    /// `None` while the blocking task that fetches a page owns the list.
+    /// The list; `None` while the blocking task that fetches a page owns the list.
     list: Option<List<T>>,
     fetching: Option<Fetching<T>>,
     page: Option<Page<T>>,
@@ -127,22 +127,22 @@ impl<T: Item> AsyncList<T> {
     fn standing(&self) -> Result<&List<T>> {
         self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
     }
-    /// Like [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return [`ErrorCode::InvalidArgument`]
-    /// while a page is being fetched, after the caller dropped a pending future of `next`. These four methods return
-    /// [`ErrorCode::Interrupted`] when the list's tokio runtime was shut down.
+    /// Returns the same value as [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return
+    /// [`ErrorCode::InvalidArgument`] if the caller dropped a pending future of `next` and the list is still fetching
+    /// the page. These four methods return [`ErrorCode::Interrupted`] when the list's tokio runtime was shut down.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
         self.standing()?.state()
     }
-    /// Like [`List::total`].
+    /// Returns the same value as [`List::total`].
     pub fn total(&self) -> Result<Option<i64>> {
         self.standing()?.total()
     }
-    /// Like [`List::fetched_pages`].
+    /// Returns the same value as [`List::fetched_pages`].
     pub fn fetched_pages(&self) -> Result<i64> {
         self.standing()?.fetched_pages()
     }
-    /// Like [`List::verdict`].
+    /// Returns the same value as [`List::verdict`].
     pub fn verdict(&self) -> Result<Option<Verdict>> {
         self.standing()?.verdict()
     }

@@ -24,17 +24,19 @@ const CALLS: usize = 64;
 /// `AsyncClient` needs a tokio runtime. Clones share the connections and the limit.
 ///
 /// Dropping the future of a call cancels the call, which then frees its thread. If the dropped call is a write, only
-/// the hooks learn whether the write was sent and what the answer was (see [`Attempt::path`](crate::Attempt::path)).
-/// So do not wrap the future of a charge in a time-out: use [`CallOptions::timeout`](crate::CallOptions::timeout),
-/// whose error says whether the charge may have happened.
+/// the hooks can find out whether the write was sent and how the service answered (see
+/// [`Attempt::path`](crate::Attempt::path)). So do not wrap the future of a charge in a time-out: use
+/// [`CallOptions::timeout`](crate::CallOptions::timeout), whose error tells whether the charge may have happened
+/// ([`Error::outcome_unknown`]).
 ///
 /// The limit (see [`AsyncClient::with_limit`]) is the maximum number of calls that run at once. A call whose future
 /// was dropped counts towards the limit until its thread is free. A call beyond the limit waits; its time-out begins
 /// when the wait is over.
 ///
-/// Each call in progress blocks one thread. A client that waits for file descriptors instead (with tokio's `AsyncFd`)
-/// would need functions in the C ABI that begin a call, return the descriptors and the timer that the call waits for,
-/// continue the call when one of them is ready, and return the result. Today the C ABI has only blocking calls.
+/// Each call in progress blocks one thread. A client without a thread for each call would wait for file descriptors
+/// with tokio's `AsyncFd`. For this client, the C ABI would need functions that begin a call, return the descriptors
+/// and the timer that the call waits for, continue the call when a descriptor is ready or the timer expires, and return
+/// the result. Today the C ABI has only blocking calls.
 #[derive(Clone)]
 pub struct AsyncClient {
     client: Client,
@@ -86,12 +88,12 @@ impl AsyncClient {
     pub fn client(&self) -> &Client {
         &self.client
     }
-    /// Like [`Client::with_call`].
+    /// Returns a client whose calls use these options: see [`Client::with_call`].
     #[must_use]
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }
     }
-    /// Returns a client, and a `Trigger` whose drop cancels the client's calls.
+    /// Returns a client and a `Trigger`. Dropping the `Trigger` cancels the calls of this client.
     fn cancellable(&self) -> Result<(Client, Trigger)> {
         let call = self.client.call();
         let token = call.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)?;
@@ -107,7 +109,7 @@ impl AsyncClient {
         task.await.map_err(ended)?
     }
 
-    /// Like [`Client::request`].
+    /// Asynchronous form of [`Client::request`].
     pub async fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
         let (method, path) = (method.to_owned(), path.to_owned());
         self.run(move |client| client.request(&method, &path, options)).await

@@ -7,13 +7,14 @@ use crate::{Order, Product, Timestamp};
 
 impl Subscriptions<'_> {
     /// Returns the orders that a charge of unknown outcome may have made: the subscription's orders since the charge
-    /// was sent, latest first. The argument `charge` is the error that the failed charge returned; any other error
-    /// gives [`ErrorCode::InvalidArgument`].
+    /// was sent, latest first. The argument `charge` is the error that the failed charge returned; for the error of
+    /// another call the method fails with [`ErrorCode::InvalidArgument`].
     ///
-    /// The [`total`](Order::total) of the charge's order is amount times quantity (cents without VAT). If no such
-    /// order is found, the charge was not made, or the service is still processing it. Wait as long as the service
-    /// may need to process a charge, then search again. Charge again only if that search finds no such order either.
-    /// Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
+    /// The [`total`](Order::total) of the charge's order is amount times quantity (cents without VAT). If the search
+    /// finds no order with this total, the charge was not made, or the service is still processing it. Wait as long as
+    /// the service may need to process a charge, then search again. Charge again only if the second search finds no
+    /// such order either. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
+    /// [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
             Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")

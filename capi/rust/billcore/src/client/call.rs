@@ -25,7 +25,7 @@ enum Timeout {
 }
 
 impl CallOptions {
-    /// Options with nothing set.
+    /// Makes options of which none is set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -40,8 +40,8 @@ impl CallOptions {
         self
     }
     /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out; if
-    /// [`CallOptions::timeout`] is also set, the call ends at the earlier of the two times. For a list, the time-out
-    /// of each page is the time that is left until the deadline when the list is made.
+    /// [`CallOptions::timeout`] is also set, the call ends at the earlier of the two times. For a list, each page has a
+    /// time-out: the time from the making of the list to the deadline.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self

@@ -4,15 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::Result;
 use crate::ffi::Cancel;
 
-/// Ends calls from another thread: pass the token with [`CallOptions::cancel`](crate::CallOptions::cancel). Once the
-/// token is triggered, a running call returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted),
-/// and a later call sends nothing. A list that waits for a page, or needs to fetch the next one, also returns
-/// `Interrupted`. A call whose answer arrives before the trigger, or at the same moment, returns as usual.
+/// Cancels calls that run on other threads: pass the token with [`CallOptions::cancel`](crate::CallOptions::cancel).
+/// Once the token is triggered, a running call returns at once with
+/// [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends nothing. A list that waits for a
+/// page, or needs to fetch the next one, also returns `Interrupted`. A call whose answer arrives before the trigger, or
+/// at the same moment, returns as usual.
 ///
 /// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have happened.
 /// When `outcome_unknown` is false, nothing was sent.
 ///
-/// Clones are the same token, and any number of threads may share it.
+/// A clone is another handle of the same token, and any number of threads may share a token.
 #[derive(Clone)]
 pub struct CancelToken(Arc<Inner>);
 
@@ -22,11 +23,11 @@ struct Inner {
 }
 
 impl CancelToken {
-    /// A token that is not triggered yet.
+    /// Makes a token that is not triggered yet.
     pub fn new() -> Result<Self> {
         Ok(Self(Arc::new(Inner { native: Cancel::new()?, children: Mutex::new(Vec::new()) })))
     }
-    /// A token that is triggered together with `self`, and can also be triggered on its own.
+    /// Makes a child token, which is triggered when `self` is triggered. Triggering the child does not trigger `self`.
     pub fn child(&self) -> Result<Self> {
         let made = Self::new()?;
         {

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use crate::ErrorCode;
 
-/// One attempt of a call. An `Attempt` contains no bodies, no header value except the request id, and no id of a
-/// record except in `path`.
+/// Describes one attempt of a call. Apart from `request_id` and `path`, an `Attempt` contains no header values, bodies
+/// or ids.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attempt<'a> {
@@ -27,8 +27,9 @@ pub struct Attempt<'a> {
     pub sent: bool,
     /// Whether this is a write that may or may not have happened; set after the attempt.
     pub outcome_unknown: bool,
-    /// Path, with the id, of a write that was cancelled (by a token or a dropped future) after it was sent; otherwise
-    /// `None`. The cancelled write may have happened, and the caller of a dropped future gets no error that says so.
+    /// Path, with the record's id, of a write that was cancelled (by a token or a dropped future) after it was sent;
+    /// otherwise `None`. The cancelled write may have happened, and a caller that dropped the future gets no error for
+    /// it.
     pub path: Option<&'a str>,
 }
 

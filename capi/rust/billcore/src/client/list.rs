@@ -13,7 +13,7 @@ mod sealed {
 }
 pub(crate) use sealed::Sealed;
 
-/// A type of list items, such as [`Order`](crate::Order).
+/// A type that a list can have as its item type, such as [`Order`](crate::Order).
 pub trait Item: Sealed + Send + Sync + 'static {}
 
 /// A lazy list: an iterator over items that prefetches the next pages while the caller reads the current page. A list
@@ -51,8 +51,8 @@ impl<T: Item> List<T> {
         Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
     }
 
-    /// Converts the item or page in `step` with `own`. After an error, `take` makes the iterator return `None` once,
-    /// so that a loop ends.
+    /// Converts the item or page in `step` to a public type with `own`. After an error, `take` makes the iterator
+    /// return `None` once, so that a loop ends.
     fn take<N, M>(&mut self, step: Result<Step<N>>, own: impl FnOnce(N) -> Result<M>) -> Option<Result<M>> {
         let made = match step {
             Ok(Step::Item(native)) => own(native),
@@ -85,13 +85,12 @@ impl<T: Item> List<T> {
     /// The position of the list, as text. To resume the list later, in any language, pass the state as `resume` to a
     /// query without `page`. The resumed list continues after the last item that this list returned, even if an error
     /// ended the reading. The state contains no secrets, but it contains the ids of the last 18 pages (or of 2 *
-    /// concurrency + 2 pages if that is more): about 4 KB with 20 records per page, 39 KB with 200. `state` sends no
-    /// request.
+    /// concurrency + 2 pages if that number is larger): about 4 KB with 20 records per page, 39 KB with 200. `state`
+    /// sends no request.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
-    /// Number of records in the whole list, as the service sent it with the page read last; `None` before the first
-    /// page.
+    /// Number of records in the whole list, according to the page read last; `None` before the first page.
     pub fn total(&self) -> Result<Option<i64>> {
         self.native.total()
     }

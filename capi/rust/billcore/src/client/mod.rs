@@ -45,7 +45,8 @@ pub struct Client {
     call: CallOptions,
 }
 
-/// The fields are dropped in this order: first the library's client, then the hooks that it may call.
+/// Rust drops the fields in the order of their declaration: first the C client, then the hooks that the C client may
+/// call.
 struct Shared {
     native: NativeClient,
     hooks: Option<Arc<HookContext>>,
@@ -81,10 +82,10 @@ impl Client {
     pub(crate) fn call(&self) -> &CallOptions {
         &self.call
     }
-    /// Closes idle connections. Running calls finish, and existing lists return what they have already fetched. Later
-    /// calls fail with [`ErrorCode::Config`](crate::ErrorCode::Config), also on all clones. Closing again does
-    /// nothing. Closing a client made by [`Client::with_options`] closes no connections: they belong to the original
-    /// client.
+    /// Closes idle connections. Running calls finish, and existing lists still return the pages that they have already
+    /// fetched. Later calls fail with [`ErrorCode::Config`](crate::ErrorCode::Config), also on all clones. Closing
+    /// again does nothing. Closing a client made by [`Client::with_options`] closes no connections: the connections
+    /// belong to the original client.
     pub fn close(&self) -> Result<()> {
         self.shared.native.close()
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{HookContext, NativeClient, Options, OptionsKind};
 use crate::timestamp::milliseconds;
 
-/// The options object of the C library, or the first error that a setter returned.
+/// The C library's options object, or the first error that one of its setters returned.
 pub(crate) struct Settings {
     native: Result<Options>,
     empty: bool,
@@ -58,7 +58,7 @@ macro_rules! options {
         }
 
         impl $name {
-            /// Options with nothing set.
+            /// Makes options of which none is set.
             pub fn new() -> Self {
                 Self { given: super::options::Settings::new($kind) }
             }
@@ -86,7 +86,7 @@ macro_rules! options {
 pub(super) use options;
 
 impl ClientOptions {
-    /// Sets the hooks, which are called for every attempt of every call.
+    /// Sets the hooks, which the client calls for every attempt of every call.
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         let hooks = HookContext::new(hooks);
         self.given.set(|to| to.set_hooks(&hooks));
@@ -106,8 +106,8 @@ impl ProductChanges {
     pub fn null(self, field: &str) -> Self {
         self.json(field, "null")
     }
-    /// Sets the field with this name, even a field that has no setter, to a JSON text. Numbers are sent with the
-    /// digits given.
+    /// Sets the field with this name, even a field that has no setter, to a JSON text. The client sends the digits of
+    /// numbers unchanged.
     pub fn json(self, field: &str, json: &str) -> Self {
         self.set(|to| to.set_json(field, json))
     }
@@ -124,9 +124,9 @@ options!(
 );
 
 impl ChargeSearch {
-    /// Also finds orders that were created up to this long before the charge. The search compares the time of the
-    /// charge on the local clock and on the service's clock, and uses the earlier one. The default is five minutes.
-    /// Only [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) accepts a skew.
+    /// Also finds orders that were created up to this long before the charge. If the local clock and the service's
+    /// clock differ, the search uses the earlier time of the charge. The default is five minutes. Only
+    /// [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) accepts a skew.
     pub fn skew(self, skew: Duration) -> Self {
         self.set(|to| to.set_milliseconds("skew_ms", skew))
     }
@@ -167,7 +167,7 @@ fn json_of<T: serde::Serialize + ?Sized>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|fault| Error::new(ErrorCode::InvalidArgument, format!("not JSON: {fault}")))
 }
 
-/// The error of an update without any field.
+/// Returns the error of an update that has no field to change.
 pub(super) fn no_change() -> Error {
     Error::new(ErrorCode::InvalidArgument, "update changes no field: give at least one, such as ProductChanges::price")
 }

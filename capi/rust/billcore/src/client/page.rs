@@ -67,7 +67,7 @@ pub enum Cell<'a> {
     Text(&'a str),
     Integer(i64),
     Boolean(bool),
-    /// A JSON value of another kind: read the field with the item's getter.
+    /// A JSON value of another kind, which the cell does not contain: read the field with the item's getter.
     Other,
 }
 

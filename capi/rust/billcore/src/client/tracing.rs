@@ -1,8 +1,8 @@
 use super::{Attempt, Hooks};
 
-/// Hooks that emit `tracing` events, with the target `billcore`, for the request and the response of every attempt
-/// and for every retry. Retries are warnings; the other events have the level debug. If a write is cancelled after it
-/// was sent, the hooks emit one more warning, whose field `path` contains the id.
+/// Hooks that emit `tracing` events, with the target `billcore`, for the request and the response of every attempt and
+/// for every retry. Retries are warnings; the other events have the level debug. If a write is cancelled after it was
+/// sent, the hooks emit one more warning, whose field `path` contains the record's id.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingHooks;
 

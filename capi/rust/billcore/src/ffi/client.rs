@@ -14,7 +14,7 @@ use crate::client::{Attempt, Cell, Hooks};
 use crate::error::{ErrorCode, Result};
 
 handle!(
-    /// The options of a client, a list or an operation; [`OptionsKind`] selects which.
+    /// The options of a client, a list or an operation, depending on the [`OptionsKind`].
     Options, billcore_options, billcore_options_free, single
 );
 
@@ -79,31 +79,33 @@ impl Options {
         check(|error| unsafe { sys::billcore_options_set_text(self.get(), name, value, error) })
     }
     pub(crate) fn set_integer(&mut self, name: &str, value: i64) -> Result<()> {
-        // SAFETY: as in `set_text`.
+        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
         check(|error| unsafe { sys::billcore_options_set_int64(self.get(), text_in(name), value, error) })
     }
     pub(crate) fn set_flag(&mut self, name: &str, value: bool) -> Result<()> {
-        // SAFETY: as in `set_text`.
+        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
         check(|error| unsafe { sys::billcore_options_set_bool(self.get(), text_in(name), value, error) })
     }
     pub(crate) fn set_json(&mut self, name: &str, json: &str) -> Result<()> {
         let (name, json) = (text_in(name), text_in(json));
-        // SAFETY: as in `set_text`.
+        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
         check(|error| unsafe { sys::billcore_options_set_json(self.get(), name, json, error) })
     }
     pub(crate) fn add(&mut self, name: &str, key: &str, value: &str) -> Result<()> {
         let (name, key, value) = (text_in(name), text_in(key), text_in(value));
-        // SAFETY: as in `set_text`.
+        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
         check(|error| unsafe { sys::billcore_options_add(self.get(), name, key, value, error) })
     }
     pub(crate) fn set_cancel(&mut self, cancel: &Cancel) -> Result<()> {
-        // SAFETY: as in `set_text`; the C header allows freeing the token before the options.
+        // SAFETY: the handles are valid and used by this thread alone; the C header allows freeing the token before the
+        // options.
         check(|error| unsafe { sys::billcore_options_set_cancel(self.get(), cancel.get(), error) })
     }
     /// The caller must keep `hooks` alive as long as any client, list or call made with these options exists.
     pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
         let context = Arc::as_ptr(hooks).cast_mut().cast();
-        // SAFETY: as in `set_text`; clients, lists and calls of this crate keep the context alive.
+        // SAFETY: the handle is valid and used by this thread alone; clients, lists and calls of this crate keep the
+        // context alive.
         check(|error| unsafe { sys::billcore_options_set_hook(self.get(), Some(hook), context, None, error) })
     }
 }
@@ -114,7 +116,7 @@ pub(super) fn raw<T>(options: Option<&Options>) -> *const T {
 }
 
 handle!(
-    /// A token that cancels the calls that use it.
+    /// A cancel token: it cancels the calls that were given the token.
     Cancel, billcore_cancel, billcore_cancel_free, shared
 );
 
@@ -138,7 +140,7 @@ handle!(
     NativeClient, billcore_client, billcore_client_free, shared
 );
 
-/// Call options as an argument of an operation; `None` when nothing is set.
+/// Call options as an argument of an operation; `None` when no option is set.
 pub(super) type Call<'a> = Option<&'a Options>;
 
 impl NativeClient {
@@ -206,7 +208,7 @@ impl NativeResponse {
         let mut out = NO_TEXT;
         // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_body(self.get(), &raw mut out, error) })?;
-        // SAFETY: texts live as long as the handle, which self borrows.
+        // SAFETY: the bytes are valid as long as the handle, which the result borrows through `self`.
         Ok(unsafe { bytes_out(out) })
     }
     pub(crate) fn json(&self) -> Result<NativeValue> {
@@ -230,53 +232,57 @@ impl NativeList {
         next(Resource::own, |out, error| unsafe { sys::billcore_list_next(self.get(), out, error) })
     }
     pub(crate) fn next_page(&mut self) -> Result<Step<NativePage>> {
-        // SAFETY: as in `next`.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         next(NativePage::own, |out, error| unsafe { sys::billcore_list_next_page(self.get(), out, error) })
     }
     pub(crate) fn first(&mut self) -> Result<Step<Resource>> {
-        // SAFETY: as in `next`.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         next(Resource::own, |out, error| unsafe { sys::billcore_list_first(self.get(), out, error) })
     }
     #[cfg(feature = "tokio")]
     pub(crate) fn peek_page(&mut self) -> Result<Step<NativePage>> {
-        // SAFETY: as in `next`.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         next(NativePage::own, |out, error| unsafe { sys::billcore_list_peek_page(self.get(), out, error) })
     }
     #[cfg(feature = "tokio")]
     pub(crate) fn skip(&mut self, count: usize) -> Result<()> {
-        // SAFETY: as in `next`.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_list_skip(self.get(), count, error) })
     }
     pub(crate) fn stop(&mut self) -> Result<()> {
-        // SAFETY: as in `next`.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_list_stop(self.get(), error) })
     }
     pub(crate) fn total(&self) -> Result<Option<i64>> {
         let (mut out, mut present) = (0, false);
-        // SAFETY: as in `next`; the owner is not `Sync`, so no other thread uses the handle.
+        // SAFETY: the handle is valid, and no other thread uses it, because its owner is not `Sync`; the output
+        // pointers are valid.
         check(|error| unsafe { sys::billcore_list_total(self.get(), &raw mut out, &raw mut present, error) })?;
         Ok(present.then_some(out))
     }
     pub(crate) fn state(&self) -> Result<String> {
         let mut out = sys::billcore_buf { data: ptr::null_mut(), len: 0 };
-        // SAFETY: as in `total`.
+        // SAFETY: the handle is valid, and no other thread uses it, because its owner is not `Sync`; the output
+        // pointers are valid.
         check(|error| unsafe { sys::billcore_list_state(self.get(), &raw mut out, error) })?;
         Ok(owned_text(out))
     }
     pub(crate) fn fetched_pages(&self) -> Result<i64> {
         let mut out = 0;
-        // SAFETY: as in `total`.
+        // SAFETY: the handle is valid, and no other thread uses it, because its owner is not `Sync`; the output
+        // pointers are valid.
         check(|error| unsafe { sys::billcore_list_fetched_pages(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
     /// Whether the list is complete, and the reason if it is not; `None` until the list has ended or was stopped.
     pub(crate) fn verdict(&self) -> Result<Option<(bool, &'static str)>> {
         let (mut complete, mut present, mut reason) = (false, false, NO_TEXT);
-        // SAFETY: as in `total`.
+        // SAFETY: the handle is valid, and no other thread uses it, because its owner is not `Sync`; the output
+        // pointers are valid.
         check(|error| unsafe {
             sys::billcore_list_verdict(self.get(), &raw mut complete, &raw mut reason, &raw mut present, error)
         })?;
-        // SAFETY: the header says that the text of the reason is never freed.
+        // SAFETY: according to the C header, the library never frees the text of the reason.
         Ok(present.then(|| (complete, unsafe { text_out(reason) })))
     }
 }
@@ -299,25 +305,26 @@ impl NativePage {
         Ok(out)
     }
     pub(crate) fn at(&self, index: usize) -> Result<Resource> {
-        // SAFETY: as in `count`.
+        // SAFETY: the handle and the output pointers are valid.
         made(Resource::own, |out, error| unsafe { sys::billcore_page_at(self.get(), index, out, error) })
     }
     pub(crate) fn numbers(&self) -> Result<Resource> {
-        // SAFETY: as in `count`.
+        // SAFETY: the handle and the output pointers are valid.
         made(Resource::own, |out, error| unsafe { sys::billcore_page_numbers(self.get(), out, error) })
     }
     pub(crate) fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
         let empty = || sys::billcore_cell { text: NO_TEXT, number: 0, kind: sys::BILLCORE_CELL_ABSENT };
         let mut cells: Vec<_> = std::iter::repeat_with(empty).take(self.count()?).collect();
         let name = text_in(name);
-        // SAFETY: as in `count`; the name is valid during the call, and the vector has room for `cells.len()` cells.
+        // SAFETY: the handle is valid, the name is valid during the call, and the vector has room for `cells.len()`
+        // cells.
         check(|error| unsafe { sys::billcore_page_column(self.get(), name, cells.as_mut_ptr(), cells.len(), error) })?;
         Ok(cells
             .into_iter()
             .map(|cell| match cell.kind {
                 sys::BILLCORE_CELL_ABSENT => Cell::Absent,
                 sys::BILLCORE_CELL_NULL => Cell::Null,
-                // SAFETY: texts live as long as the page, which self borrows.
+                // SAFETY: the text is valid as long as the page, which the result borrows through `self`.
                 sys::BILLCORE_CELL_TEXT => Cell::Text(unsafe { text_out(cell.text) }),
                 sys::BILLCORE_CELL_INTEGER => Cell::Integer(cell.number),
                 sys::BILLCORE_CELL_BOOLEAN => Cell::Boolean(cell.number != 0),

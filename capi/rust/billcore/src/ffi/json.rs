@@ -37,11 +37,11 @@ impl NativeValue {
         self.read(0, sys::billcore_value_count)
     }
     pub(crate) fn text(&self) -> Result<&str> {
-        // SAFETY: the text lives as long as the value, which self borrows.
+        // SAFETY: the text is valid as long as the value, which the result borrows through `self`.
         self.read(super::NO_TEXT, sys::billcore_value_text).map(|text| unsafe { text_out(text) })
     }
     pub(crate) fn raw(&self) -> Result<&str> {
-        // SAFETY: the text lives as long as the value, which self borrows.
+        // SAFETY: the text is valid as long as the value, which the result borrows through `self`.
         self.read(super::NO_TEXT, sys::billcore_value_raw).map(|text| unsafe { text_out(text) })
     }
     pub(crate) fn path(&self) -> Result<String> {

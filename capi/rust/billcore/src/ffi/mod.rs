@@ -53,17 +53,18 @@ macro_rules! handle {
                 unsafe { billcore_sys::$free(self.get()) }
             }
         }
-        // SAFETY: no type of the library is bound to the thread that made it.
+        // SAFETY: no object of the library is bound to the thread that made it.
         unsafe impl Send for $name {}
         crate::ffi::handle!(@$rule $name);
     };
     (@single $name:ident) => {};
     (@immutable $name:ident) => {
-        // SAFETY: the header says "Threads: immutable": any number of threads may use it at once.
+        // SAFETY: the C header says "Threads: immutable" of this type: any number of threads may use an object at once.
         unsafe impl Sync for $name {}
     };
     (@shared $name:ident) => {
-        // SAFETY: the header says "Threads: shared": any number of threads may pass it to functions at once.
+        // SAFETY: the C header says "Threads: shared" of this type: any number of threads may pass an object to
+        // functions at once.
         unsafe impl Sync for $name {}
     };
 }
@@ -122,7 +123,7 @@ fn bytes_in(bytes: &[u8]) -> sys::billcore_str {
 
 const NO_TEXT: sys::billcore_str = sys::billcore_str { data: ptr::null(), len: 0 };
 
-/// Bytes that the library owns.
+/// Returns bytes that the library owns, without copying them.
 ///
 /// # Safety
 /// The bytes must stay valid and unchanged for the lifetime `'a` that the caller chooses for the result.
@@ -130,17 +131,17 @@ unsafe fn bytes_out<'a>(from: sys::billcore_str) -> &'a [u8] {
     if from.data.is_null() {
         return &[];
     }
-    // SAFETY: the library gives a valid pointer and length; the caller guarantees the lifetime.
+    // SAFETY: the library returned a valid pointer and length; the caller guarantees the lifetime.
     unsafe { slice::from_raw_parts(from.data.cast(), from.len) }
 }
 
-/// Like [`bytes_out`], for text. The library's texts are UTF-8; for invalid UTF-8, `text_out` returns the part before
-/// the first invalid byte.
+/// Returns text that the library owns, as [`bytes_out`] returns bytes. The library's texts are UTF-8; for invalid
+/// UTF-8, `text_out` returns the part before the first invalid byte.
 ///
 /// # Safety
-/// Like [`bytes_out`].
+/// The requirements are the same as for [`bytes_out`].
 unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
-    // SAFETY: the caller guarantees what `bytes_out` requires.
+    // SAFETY: `bytes_out` has the same requirements as this function, and the caller guarantees them.
     let bytes = unsafe { bytes_out(from) };
     match str::from_utf8(bytes) {
         Ok(text) => text,
@@ -150,7 +151,7 @@ unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
 
 /// Copies a buffer that the C library allocated for this crate, then frees the buffer.
 fn owned(mut from: sys::billcore_buf) -> Vec<u8> {
-    // SAFETY: the buffer is ours until it is freed below.
+    // SAFETY: this function owns the buffer until it frees the buffer below.
     let out = unsafe { bytes_out(sys::billcore_str { data: from.data, len: from.len }) }.to_vec();
     // SAFETY: the buffer was made by the library and is freed once.
     unsafe { sys::billcore_buf_free(&raw mut from) };
@@ -161,13 +162,13 @@ fn owned_text(from: sys::billcore_buf) -> String {
     String::from_utf8_lossy(&owned(from)).into_owned()
 }
 
-/// The version of the library that was found at run time.
+/// The version of the C library that the program loaded at run time.
 pub(crate) fn library_version() -> &'static str {
     // SAFETY: the function takes no arguments, and its text is never freed.
     unsafe { CStr::from_ptr(sys::billcore_version()) }.to_str().unwrap_or("")
 }
 
-/// The version of the headers this crate was made for.
+/// The version of the C headers from which this crate's declarations were generated.
 pub(crate) fn header_version() -> &'static str {
     sys::BILLCORE_VERSION.to_str().unwrap_or("")
 }

@@ -12,9 +12,9 @@ use crate::error::Result;
 #[repr(transparent)]
 pub struct Fields(NonNull<sys::billcore_resource>);
 
-// SAFETY: the header says of resources and events "Threads: immutable".
+// SAFETY: the C headers say "Threads: immutable" of resources and events.
 unsafe impl Send for Fields {}
-// SAFETY: as for `Send`.
+// SAFETY: a resource or event is immutable, so any number of threads may use it at once.
 unsafe impl Sync for Fields {}
 
 type Read<T> = unsafe extern "C" fn(
@@ -44,12 +44,12 @@ impl Fields {
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>> {
         let found = self.read(name, NO_TEXT, sys::billcore_resource_text)?;
-        // SAFETY: texts live as long as the handle, which self borrows.
+        // SAFETY: the text is valid as long as the handle, which the result borrows through `self`.
         Ok(found.map(|text| unsafe { text_out(text) }))
     }
     pub(crate) fn number(&self, name: &str) -> Result<Option<&str>> {
         let found = self.read(name, NO_TEXT, sys::billcore_resource_number)?;
-        // SAFETY: as in `text`.
+        // SAFETY: the text is valid as long as the handle, which the result borrows through `self`.
         Ok(found.map(|text| unsafe { text_out(text) }))
     }
     pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>> {
@@ -65,7 +65,7 @@ impl Fields {
         check(|error| unsafe {
             sys::billcore_resource_id(self.get(), name, &raw mut text, &raw mut integer, ptr::null_mut(), error)
         })?;
-        // SAFETY: as in `text`.
+        // SAFETY: the text is valid as long as the handle, which the result borrows through `self`.
         Ok((unsafe { text_out(text) }, integer))
     }
     /// The instant in a field, in microseconds since 1970.
@@ -108,7 +108,7 @@ impl Fields {
         // SAFETY: the handle is valid, the name is valid during the calls, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_list_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
-            // SAFETY: as for the count.
+            // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid.
             made(Resource::own, |out, error| unsafe {
                 sys::billcore_resource_list_at(self.get(), name, index, out, error)
             })
@@ -121,7 +121,7 @@ impl Fields {
         check(|error| unsafe { sys::billcore_resource_integers_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
             let mut out = 0;
-            // SAFETY: as for the count.
+            // SAFETY: the handle is valid, the name is valid during the call, and the output pointers are valid.
             check(|error| unsafe { sys::billcore_resource_integer_at(self.get(), name, index, &raw mut out, error) })?;
             Ok(out)
         };
@@ -141,7 +141,7 @@ impl Resource {
         let mut out = NO_TEXT;
         // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_raw(self.get(), &raw mut out, error) })?;
-        // SAFETY: texts live as long as the handle, which self borrows.
+        // SAFETY: the text is valid as long as the handle, which the result borrows through `self`.
         Ok(unsafe { text_out(out) })
     }
     pub(crate) fn equal(&self, other: &Self) -> Result<bool> {
@@ -211,7 +211,7 @@ impl NativeInfo {
         let mut out = NO_TEXT;
         // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_info_request_id(self.get(), &raw mut out, error) })?;
-        // SAFETY: texts live as long as the handle, which self borrows.
+        // SAFETY: the text is valid as long as the handle, which the result borrows through `self`.
         Ok(unsafe { text_out(out) })
     }
     pub(crate) fn header(&self, name: &str) -> Result<Option<&[u8]>> {
@@ -220,7 +220,7 @@ impl NativeInfo {
         check(|error| unsafe {
             sys::billcore_response_info_header(self.get(), name, &raw mut out, &raw mut present, error)
         })?;
-        // SAFETY: as in `request_id`.
+        // SAFETY: the texts are valid as long as the handle, which the result borrows through `self`.
         Ok(present.then(|| unsafe { bytes_out(out) }))
     }
     pub(crate) fn header_count(&self) -> Result<usize> {
@@ -235,7 +235,7 @@ impl NativeInfo {
         check(|error| unsafe {
             sys::billcore_response_info_header_at(self.get(), index, &raw mut name, &raw mut value, error)
         })?;
-        // SAFETY: as in `request_id`.
+        // SAFETY: the texts are valid as long as the handle, which the result borrows through `self`.
         Ok(unsafe { (text_out(name), bytes_out(value)) })
     }
 }

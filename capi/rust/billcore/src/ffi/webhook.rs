@@ -15,9 +15,9 @@ pub(crate) struct NativeEvent {
     fields: Fields,
 }
 
-// SAFETY: the header says of events "Threads: immutable".
+// SAFETY: the C header says "Threads: immutable" of events.
 unsafe impl Send for NativeEvent {}
-// SAFETY: as for `Send`.
+// SAFETY: an event is immutable, so any number of threads may use it at once.
 unsafe impl Sync for NativeEvent {}
 
 impl NativeEvent {
@@ -48,7 +48,7 @@ impl NativeEvent {
         let mut out = NO_TEXT;
         // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_event_raw(self.get(), &raw mut out, error) })?;
-        // SAFETY: texts live as long as the event, which self borrows.
+        // SAFETY: the bytes are valid as long as the event, which the result borrows through `self`.
         Ok(unsafe { bytes_out(out) })
     }
     pub(crate) fn data(&self) -> Result<Option<NativeValue>> {
@@ -123,19 +123,19 @@ impl NativeVerifierOptions {
         check(|error| unsafe { sys::billcore_verifier_options_add_secret(self.get(), bytes_in(secret), error) })
     }
     pub(crate) fn set_header(&mut self, name: &str) -> Result<()> {
-        // SAFETY: as in `add_secret`; the name is valid during the call.
+        // SAFETY: the handle is valid and used by this thread alone, and the name is valid during the call.
         check(|error| unsafe { sys::billcore_verifier_options_set_header(self.get(), text_in(name), error) })
     }
     pub(crate) fn set_max_body(&mut self, bytes: usize) -> Result<()> {
-        // SAFETY: as in `add_secret`.
+        // SAFETY: the handle is valid and used by this thread alone.
         check(|error| unsafe { sys::billcore_verifier_options_set_max_body(self.get(), bytes, error) })
     }
     pub(crate) fn set_freshness_ms(&mut self, milliseconds: i64) -> Result<()> {
-        // SAFETY: as in `add_secret`.
+        // SAFETY: the handle is valid and used by this thread alone.
         check(|error| unsafe { sys::billcore_verifier_options_set_freshness_ms(self.get(), milliseconds, error) })
     }
     pub(crate) fn allow_any_key_length(&mut self) -> Result<()> {
-        // SAFETY: as in `add_secret`.
+        // SAFETY: the handle is valid and used by this thread alone.
         check(|error| unsafe { sys::billcore_verifier_options_allow_any_key_length(self.get(), error) })
     }
 }
@@ -197,8 +197,8 @@ impl NativeVerifier {
         check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
         Ok(out)
     }
-    /// A stream keeps the C verifier alive. A stream never calls the clock, because a verifier with a freshness check
-    /// makes no streams.
+    /// A stream keeps the C verifier alive. A stream never calls the clock: a verifier with a freshness check, which
+    /// needs the clock, cannot make streams.
     pub(crate) fn stream(&self) -> Result<NativeStream> {
         // SAFETY: the handle and the output pointers are valid.
         made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })
@@ -222,7 +222,7 @@ impl NativeHeaders {
 }
 
 handle!(
-    /// A check of a body that arrives in pieces.
+    /// The check of one body that arrives in pieces.
     NativeStream, billcore_verifier_stream, billcore_verifier_stream_free, single
 );
 

@@ -29,12 +29,12 @@ pub struct WebhookLayer {
 }
 
 impl WebhookLayer {
-    /// A layer that accepts the requests that `verifier` accepts.
+    /// Makes a layer that accepts the requests that `verifier` accepts.
     pub fn new(verifier: impl Into<Arc<Verifier>>) -> Self {
         Self { verifier: verifier.into(), refused: None }
     }
-    /// Sets a function that can log or count refused requests. The layer calls it for each refused request, before it
-    /// answers.
+    /// Sets a function that can log or count refused requests. The layer calls the function for each refused request,
+    /// before the layer answers.
     #[must_use]
     pub fn on_refused(mut self, tell: impl Fn(&request::Parts, &Error) + Send + Sync + 'static) -> Self {
         self.refused = Some(Arc::new(tell));
@@ -79,8 +79,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // Only `self.inner` was polled ready, not its clones. So the future takes `self.inner`, and a clone takes its
-        // place.
+        // `poll_ready` prepared only `self.inner`, not its clones. So the future uses `self.inner`, and a clone
+        // replaces it in `self`.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let layer = self.layer.clone();

@@ -71,7 +71,7 @@ pub struct VerifierOptions {
 }
 
 impl VerifierOptions {
-    /// Options with only default values. A verifier needs at least one secret.
+    /// Makes options with only default values. A verifier needs at least one secret.
     pub fn new() -> Self {
         Self { native: NativeVerifierOptions::new(), max_body: DEFAULT_MAX_BODY, clock: None }
     }
@@ -101,9 +101,9 @@ impl VerifierOptions {
     }
     /// Makes the verifier refuse (with [`Reason::Stale`](crate::Reason::Stale)) an event whose signed `created_at`
     /// cannot be read, or is more than `limit` before or after the present time. The check is off by default, because
-    /// old events are legitimate: failed deliveries are retried, and invoices are paid weeks later. The check does
-    /// not protect against replays: drop events whose account and id you have already seen. A test.hook event is
-    /// never refused as stale.
+    /// old events are legitimate: the service may retry a failed delivery much later, and a customer may pay an invoice
+    /// after weeks. The check does not protect against replays: drop events whose account and id you have already seen.
+    /// A test.hook event is never refused as stale.
     pub fn freshness(self, limit: Duration) -> Self {
         self.set(|to| to.set_freshness_ms(crate::timestamp::milliseconds(limit)))
     }
@@ -114,7 +114,8 @@ impl VerifierOptions {
         self
     }
     /// Accepts secrets of any length except zero. Use `allow_any_key_length` only for test vectors and keys of other
-    /// services: the service's secrets have 32 bytes, and another length means a copying mistake.
+    /// services: the service's secrets have 32 bytes, so another length usually means that the secret was copied
+    /// wrongly.
     pub fn allow_any_key_length(self) -> Self {
         self.set(NativeVerifierOptions::allow_any_key_length)
     }
@@ -139,14 +140,15 @@ impl fmt::Debug for VerifierOptions {
     }
 }
 
-/// Checks signatures with the secrets of an endpoint. Any number of threads may share a `Verifier`.
+/// Checks the signatures of webhooks with the secrets of a webhook endpoint. Any number of threads may share a
+/// `Verifier`.
 pub struct Verifier {
     native: NativeVerifier,
     max_body: usize,
 }
 
 impl Verifier {
-    /// A verifier with one secret of 32 bytes and default options.
+    /// Makes a verifier with one secret of 32 bytes and default options.
     pub fn new(secret: impl Secret) -> Result<Self> {
         VerifierOptions::new().secret(secret).build()
     }
@@ -186,7 +188,7 @@ impl Verifier {
         self.native.secret_count()
     }
     /// How many signatures the secret with the index `secret` has matched; indexes count from 0 in the order in which
-    /// the secrets were added. A secret whose count no longer grows can be retired.
+    /// the secrets were added. You can remove a secret whose count no longer grows.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }

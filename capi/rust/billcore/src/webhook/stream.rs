@@ -26,8 +26,8 @@ impl VerifierStream {
     pub fn update(&mut self, piece: &[u8]) -> Result<()> {
         self.0.update(piece)
     }
-    /// Marks the end of the body, then checks the signature and returns what
-    /// [`Verifier::verify`](super::Verifier::verify) returns.
+    /// Marks the end of the body, then checks the signature and returns the same result as
+    /// [`Verifier::verify`](super::Verifier::verify).
     pub fn finish<'a>(mut self, signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.0.finish(signature.into().0)
     }
