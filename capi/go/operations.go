@@ -10,25 +10,25 @@ import "C"
 
 import "context"
 
-// Subscriptions has the operations on subscriptions. Service interface: Endpoints, Subscriptions.
+// Subscriptions groups the operations on subscriptions. Service interface: Endpoints, Subscriptions.
 type Subscriptions struct{ client *Client }
 
 // Subscriptions returns the operations on subscriptions.
 func (c *Client) Subscriptions() Subscriptions { return Subscriptions{c} }
 
-// Products has the operations on products. Service interface: Endpoints, Products.
+// Products groups the operations on products. Service interface: Endpoints, Products.
 type Products struct{ client *Client }
 
 // Products returns the operations on products.
 func (c *Client) Products() Products { return Products{c} }
 
-// Orders has the operations on orders. Service interface: Endpoints, Orders.
+// Orders groups the operations on orders. Service interface: Endpoints, Orders.
 type Orders struct{ client *Client }
 
 // Orders returns the operations on orders.
 func (c *Client) Orders() Orders { return Orders{c} }
 
-// WebhookEndpoints has the operations on webhook endpoints. Service interface: Endpoints, Webhook endpoints.
+// WebhookEndpoints groups the operations on webhook endpoints. Service interface: Endpoints, Webhook endpoints.
 type WebhookEndpoints struct{ client *Client }
 
 // WebhookEndpoints returns the operations on webhook endpoints.

@@ -43,10 +43,10 @@ func WithConcurrency(pages int) Option {
 	return Option{name: "concurrency", set: setInteger, number: int64(pages)}
 }
 
-// WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An
-// example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and
-// NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
-// connection and cannot read the API key or the requests.
+// WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the proxy that the environment
+// variables name. An example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY,
+// ALL_PROXY and NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only
+// tunnels the connection and cannot read the API key or the requests.
 func WithProxy(url string) Option {
 	return Option{name: "proxy", set: setText, text: hide(url)}
 }
@@ -153,7 +153,7 @@ func ChargeDescription(description string) ChargeOption {
 	return ChargeOption{name: "description", set: setText, text: hide(description)}
 }
 
-// anyOption is the constraint of functions that take options of any type.
+// anyOption is the type constraint of generic functions that take options of any type.
 type anyOption interface {
 	Option | ListOption | ChargeSearchOption | ProductChange | RequestOption | ChargeOption
 }
@@ -178,7 +178,7 @@ func ProductCurrency(currency string) ProductChange {
 	return ProductChange{name: "currency", set: setText, text: hide(currency)}
 }
 
-// ProductVATRate: Percent. Pass the text of a JSON number. Service interface: ProductWrite.
+// ProductVATRate: Percent. Pass the text of a JSON number, such as 12.5. Service interface: ProductWrite.
 func ProductVATRate(vatRate string) ProductChange {
 	return ProductChange{name: "vat_rate", set: setJSON, text: hide(vatRate)}
 }

@@ -121,7 +121,7 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// parent returns the more general code that includes c; 0 when there is none.
+// parent returns the more general code that includes c; 0 when no code includes c.
 func (c Code) parent() Code {
 	switch c {
 	case ErrOutOfRange, ErrMissingField:
@@ -136,12 +136,12 @@ func (c Code) parent() Code {
 
 // The reasons why a signature check fails, in the order of the checks.
 const (
-	ReasonNone         Reason = 0 // the error is not about a signature
-	ReasonBodyTooLarge Reason = 1 // answer 413
-	ReasonMissing      Reason = 2 // answer 401
-	ReasonMalformed    Reason = 3 // answer 400
-	ReasonMismatch     Reason = 4 // answer 401
-	ReasonStale        Reason = 5 // answer 400
+	ReasonNone         Reason = 0 // The error is not about a signature.
+	ReasonBodyTooLarge Reason = 1 // Answer the webhook with the status 413.
+	ReasonMissing      Reason = 2 // Answer the webhook with the status 401.
+	ReasonMalformed    Reason = 3 // Answer the webhook with the status 400.
+	ReasonMismatch     Reason = 4 // Answer the webhook with the status 401.
+	ReasonStale        Reason = 5 // Answer the webhook with the status 400.
 )
 
 // EventType is one of the service's event names. Service interface: Events, Catalog.
@@ -149,18 +149,18 @@ type EventType int32
 
 // The event types.
 const (
-	EventUnknown               EventType = 0  // a name that this version does not know, which is not an error
-	EventSubscriptionCreated   EventType = 1  // subscription.created: Subscription
-	EventSubscriptionUpdated   EventType = 2  // subscription.updated: Subscription
-	EventSubscriptionRenewed   EventType = 3  // subscription.renewed: Subscription
-	EventSubscriptionCancelled EventType = 4  // subscription.cancelled: Subscription
-	EventOrderConfirmed        EventType = 5  // order.confirmed: Order
-	EventOrderPaid             EventType = 6  // order.paid: Order
-	EventProductUpdated        EventType = 7  // product.updated: Product
-	EventProductDeleted        EventType = 8  // product.deleted: Product
-	EventProductGroupUpdated   EventType = 9  // product-group.updated: ProductGroup
-	EventProductGroupDeleted   EventType = 10 // product-group.deleted: ProductGroup
-	EventTestHook              EventType = 11 // test.hook
+	EventUnknown               EventType = 0  // A name that this version does not know; this is not an error.
+	EventSubscriptionCreated   EventType = 1  // The event subscription.created, with data of type Subscription.
+	EventSubscriptionUpdated   EventType = 2  // The event subscription.updated, with data of type Subscription.
+	EventSubscriptionRenewed   EventType = 3  // The event subscription.renewed, with data of type Subscription.
+	EventSubscriptionCancelled EventType = 4  // The event subscription.cancelled, with data of type Subscription.
+	EventOrderConfirmed        EventType = 5  // The event order.confirmed, with data of type Order.
+	EventOrderPaid             EventType = 6  // The event order.paid, with data of type Order.
+	EventProductUpdated        EventType = 7  // The event product.updated, with data of type Product.
+	EventProductDeleted        EventType = 8  // The event product.deleted, with data of type Product.
+	EventProductGroupUpdated   EventType = 9  // The event product-group.updated, with data of type ProductGroup.
+	EventProductGroupDeleted   EventType = 10 // The event product-group.deleted, with data of type ProductGroup.
+	EventTestHook              EventType = 11 // The event test.hook.
 )
 
 // String returns the name of the event, such as "order.paid"; "unknown" for EventUnknown.

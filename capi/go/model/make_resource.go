@@ -2,7 +2,7 @@
 
 package model
 
-// These functions wrap one record, or each item of a page, in the resource type of the argument like.
+// These functions wrap one record, or each item of a page, in a resource type: the type of the argument like.
 
 func resourceLike(like any, made record) any {
 	switch like.(type) {

@@ -11,7 +11,8 @@ import (
 // mostFields is the largest number of fields that a resource has.
 const mostFields = 16
 
-// Subscription: A subscription. Safe for concurrent use. Service interface: Subscription.
+// Subscription: A subscription. Any number of goroutines may use the same Subscription at once. Service interface:
+// Subscription.
 type Subscription struct{ record }
 
 var (
@@ -149,7 +150,7 @@ func (r Subscription) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r Subscription) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// Order: An order. Safe for concurrent use. Service interface: Order.
+// Order: An order. Any number of goroutines may use the same Order at once. Service interface: Order.
 type Order struct{ record }
 
 var (
@@ -255,7 +256,7 @@ func (r Order) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r Order) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// Product: A product. Safe for concurrent use. Service interface: Product.
+// Product: A product. Any number of goroutines may use the same Product at once. Service interface: Product.
 type Product struct{ record }
 
 var (
@@ -386,8 +387,8 @@ func (r Product) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r Product) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// ProductGroup: A product group, which the service sends only in events. Safe for concurrent use. Service interface:
-// Product group.
+// ProductGroup: A product group, which the service sends only in events. Any number of goroutines may use the same
+// ProductGroup at once. Service interface: Product group.
 type ProductGroup struct{ record }
 
 var (
@@ -428,7 +429,8 @@ func (r ProductGroup) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r ProductGroup) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// CustomFieldValue: A custom field. Safe for concurrent use. Service interface: CustomFieldValue.
+// CustomFieldValue: A custom field. Any number of goroutines may use the same CustomFieldValue at once. Service
+// interface: CustomFieldValue.
 type CustomFieldValue struct{ record }
 
 var (
@@ -470,7 +472,8 @@ func (r CustomFieldValue) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r CustomFieldValue) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// Delivery: The delivery of an order. Safe for concurrent use. Service interface: Order.
+// Delivery: The delivery of an order. Any number of goroutines may use the same Delivery at once. Service interface:
+// Order.
 type Delivery struct{ record }
 
 var (
@@ -491,7 +494,8 @@ func (r Delivery) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r Delivery) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// ProductImage: An image of a product. Safe for concurrent use. Service interface: Product.
+// ProductImage: An image of a product. Any number of goroutines may use the same ProductImage at once. Service
+// interface: Product.
 type ProductImage struct{ record }
 
 var (
@@ -519,7 +523,8 @@ func (r ProductImage) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r ProductImage) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// ImageSource: One rendition of a product image. Safe for concurrent use. Service interface: Product.
+// ImageSource: One rendition of a product image. Any number of goroutines may use the same ImageSource at once.
+// Service interface: Product.
 type ImageSource struct{ record }
 
 var (
@@ -540,7 +545,8 @@ func (r ImageSource) String() string {
 // LogValue makes slog log the result of String, also with a JSON handler.
 func (r ImageSource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// ProductStrings: Display texts of a product. Safe for concurrent use. Service interface: Product.
+// ProductStrings: Display texts of a product. Any number of goroutines may use the same ProductStrings at once.
+// Service interface: Product.
 type ProductStrings struct{ record }
 
 var (

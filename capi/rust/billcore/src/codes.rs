@@ -35,7 +35,7 @@ pub enum ErrorCode {
     RateLimit = 14,
     /// 5xx: the service failed. A write may have happened: `outcome_unknown` is set.
     Server = 15,
-    /// No complete answer arrived. (If any part of a write was sent, the error is `outcome_unknown` instead.).
+    /// No complete answer arrived. (If any part of a write was sent, the error is `outcome_unknown` instead.)
     Transport = 16,
     /// The deadline of the call passed.
     Timeout = 17,
@@ -49,7 +49,7 @@ pub enum ErrorCode {
     Pagination = 21,
     /// The interrupt callback, a cancel token or a signal handler ended the call.
     Interrupted = 22,
-    /// A required field is absent. (A field that is null or has a wrong type gives the error decode.).
+    /// A required field is absent. (A field that is null or has a wrong type gives the error decode.)
     MissingField = 23,
     /// 400: the service could not read the request.
     BadRequest = 24,
@@ -205,27 +205,27 @@ impl fmt::Display for Reason {
 pub enum EventType {
     /// A name that this version does not know; this is not an error.
     Unknown = 0,
-    /// subscription.created: Subscription
+    /// The event subscription.created, with data of type Subscription.
     SubscriptionCreated = 1,
-    /// subscription.updated: Subscription
+    /// The event subscription.updated, with data of type Subscription.
     SubscriptionUpdated = 2,
-    /// subscription.renewed: Subscription
+    /// The event subscription.renewed, with data of type Subscription.
     SubscriptionRenewed = 3,
-    /// subscription.cancelled: Subscription
+    /// The event subscription.cancelled, with data of type Subscription.
     SubscriptionCancelled = 4,
-    /// order.confirmed: Order
+    /// The event order.confirmed, with data of type Order.
     OrderConfirmed = 5,
-    /// order.paid: Order
+    /// The event order.paid, with data of type Order.
     OrderPaid = 6,
-    /// product.updated: Product
+    /// The event product.updated, with data of type Product.
     ProductUpdated = 7,
-    /// product.deleted: Product
+    /// The event product.deleted, with data of type Product.
     ProductDeleted = 8,
-    /// product-group.updated: ProductGroup
+    /// The event product-group.updated, with data of type ProductGroup.
     ProductGroupUpdated = 9,
-    /// product-group.deleted: ProductGroup
+    /// The event product-group.deleted, with data of type ProductGroup.
     ProductGroupDeleted = 10,
-    /// test.hook
+    /// The event test.hook.
     TestHook = 11,
 }
 
@@ -272,7 +272,7 @@ impl fmt::Display for EventType {
     }
 }
 
-/// A value from a small set; the service may add values. Service interface: Subscription status.
+/// One of a small set of values, to which the service may add. Service interface: Subscription status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SubscriptionStatus<'a> {
@@ -335,7 +335,7 @@ impl fmt::Display for SubscriptionStatus<'_> {
     }
 }
 
-/// A value from a small set; the service may add values. Service interface: Order state.
+/// One of a small set of values, to which the service may add. Service interface: Order state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OrderState<'a> {

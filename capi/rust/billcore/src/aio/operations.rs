@@ -4,32 +4,32 @@ use crate::client::{ChargeOptions, OrderQuery, ProductQuery, Response, Subscript
 use crate::error::Result;
 use crate::{Order, Product, Subscription};
 
-/// [`Subscriptions`](crate::Subscriptions), awaited.
+/// The asynchronous form of [`Subscriptions`](crate::Subscriptions).
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncSubscriptions<'a>(pub(super) &'a AsyncClient);
 
 impl AsyncSubscriptions<'_> {
-    /// As [`Subscriptions::list`](crate::Subscriptions::list).
+    /// Asynchronous form of [`Subscriptions::list`](crate::Subscriptions::list).
     pub fn list(self, query: SubscriptionQuery) -> Result<AsyncList<Subscription>> {
         let (client, ends) = self.0.cancellable()?;
         Ok(AsyncList::of(client.subscriptions().list(query)?, ends, &self.0.slots))
     }
-    /// As [`Subscriptions::get`](crate::Subscriptions::get).
+    /// Asynchronous form of [`Subscriptions::get`](crate::Subscriptions::get).
     pub async fn get(self, id: impl AsRef<str>) -> Result<Subscription> {
         let id = id.as_ref().to_owned();
         self.0.run(move |client| client.subscriptions().get(id)).await
     }
-    /// As [`Subscriptions::cancel`](crate::Subscriptions::cancel).
+    /// Asynchronous form of [`Subscriptions::cancel`](crate::Subscriptions::cancel).
     pub async fn cancel(self, id: impl AsRef<str>) -> Result<Subscription> {
         let id = id.as_ref().to_owned();
         self.0.run(move |client| client.subscriptions().cancel(id)).await
     }
-    /// As [`Subscriptions::change_product`](crate::Subscriptions::change_product).
+    /// Asynchronous form of [`Subscriptions::change_product`](crate::Subscriptions::change_product).
     pub async fn change_product(self, id: impl AsRef<str>, product_id: i64) -> Result<Subscription> {
         let id = id.as_ref().to_owned();
         self.0.run(move |client| client.subscriptions().change_product(id, product_id)).await
     }
-    /// As [`Subscriptions::charge`](crate::Subscriptions::charge).
+    /// Asynchronous form of [`Subscriptions::charge`](crate::Subscriptions::charge).
     pub async fn charge(
         self,
         id: impl AsRef<str>,
@@ -40,51 +40,51 @@ impl AsyncSubscriptions<'_> {
         let id = id.as_ref().to_owned();
         self.0.run(move |client| client.subscriptions().charge(id, product_id, amount, options)).await
     }
-    /// As [`Subscriptions::orders`](crate::Subscriptions::orders).
+    /// Asynchronous form of [`Subscriptions::orders`](crate::Subscriptions::orders).
     pub fn orders(self, id: impl AsRef<str>, query: OrderQuery) -> Result<AsyncList<Order>> {
         let (client, ends) = self.0.cancellable()?;
         Ok(AsyncList::of(client.subscriptions().orders(id, query)?, ends, &self.0.slots))
     }
 }
 
-/// [`Products`](crate::Products), awaited.
+/// The asynchronous form of [`Products`](crate::Products).
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncProducts<'a>(pub(super) &'a AsyncClient);
 
 impl AsyncProducts<'_> {
-    /// As [`Products::list`](crate::Products::list).
+    /// Asynchronous form of [`Products::list`](crate::Products::list).
     pub fn list(self, query: ProductQuery) -> Result<AsyncList<Product>> {
         let (client, ends) = self.0.cancellable()?;
         Ok(AsyncList::of(client.products().list(query)?, ends, &self.0.slots))
     }
-    /// As [`Products::get`](crate::Products::get).
+    /// Asynchronous form of [`Products::get`](crate::Products::get).
     pub async fn get(self, id: i64) -> Result<Product> {
         self.0.run(move |client| client.products().get(id)).await
     }
-    /// As [`Products::delete`](crate::Products::delete).
+    /// Asynchronous form of [`Products::delete`](crate::Products::delete).
     pub async fn delete(self, id: i64) -> Result<()> {
         self.0.run(move |client| client.products().delete(id)).await
     }
 }
 
-/// [`Orders`](crate::Orders), awaited.
+/// The asynchronous form of [`Orders`](crate::Orders).
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncOrders<'a>(pub(super) &'a AsyncClient);
 
 impl AsyncOrders<'_> {
-    /// As [`Orders::get`](crate::Orders::get).
+    /// Asynchronous form of [`Orders::get`](crate::Orders::get).
     pub async fn get(self, id: impl AsRef<str>) -> Result<Order> {
         let id = id.as_ref().to_owned();
         self.0.run(move |client| client.orders().get(id)).await
     }
 }
 
-/// [`WebhookEndpoints`](crate::WebhookEndpoints), awaited.
+/// The asynchronous form of [`WebhookEndpoints`](crate::WebhookEndpoints).
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncWebhookEndpoints<'a>(pub(super) &'a AsyncClient);
 
 impl AsyncWebhookEndpoints<'_> {
-    /// As [`WebhookEndpoints::create`](crate::WebhookEndpoints::create).
+    /// Asynchronous form of [`WebhookEndpoints::create`](crate::WebhookEndpoints::create).
     pub async fn create(self, url: &str) -> Result<Response> {
         let url = url.to_owned();
         self.0.run(move |client| client.webhook_endpoints().create(&url)).await

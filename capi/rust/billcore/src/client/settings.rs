@@ -40,10 +40,10 @@ impl ClientOptions {
     pub fn concurrency(self, pages: u32) -> Self {
         self.set(|to| to.set_count("concurrency", pages))
     }
-    /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: from the environment. An example is
-    /// `http://user:password@proxy.example:3128`. The environment variables are `HTTPS_PROXY`, `ALL_PROXY` and
-    /// `NO_PROXY`; they never apply to a `base_url` on loopback. If the service uses https, the proxy only tunnels
-    /// the connection and cannot read the API key or the requests.
+    /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the proxy that the environment
+    /// variables name. An example is `http://user:password@proxy.example:3128`. The environment variables are
+    /// `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; they never apply to a `base_url` on loopback. If the service uses
+    /// https, the proxy only tunnels the connection and cannot read the API key or the requests.
     pub fn proxy(self, url: &str) -> Self {
         self.set(|to| to.set_text("proxy", url.as_bytes()))
     }
@@ -118,7 +118,7 @@ impl ClientChanges {
 }
 
 options!(
-    /// Which subscriptions to list. With nothing set, the list contains all subscriptions.
+    /// Which subscriptions to list. If no option is set, the list contains all subscriptions.
     SubscriptionQuery, OptionsKind::List
 );
 
@@ -142,7 +142,7 @@ impl SubscriptionQuery {
 }
 
 options!(
-    /// Which orders to list. With nothing set, the list contains all orders.
+    /// Which orders to list. If no option is set, the list contains all orders.
     OrderQuery, OptionsKind::List
 );
 
@@ -174,7 +174,7 @@ impl OrderQuery {
 }
 
 options!(
-    /// Which products to list. With nothing set, the list contains all products.
+    /// Which products to list. If no option is set, the list contains all products.
     ProductQuery, OptionsKind::List
 );
 
@@ -195,7 +195,7 @@ impl ProductQuery {
 
 options!(
     /// Optional parameters of [`Subscriptions::charge`](crate::Subscriptions::charge).
-    /// A parameter that is not set is not sent.
+    /// The client sends only the parameters that are set.
     ChargeOptions, OptionsKind::Charge
 );
 
@@ -237,7 +237,7 @@ impl ProductChanges {
     pub fn currency(self, currency: &str) -> Self {
         self.set(|to| to.set_text("currency", currency.as_bytes()))
     }
-    /// Percent. Pass the text of a JSON number.
+    /// Percent. Pass the text of a JSON number, such as 12.5.
     pub fn vat_rate(self, vat_rate: &str) -> Self {
         self.set(|to| to.set_json("vat_rate", vat_rate))
     }
