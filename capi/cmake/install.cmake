@@ -1,4 +1,4 @@
-# Installs the C interface: headers, libraries, pkg-config files, and its part of the CMake package
+# Installs the C interface: headers, libraries, pkg-config files, and the C interface's part of the CMake package
 # (core/cmake/package.cmake).
 if(SKBUILD)  # a Python wheel contains its own copy of the core, and no C interface
   return()
@@ -27,7 +27,7 @@ foreach(_half ${_billcore_parts})
   endforeach()
 endforeach()
 
-# The prefix relative to the folder of the .pc files, so that a user may move the installed tree.
+# The .pc files contain the prefix as a path relative to their own folder, so that a user may move the installed tree.
 file(RELATIVE_PATH BILLCORE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" BILLCORE_PC_PREFIX "${BILLCORE_PC_PREFIX}")
 list(TRANSFORM _billcore_cxx PREPEND "-l" OUTPUT_VARIABLE BILLCORE_PC_CXX)
@@ -41,8 +41,8 @@ foreach(_name ${_billcore_pc})
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# The source of the Go module. Go compiles it together with the program that uses it, and links the libraries above:
-# see capi/go/README.md.
+# The source of the Go module. `go build` compiles the module together with the program that uses it, and links the
+# installed C libraries: see capi/go/README.md.
 install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_test.go" EXCLUDE)
 
 # The source of the Rust crates, which cargo compiles together with the program that uses them.

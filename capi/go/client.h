@@ -1,4 +1,5 @@
-/* Wrappers of the C client for cgo: they return structs, so that Go passes no pointers to pointers. */
+/* Wrappers of the C client for cgo. They return structs, so that Go need not pass output parameters (pointers to
+ * pointers). */
 #ifndef BILLCORE_GO_CLIENT_H
 #define BILLCORE_GO_CLIENT_H
 
@@ -43,7 +44,7 @@ static inline bg_made bc_add(billcore_options* to, const char* name, size_t n, c
   return made;
 }
 
-/* ---- options of one call, made from a Go context ---- */
+/* ---- options of one call ---- */
 
 void billcoreGoHook(void* context, billcore_attempt* attempt); /* hooks.go */
 

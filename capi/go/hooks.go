@@ -29,7 +29,7 @@ type Attempt struct {
 	Wait      time.Duration // Time until the next attempt; set only in OnRetry.
 
 	Sent           bool // Whether any part of the request was sent; set after the attempt.
-	OutcomeUnknown bool // Whether this is a write that may or may not have happened; set after the attempt.
+	OutcomeUnknown bool // Whether the request is a write that may or may not have happened; set after the attempt.
 	// Path is set only for a write that was sent and whose context was done before the answer was complete. Path
 	// contains the record's id and is relative to the base URL. A write for which Path is set may have happened: log a
 	// warning in the hook, in case the caller of the write ignores the error.

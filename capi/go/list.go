@@ -23,19 +23,19 @@ import (
 // When the list's context is done, the loop ends with an error before the next page.
 //
 // One loop at a time may read a list: a second loop gets ErrInvalidArgument. The methods other than All and Pages are
-// safe for concurrent use, and may be called inside a loop over the list. These methods wait while the list fetches a
-// page. Close frees the list; otherwise the garbage collector does.
+// safe for concurrent use, may be called inside a loop over the list, and wait while the list fetches a page. Close
+// frees the list; otherwise the garbage collector does.
 type List[T any] struct {
-	failed error // set when the list could not be made; every read then returns this error
+	failed error // the error of making the list, or nil; if set, every read returns this error
 	ctx    context.Context
 	client *Client
 	call   *call
 
 	handle  handle.Handle
 	reading atomic.Bool
-	given   atomic.Int64 // number of items of the current page that the loop has returned
-	mutex   sync.Mutex   // locked during calls to the C library
-	skipped int64        // number of items of the current page that the C list counts as read
+	given   atomic.Int64 // Number of items of the current page that the loop has returned.
+	mutex   sync.Mutex   // Locked during calls to the C library.
+	skipped int64        // Number of items of the current page that the C list counts as read.
 }
 
 func newList[T any](
@@ -80,8 +80,8 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 	return nil
 }
 
-// Close frees the list and the pages it has fetched ahead; items already returned stay valid. Closing again does
-// nothing.
+// Close frees the list and its prefetched pages; items that the list has already returned stay valid. Closing again
+// does nothing.
 func (l *List[T]) Close() {
 	if l != nil {
 		l.handle.Close()
@@ -283,7 +283,8 @@ func (l *List[T]) First() (T, bool, error) {
 type Standing struct {
 	// State is the position as a text, which ListResume (or its equivalent in another language) accepts: the resumed
 	// list continues after the last item returned, even after an error. State contains no secrets, but it contains the
-	// ids of the last 18 pages: about 4 KB with 20 records per page, 39 KB with 200.
+	// ids of the last 18 pages (or of 2 * concurrency + 2 pages if that number is larger), at most 4096 ids: State has
+	// about 4 KB with 20 records per page, and 39 KB with 200 records per page.
 	State        string
 	Total        int64 // Number of records in the whole list, according to the page read last.
 	HasTotal     bool
@@ -295,8 +296,8 @@ type Standing struct {
 	HasVerdict bool
 	Complete   bool
 	// Reason says why the list may have missed a record, for example "total_changed" or "stopped". The reason
-	// "may_repeat" means that the list grew by more records than State holds ids, so the list may have missed records
-	// and returned others twice; drop duplicates by id.
+	// "may_repeat" means that the list grew by more records than the number of ids in State, so the list may have
+	// missed records and returned others twice; drop duplicates by id.
 	Reason string
 }
 

@@ -71,7 +71,7 @@ func (e *Event) free() {
 func (e *Event) Close() {
 	if e != nil {
 		e.free()
-		runtime.SetFinalizer(e, nil) // the event is closed: clearing its finalizer is cheaper than letting it run
+		runtime.SetFinalizer(e, nil) // the event is already closed, and clearing the finalizer is cheaper than running it
 	}
 }
 
@@ -133,7 +133,8 @@ func (e *Event) RawData() (json.RawMessage, error) {
 	return out, err
 }
 
-// of returns the event's data when the data has the given kind; otherwise it returns the C library's error.
+// of returns the event's data as a record of the given kind; if the data is of another kind, of returns the C library's
+// error.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {

@@ -1,4 +1,4 @@
-/* Wrappers of the C functions on events; they return structs. */
+/* Wrappers of the C functions on events, for cgo; each wrapper returns a struct. */
 #ifndef BILLCORE_GO_EVENT_H
 #define BILLCORE_GO_EVENT_H
 
@@ -31,7 +31,7 @@ static bg_field bg_event_resource(uintptr_t event, billcore_data_kind kind) {
   f.made = data;
   return f;
 }
-/* The event's data as a resource of the kind that the data has. */
+/* The event's data as a resource; the data itself determines the resource's kind. */
 static bg_field bg_data(uintptr_t event) {
   billcore_data_kind kind = BILLCORE_DATA_NONE;
   bg_field f = {.present = true};

@@ -21,7 +21,7 @@ import (
 // the document of its event.
 type document struct {
 	handle handle.Handle
-	page   *page // nil when the document is one resource
+	page   *page // the items; nil when the document is one resource
 }
 
 // record is a view of one JSON object. Every resource type embeds record. Reading a field of the zero record returns

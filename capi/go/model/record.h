@@ -1,4 +1,4 @@
-/* Wrappers of the C getters of resources; they return structs. */
+/* Wrappers of the C getters of resources, for cgo; each wrapper returns a struct. */
 #ifndef BILLCORE_GO_RECORD_H
 #define BILLCORE_GO_RECORD_H
 

@@ -50,8 +50,8 @@ func EventOf(ctx context.Context) *Event {
 	return event
 }
 
-// Middleware does what Handler does, but passes the event to the next handler in the context of the request: see
-// EventOf.
+// Middleware receives webhooks as Handler does, but passes the event to the next handler in the context of the request:
+// see EventOf.
 func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.Handler {
 	var made receiver
 	for _, option := range options {

@@ -182,10 +182,10 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 	return nil, bridge.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
 }
 
-// Verify checks the signature of a body and returns the index of the secret that the signature was made with; 0 is the
-// secret passed to NewVerifier. signature is the value of the signature header, or "" when the request has no such
-// header. Verify neither copies nor parses the body. When the check fails, the error has the code ErrSignature and a
-// Reason.
+// Verify checks the signature of a body and returns the index of the secret with which the service made the signature;
+// 0 is the secret passed to NewVerifier. signature is the value of the signature header, or "" when the request has no
+// such header. Verify neither copies nor parses the body. When the check fails, the error has the code ErrSignature and
+// a Reason.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
 	if err != nil {
@@ -229,9 +229,9 @@ func event(made C.bg_head) (*Event, error) {
 	}).(*Event), nil
 }
 
-// UnwrapHeader finds the signature among the header fields of a request, then does what Unwrap does. Several equal
-// signatures, in repeated fields or joined by commas, count as one; different signatures are refused with
-// ReasonMalformed.
+// UnwrapHeader finds the signature among the header fields of a request, then verifies and parses the body as Unwrap
+// does. Several equal signatures, in repeated fields or joined by commas, count as one; different signatures are
+// refused with ReasonMalformed.
 func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event, error) {
 	native, err := v.use()
 	if err != nil {
@@ -266,8 +266,8 @@ func (v *Verifier) Secrets() int {
 	return int(C.billcore_verifier_secret_count(native))
 }
 
-// Matches returns how many signatures the secret with this index has matched. You can remove a secret that no longer
-// matches any signature.
+// Matches returns how many of the verified signatures were made with the secret with this index. You can remove a
+// secret whose number no longer grows.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {

@@ -1,4 +1,4 @@
-/* Wrappers of libbillcore-webhook for cgo; they return structs. */
+/* Wrappers of libbillcore-webhook for cgo; each wrapper returns a struct. */
 #ifndef BILLCORE_GO_WEBHOOK_H
 #define BILLCORE_GO_WEBHOOK_H
 

@@ -1,5 +1,5 @@
-// Package bridge gives the other packages of this module access to functions that package model does not export.
-// Package model sets the variables of this package when it is initialised.
+// Package bridge gives the other packages of this module access to functions that package model does not export. When
+// package model is initialised, it sets the variables of this package.
 package bridge
 
 import "billcore/internal/handle"

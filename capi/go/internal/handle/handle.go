@@ -13,19 +13,20 @@ import (
 // Pointer points to an object of the C library; it is a type that the packages of this module can pass to each other.
 type Pointer struct{ C unsafe.Pointer }
 
-// String copies a text of the C library. C.GoStringN cannot replace String, because it accepts only lengths up to 2
-// GiB.
+// String copies a text that the C library owns into a Go string. C.GoStringN cannot replace String, because it accepts
+// only lengths up to 2 GiB.
 func String[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) string {
 	return string(unsafe.Slice((*byte)(data), length))
 }
 
-// Bytes copies bytes of the C library; nil when data is nil.
+// Bytes copies bytes that the C library owns into a Go slice; nil when data is nil.
 func Bytes[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) []byte {
 	return bytes.Clone(unsafe.Slice((*byte)(data), length))
 }
 
-// Apart runs a callback of C on a goroutine of its own, and waits for it. On the goroutine that called C,
-// runtime.Goexit in the callback would abandon the C function, which would then never free its connection and memory.
+// Apart runs a callback of C on a separate goroutine, and waits until the callback ends. On the goroutine that called
+// C, runtime.Goexit in the callback would abandon the C function, which would then never free its connection and
+// memory.
 func Apart(run func()) {
 	done := make(chan struct{})
 	go func() {

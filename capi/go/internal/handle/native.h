@@ -1,5 +1,5 @@
-/* C code shared by the Go packages of this module. The functions return structs, so that Go passes no pointers to
- * pointers. */
+/* C code shared by the Go packages of this module. The functions return structs, so that Go need not pass output
+ * parameters (pointers to pointers). */
 #ifndef BILLCORE_GO_NATIVE_H
 #define BILLCORE_GO_NATIVE_H
 

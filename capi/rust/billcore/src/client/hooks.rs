@@ -25,7 +25,7 @@ pub struct Attempt<'a> {
     pub wait: Duration,
     /// Whether any part of the request was sent; set after the attempt.
     pub sent: bool,
-    /// Whether this is a write that may or may not have happened; set after the attempt.
+    /// Whether the request is a write that may or may not have happened; set after the attempt.
     pub outcome_unknown: bool,
     /// Path, with the record's id, of a write that was cancelled (by a token or a dropped future) after it was sent;
     /// otherwise `None`. The cancelled write may have happened, and a caller that dropped the future gets no error for

@@ -85,8 +85,8 @@ impl<T: Item> List<T> {
     /// The position of the list, as text. To resume the list later, in any language, pass the state as `resume` to a
     /// query without `page`. The resumed list continues after the last item that this list returned, even if an error
     /// ended the reading. The state contains no secrets, but it contains the ids of the last 18 pages (or of 2 *
-    /// concurrency + 2 pages if that number is larger): about 4 KB with 20 records per page, 39 KB with 200. `state`
-    /// sends no request.
+    /// concurrency + 2 pages if that number is larger), at most 4096 ids: the state has about 4 KB with 20 records per
+    /// page, and 39 KB with 200 records per page. `state` sends no request.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
@@ -150,8 +150,8 @@ impl<T: Item> Iterator for Pages<'_, T> {
 pub struct Verdict {
     /// Whether the list returned every record that existed during the whole reading.
     pub complete: bool,
-    /// Why a record may have been missed, such as "`total_changed`" or "stopped". The reason "`may_repeat`" means
-    /// that the list grew by more records than [`List::state`] has ids, so the list may have missed records and
-    /// returned others twice; drop duplicates by id.
+    /// Why the list may have missed a record, such as "`total_changed`" or "stopped". The reason "`may_repeat`" means
+    /// that the list grew by more records than the number of ids in [`List::state`], so the list may have missed
+    /// records and returned others twice; drop duplicates by id.
     pub reason: Option<&'static str>,
 }

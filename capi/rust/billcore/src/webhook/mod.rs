@@ -152,9 +152,9 @@ impl Verifier {
     pub fn new(secret: impl Secret) -> Result<Self> {
         VerifierOptions::new().secret(secret).build()
     }
-    /// Checks the signature of a body and returns the index of the secret that the signature was made with. `verify`
-    /// neither copies nor parses the body. Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature) and a
-    /// [`Reason`](crate::Reason).
+    /// Checks the signature of a body and returns the index of the secret with which the service made the signature.
+    /// `verify` neither copies nor parses the body. Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature)
+    /// and a [`Reason`](crate::Reason).
     pub fn verify<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.native.verify(body, signature.into().0)
     }
@@ -163,10 +163,10 @@ impl Verifier {
     pub fn unwrap<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<Event> {
         self.native.unwrap(body, signature.into().0).map(Event::own)
     }
-    /// Finds the signature among the header fields of a request, then does what [`Verifier::unwrap`] does. Several
-    /// equal signatures, in repeated fields or joined by commas, count as one; different signatures are refused with
-    /// [`Reason::Malformed`](crate::Reason::Malformed). `headers` yields pairs of name and value, as
-    /// `&http::HeaderMap` does.
+    /// Finds the signature among the header fields of a request, then verifies and parses the body as
+    /// [`Verifier::unwrap`] does. Several equal signatures, in repeated fields or joined by commas, count as one;
+    /// different signatures are refused with [`Reason::Malformed`](crate::Reason::Malformed). `headers` yields pairs of
+    /// name and value, as `&http::HeaderMap` does.
     pub fn unwrap_request<N, V>(&self, body: &[u8], headers: impl IntoIterator<Item = (N, V)>) -> Result<Event>
     where
         N: AsRef<[u8]>,
@@ -187,8 +187,8 @@ impl Verifier {
     pub fn secret_count(&self) -> usize {
         self.native.secret_count()
     }
-    /// How many signatures the secret with the index `secret` has matched; indexes count from 0 in the order in which
-    /// the secrets were added. You can remove a secret whose count no longer grows.
+    /// How many of the verified signatures were made with the secret at the index `secret`; indexes count from 0 in the
+    /// order in which the secrets were added. You can remove a secret whose count no longer grows.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }
