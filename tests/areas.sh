@@ -30,12 +30,12 @@ area_python() {
   build_tested
   PYTHONPATH="$root/$tested/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
 }
-# sandbox: the sandbox, which is the service on localhost
+# sandbox: the sandbox, a server on localhost that imitates the billing service
 area_sandbox() {
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
 }
-# journal: charges that survive the process, on SQLite and PostgreSQL
-# The area uses the release build, because the journal is Python alone.
+# journal: charges that survive a crash of the process, on SQLite and PostgreSQL
+# The area uses the release build, because the journal is written only in Python.
 area_journal() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run journal "$python" -m pytest -q "${at_once[@]}" tests/journal
@@ -45,7 +45,7 @@ whole_proof() { # PACKAGE of tests
   [ "${BILLCORE_PROOF:-}" = all ] || return 0
   PYTHONPATH="$root/build/release/python:$root:$root/tests" run "$1-proof" "$python" -m "$1.proof"
 }
-# inbox: events that are handled once, with each database driver, and the receivers of examples/inbox
+# inbox: that each event is handled once, with each database driver; the receivers of examples/inbox
 area_inbox() {
   local go="" rust="" to="$root/build/inbox"
   build_release
@@ -122,14 +122,14 @@ area_libcurl() {
       "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
   done
 }
-# interface: the code generator, and that an addition to its input reaches every language
+# interface: the code generator; an addition to its input must change the code of every language
 area_interface() {
   local folder
   if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
   if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
   PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
-# layering: allowed includes between files; what the binaries link, and their sizes
+# layering: allowed includes between files; libraries that the binaries link, and the sizes of source files
 area_layering() {
   build_release
   install_package
@@ -137,7 +137,7 @@ area_layering() {
     BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
     run layering "$installed_python" -m pytest -q tests/layering
 }
-# install: the package as a user installs it, the libraries as cmake installs them, the reference
+# install: the Python package as pip installs it, the libraries as cmake installs them, the reference pages
 area_install() {
   build_release
   install_package
@@ -152,7 +152,7 @@ area_install() {
   run docs "$installed_python" -m pytest -q python/docs
   run install-c ctest_in build/release/tests/capi 300
 }
-# wheel: the self-contained wheel, also together with packages that bring their own OpenSSL and libcurl
+# wheel: the self-contained wheel, alone and beside packages that contain their own OpenSSL and libcurl
 area_wheel() {
   local folder
   wheel_python="${BILLCORE_WHEEL_PYTHON:-$(bc_python)}"

@@ -29,7 +29,7 @@ PATTERNS = {
 
 
 def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
-    """Whether the expression reads a clock or uses a name that stands for a duration."""
+    """Whether the expression reads a clock, or uses a name of a variable that holds a duration."""
     for part in ast.walk(node):
         match part:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="time"), attr=name)) if name in CLOCKS:
@@ -85,7 +85,7 @@ def found_in(text: str, suffix: str) -> list[int]:
     return sorted(set(python(text) if suffix == ".py" else other(text, suffix)))
 
 
-SAMPLES = {  # code -> the numbers of the lines that must be found
+SAMPLES = {  # maps sample code to the numbers of the lines that the check must report
     ".py": (
         "began = time.monotonic()\nassert time.monotonic() - began < 5\n"
         "assert 0.1 <= o.took <= t + 0.5\nassert gap < 1 + SOME\n",

@@ -35,7 +35,7 @@ FEW = ("id", "price", "vat", "currency", "status")
 @dataclass(frozen=True)
 class Delivery:
     body: bytes
-    secret: str  # the key with which the sender signs
+    secret: str  # the key that signs the body
     signature: str
 
     @property
@@ -57,7 +57,7 @@ def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> byt
         for _ in range(max(1, missing // 200)):  # no entry takes more than 200 bytes
             key = f"note_{len(metadata) + 1}"
             room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
-            if room > 120:  # add an entry of 8 words; at least one more entry follows
+            if room > 120:  # an entry of 8 words fits, and leaves bytes for another entry
                 metadata[key] = " ".join(next(words) for _ in range(8))
             else:
                 metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]

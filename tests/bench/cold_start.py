@@ -72,7 +72,7 @@ def _starts(rounds: int) -> Table:
     keys = list(IMPORTS)
     shuffle = random.Random(2).shuffle
     for key in keys:
-        _wall(IMPORTS[key][1])  # one run that is not measured, so that byte code and files are cached
+        _wall(IMPORTS[key][1])  # an unmeasured run first, so that byte code and files are cached
     for turn in range(rounds):
         shuffle(keys)
         for key in keys:

@@ -22,7 +22,7 @@ from .turns import Contestant, command, started
 class Language:
     label: str
     kind: str  # the program that measures the language: native, go or rust
-    name: str  # the row in that program
+    name: str  # the argument that selects a row of this program
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
     def command(self, programs: Path) -> list[str]:
@@ -74,7 +74,7 @@ OPERATIONS = {
 class Effort:
     starts: int
     rounds: int  # rounds per start of the programs
-    share: float  # a factor that reduces Operation.count
+    share: float  # Operation.count is multiplied by this factor, which is at most 1
     pages: pages.Effort
 
 
@@ -123,8 +123,8 @@ def _tables(samples: Samples) -> list[Table]:
 
 
 def _least(samples: Samples, language: str) -> Row:
-    """Returns the least time that a language which calls C can take to verify: C's own time plus the language's time
-    for a bare call."""
+    """Returns a lower bound for the time in which a language can verify a delivery through the C functions: the time of
+    C itself, plus the time of a bare call from the language."""
     least = min(samples["verify", "c"]) + min(samples["call", language])
     label = f"C, and a bare call of {LANGUAGES[language].label}"
     return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])

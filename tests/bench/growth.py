@@ -36,7 +36,7 @@ BODIES = {
 @dataclass(frozen=True)
 class Effort:
     rounds: int
-    gets: int  # the least number of GETs in one turn
+    gets: int  # minimum number of GETs in one turn
     in_flight: tuple[int, ...]
     threads: tuple[int, ...]
     pages: tuple[int, ...]

@@ -57,7 +57,7 @@ class Arena:
         return {key: command("pages", contender.kind, self.programs, key) for key, contender in own.items()}
 
     def turn(self, contestant: Contestant, at_once: int, delay: int) -> tuple[float, float]:
-        # The warm-up reads a list of at_once + 1 pages, which opens all connections that the measurement uses.
+        # The warm-up reads a list of at_once + 1 pages, to open all connections that the measurement uses.
         turn = contestant.run(self.base_urls[delay], at_once, self.pages, at_once + 1)
         self._check(contestant.name, turn.read, self._sum, self.pages)
         return turn.wall / 1e6, turn.cpu / 1e6

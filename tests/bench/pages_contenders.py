@@ -37,7 +37,7 @@ CONTENDERS = {
     "httpx": Contender("httpx Client", (1,)),
     "stripe": Contender("stripe auto_paging_iter()", (1,)),
 }
-# The rows of ITEMS show what an item costs: some rows read only pages, others read items but no fields. The rows of
+# The rows of ITEMS show the cost of an item: some rows read only pages, others read items but no fields. The rows of
 # CONTENDERS read three fields of each item.
 ITEMS = {
     "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),

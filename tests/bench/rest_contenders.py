@@ -9,7 +9,8 @@ AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Contender:
-    """The labels of a contender's two rows: GETs one after the other, and 16 at once. None: not supported."""
+    """The labels of a contender's two rows: one for sequential GETs, one for 16 concurrent GETs. None: not
+    supported."""
 
     sequential: str | None
     at_once: str | None

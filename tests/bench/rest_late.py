@@ -72,7 +72,7 @@ class Server:
 
 
 def _oversleep(milliseconds: int) -> float:
-    """Returns how many milliseconds too late a plain sleep of this length ends."""
+    """Sleeps for this long, and returns how many milliseconds after the requested time the sleep ended."""
     start = time.monotonic()
     time.sleep(milliseconds / 1000)
     return (time.monotonic() - start) * 1000 - milliseconds

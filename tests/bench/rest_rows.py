@@ -10,7 +10,7 @@ from typing import TypeVar
 from .rows import Server
 
 T = TypeVar("T")
-Answer = tuple[str, ...]  # id, reference_id, status; or only the body
+Answer = tuple[str, ...]  # the fields id, reference_id and status, or a tuple with only the body
 Get = Callable[[], Answer]
 AsyncGet = Callable[[], Awaitable[Answer]]
 

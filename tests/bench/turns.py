@@ -96,7 +96,7 @@ class Contestant:
 
     def _ask(self, *words: object) -> str:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # reading the answer below reports that the process ended
+        with suppress(BrokenPipeError):  # if the process has ended, _line() below raises an error
             print(*words, file=self._process.stdin, flush=True)
         return self._line()
 

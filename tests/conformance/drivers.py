@@ -36,9 +36,9 @@ EMPTY_IS_MISSING = {"go"}
 # The Rust client takes a count as an unsigned integer, so a test cannot pass a negative count.
 UNSIGNED = {"rust"}
 CLIENTS = (*LANGUAGES, "python-async")
-DEADLINE = 120.0  # seconds for one call; only a hanging call exceeds this
+DEADLINE = 120.0  # seconds; a call that takes longer counts as hanging
 
-# Exception class -> billcore_status; all languages use the same table.
+# Maps the name of an exception class to its billcore_status, the same number in every language.
 ERRORS = Path(__file__).resolve().parent.parent / "fixtures/errors.json"
 STATUS: dict[str, int] = json.loads(ERRORS.read_text("utf-8"))["numbers"]
 
@@ -67,7 +67,7 @@ class ProgramDriver:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # used until the driver exits
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
-        self._begin = 0  # offset in stderr where the output of the running process begins
+        self._begin = 0  # offset in _stderr where the output of the current process begins
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         process = self._start()
@@ -128,7 +128,7 @@ class ProgramDriver:
             process.stdin.close()
         if kill and process.poll() is None:
             try:
-                process.wait(timeout=10)  # the program may still be writing its last output
+                process.wait(timeout=10)  # lets the program finish its output
             except subprocess.TimeoutExpired:
                 process.kill()
         code = process.wait(timeout=DEADLINE)

@@ -25,8 +25,8 @@ def wire_cases() -> list[dict[str, Json]]:
 
 
 def with_examples(value: Json, examples: dict[str, Json] | None = None) -> Json:
-    """Replaces every {"$example": NAME, "with": {…}} in the value by the example resource NAME with the changes in
-    "with"."""
+    """Replaces every {"$example": NAME, "with": {…}} in the value by the example resource NAME, in which the members of
+    "with" replace those of the same name."""
     examples = load("wire/_examples.json") if examples is None else examples
     if isinstance(value, list):
         return [with_examples(item, examples) for item in value]
@@ -51,8 +51,8 @@ def text_or_b64(value: Json) -> bytes:
 
 
 def differences(expected: Json, actual: Json, path: str = "") -> list[str]:
-    """Returns the differences as texts. An object in `actual` may have additional members; everything else must be
-    equal."""
+    """Returns a text for each difference. An object in `actual` may have members that `expected` lacks; everything else
+    must be equal."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         found: list[str] = []
         for key, value in expected.items():

@@ -16,7 +16,8 @@ from typing import Any
 from .drivers import STATUS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_API_DETAILS = {"code": "api_code", "message": "api_message", "body": "body"}  # attributes of ApiError -> reply members
+# Maps attributes of ApiError to members of the reply.
+_API_DETAILS = {"code": "api_code", "message": "api_message", "body": "body"}
 _DETAILS = {
     "request_id": "request_id",
     "retry_after": "retry_after",

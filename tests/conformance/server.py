@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 Ending = Literal["keep", "close", "reset", "hang"]
 
-_DONE = 599  # status of every answer after the end of the script; the real service never sends this status
+_DONE = 599  # status of every answer after the last reply of the script; the real service never sends 599
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Request:
     version: str
     headers: list[tuple[str, str]]
     body: bytes
-    connection: int  # 0 for the first connection, 1 for the next …
+    connection: int  # index of the connection, in the order of acceptance
 
     def header(self, name: str) -> str | None:
         values = [value for key, value in self.headers if key.lower() == name.lower()]
@@ -53,9 +53,9 @@ class Reply:
     body: bytes = b""
     raw: bytes | None = None
     send_only: int | None = None  # send only this many bytes of the whole answer
-    endless: bytes = b""  # after the answer, repeat these bytes until the client closes
+    endless: bytes = b""  # after the answer, send these bytes repeatedly until the client closes the connection
     ending: Ending = "keep"
-    delay: float = 0.0  # seconds before the first byte
+    delay: float = 0.0  # seconds to wait before the first byte of the answer
 
     def encode(self, method: str = "GET") -> bytes:
         if self.raw is not None:
@@ -129,7 +129,7 @@ class ScriptedServer:
         for thread in self._threads:
             thread.join(timeout=30)
             assert not thread.is_alive(), "a thread of the scripted server did not end"
-        self._listener.close()  # last: a thread could accept from a new socket that reuses this descriptor
+        self._listener.close()  # only after the threads: one could accept from a new socket with this descriptor
 
     def _play(self, replies: list[Reply]) -> Callable[[Request], Reply]:
         waiting = iter(replies)
@@ -167,7 +167,7 @@ class ScriptedServer:
                     self._sockets.append(connection)
             self._converse(connection, number)
         except OSError:
-            pass  # the client has closed, or the test is over
+            pass  # the client has closed the connection, or the test is over
         finally:
             connection.close()
 
@@ -194,7 +194,7 @@ class ScriptedServer:
                 return
             if reply.ending == "close":
                 connection.shutdown(socket.SHUT_WR)
-                _wait_for_end(connection)  # closing with unread input would send a reset
+                _wait_for_end(connection)  # if input were unread, close() would send a reset
                 return
 
 
@@ -237,7 +237,8 @@ def closed_port() -> int:
 
 
 class SilentListener:
-    """A listener that never answers: the kernel accepts connections, but a TLS handshake never completes."""
+    """A listening socket whose program never answers: the kernel accepts connections, but a TLS handshake never
+    completes."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)

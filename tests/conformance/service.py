@@ -24,8 +24,8 @@ def look_up(names: Json, path: str) -> Json:
 
 
 def fill(template: Json, names: dict[str, Json]) -> Json:
-    """Returns the template with every "{name.path}" replaced. A string that is only one placeholder becomes the value
-    itself."""
+    """Returns the template with every "{name.path}" replaced by the value at this path. If a string is only a
+    placeholder, the value keeps its type."""
     if isinstance(template, dict):
         return {key: fill(value, names) for key, value in template.items()}
     if isinstance(template, list):

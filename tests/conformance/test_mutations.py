@@ -26,8 +26,8 @@ Delivery = tuple[bytes, bytes | None, list[bytes]]
 
 
 def verdict(body: bytes, signature: bytes | None, secrets: list[bytes]) -> int | str:
-    """Returns the index of the first secret that matches, or the reason why no secret matches. No body exceeds the
-    limit."""
+    """Returns the index of the first secret that matches, or the reason for a refusal. The size of the body is not
+    checked, because no body in this test exceeds the limit."""
     if len(secrets) == 0 or {len(secret) for secret in secrets} != {32}:
         return "ConfigError"
     if signature is None:
@@ -109,11 +109,11 @@ def mutate(chance: random.Random) -> Delivery:
         elif part == "secret":
             index = chance.randrange(len(secrets))
             secrets[index] = _change(secrets[index], chance)
-        elif part == "list":  # the right secret is one of several, or absent
+        elif part == "list":  # adds wrong secrets, and may remove the right one
             secrets += [chance.randbytes(32) for _ in range(chance.randrange(3))]
             chance.shuffle(secrets)
             secrets = secrets[: chance.randrange(len(secrets) + 1)]
-        elif part == "swap":  # takes the body and signature of another delivery, which match each other
+        elif part == "swap":  # takes body and signature from another delivery
             body, signature, _ = chance.choice(GOOD)
         else:
             return body, None if chance.random() < 0.5 else _change(signature, chance), secrets

@@ -34,7 +34,7 @@ class Proxy(TcpServer):
         try:
             connection = self._tls.wrap_socket(plain, server_side=True) if self._tls else plain
         except OSError:
-            return  # the client refuses the proxy's certificate
+            return  # the client has refused the proxy's certificate
         with connection:
             head = b""
             while not head.endswith(b"\r\n\r\n"):
@@ -115,8 +115,7 @@ def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy:
     environment."""
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
-    assert error["class"] == "TlsError" and proxy.heads == []  # the client reached the server, whose certificate is
-    # wrong
+    assert error["class"] == "TlsError" and proxy.heads == []  # the TLS error is the server's
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def test_the_client_finds_the_host(driver: Driver, server: Server, start: Start,
     if server.certificate.stem == "localhost":
         assert reply == {"ok": {"id": "ord_1"}}
         assert [asked.host in ("127.0.0.1", "::1") for asked in proxy.asked] == [True]
-    else:  # the host is a name that only the proxy can resolve
+    else:  # the host name cannot be resolved without the proxy
         assert reply["error"]["class"] == "ConnectionError" and not reply["error"].get("outcome_unknown")
         assert proxy.asked == []
 
@@ -84,8 +84,8 @@ def test_user_and_password(driver: Driver, server: Server, start: Start, call: s
 @pytest.mark.parametrize(
     "scheme, options",
     [
-        ("socks5h", {"refuse": 2}),  # code 2: not allowed
-        ("socks5h", {"refuse": 5}),  # code 5: the target host refused
+        ("socks5h", {"refuse": 2}),  # SOCKS 5 code 2: not allowed
+        ("socks5h", {"refuse": 5}),  # SOCKS 5 code 5: the target host refused the connection
         ("socks4a", {"refuse": 91}),
         ("socks5h", {"user": ("other", "other")}),
         ("socks5h", {"user": ("user", "other")}),

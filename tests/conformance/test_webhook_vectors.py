@@ -69,7 +69,8 @@ def test_verify(case: dict[str, Any], driver: Driver, language: str) -> None:
         _check_refusal(case, reply["error"], empty_is_missing=language in EMPTY_IS_MISSING)
 
 
-# Each function returns chunk sizes for a body of the given size. The rest of the body is the last chunk.
+# Each function returns the sizes of the chunks, except the last one, for a body of the given size; the last chunk is
+# the remaining bytes.
 CHUNKS: dict[str, Callable[[int], list[int]]] = {
     "whole": lambda size: [],
     "bytes": lambda size: [1] * min(size + 1, 300),
@@ -84,7 +85,7 @@ def test_stream(case: dict[str, Any], driver: Driver, language: str) -> None:
     size = len(body_bytes(case))
     for name, chunks in CHUNKS.items():
         if size > 1 << 16 and name not in ("blocks", "empty_ones"):
-            continue  # the result for a large body does not depend on these chunk sizes
+            continue  # large bodies are tested only with some chunk sizes, to save time
         reply = driver.run({"op": "webhook.stream", "args": _arguments(case) | {"chunks": chunks(size)}})
         if case["expect"]["verify"] == "ok":
             assert reply == {"ok": {"secret_index": case["expect"]["secret_index"]}}, name
@@ -159,8 +160,8 @@ def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> 
 
 
 def test_matches(driver: Driver) -> None:
-    """matches() returns how many accepted deliveries each secret has matched. If two secrets match, only the first
-    counts."""
+    """matches() returns, for each secret, how many accepted deliveries it has matched. If two secrets match a delivery,
+    only the first one is counted."""
     secrets = ["0" * 32, "1" * 32, "2" * 32, "1" * 32]
     expected = [3, 5, 0, 0]
     deliveries = []

@@ -1,7 +1,7 @@
 """Checks the sandbox against the wire fixtures: status, key set, type and nullability, sort order, page numbers.
 
-The same fixtures also check the clients (test_wire.py), so clients and sandbox cannot share a wrong reading of the
-interface.
+test_wire.py checks the clients against the same fixtures, so clients and sandbox cannot misinterpret the service
+interface in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHECKS = [
     for case in wire_cases()
     for number, check in enumerate(case.get("sandbox", []))
 ]
-# One valid request for each operation. A test sends each request with bad API keys.
+# A valid request for each operation; test_every_endpoint_checks_the_key sends each of them with bad API keys.
 ENDPOINTS: dict[str, dict[str, Any]] = {}
 for _case in wire_cases():
     if "call" in _case and "sandbox" in _case:

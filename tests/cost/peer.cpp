@@ -30,7 +30,7 @@ struct Connection {
   int descriptor = -1;
   std::string received;
 };
-std::map<int, Connection> connections;  // the key is the client's port
+std::map<int, Connection> connections;  // maps the client's port to the connection
 
 [[noreturn]] void give_up(const std::string& what) {
   std::fprintf(stderr, "cost-peer: %s\n", what.c_str());

@@ -32,7 +32,7 @@ LIMITS = {"await get": "get", "for": "list", "async for": "list", "three columns
 PAGES = 20
 TOLERANCE = 1.02
 KEPT = 0.01  # costs.json omits functions with a smaller share of an operation's instructions
-# Stops glibc from copying with `rep movsb`, because Callgrind counts each byte of it as an instruction.
+# Prevents glibc from copying with `rep movsb`, because Callgrind counts each byte that it copies as an instruction.
 TUNABLES = ":".join(f"glibc.cpu.x86_rep_{kind}_threshold={1 << 40}" for kind in ("movsb", "stosb"))
 ALLOCATORS = re.compile(r"malloc|calloc|realloc|memalign|aligned_alloc|posix_memalign|operator new.*")
 
@@ -67,7 +67,7 @@ def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
 
     instructions, allocations = Counter[str](), Counter[str]()
     function = called = ""
-    inclusive = False  # whether the next cost line belongs to a called function
+    inclusive = False  # whether the next line with a cost is that of a called function
     for line in text.splitlines():
         if line.startswith("fn="):
             function = named(line[3:])

@@ -52,7 +52,7 @@ static void test_pages(const billcore_client* client) {
   billcore_order* first = NULL;
   struct ArrowArray array;
   struct ArrowSchema schema;
-  CHECK_OK(billcore_order_list_next(list, &first, &err)); /* the columns begin with the next item */
+  CHECK_OK(billcore_order_list_next(list, &first, &err)); /* the columns contain the items after this one */
   billcore_order_free(first);
 
   CHECK_OK(billcore_order_list_next_arrow(list, &array, &schema, &err));
@@ -76,7 +76,7 @@ static void test_pages(const billcore_client* client) {
   CHECK(billcore_order_list_next_arrow(list, &none, NULL, &err) == BILLCORE_DONE && err == NULL);
   CHECK(none.release == NULL && none.length == 0);
 
-  billcore_order_list_free(list); /* arrays and the schema outlive the list */
+  billcore_order_list_free(list); /* arrays and the schema stay valid without the list */
   CHECK(holds(array.children[column(&schema, "id", "u")], 0, "c"));
   array.release(&array);
   last.release(&last);

@@ -77,7 +77,7 @@ static void test_a_waiting_call(const billcore_client* client, const char* id) {
   CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o"), options, &order, &err), BILLCORE_ERROR_INTERRUPTED,
               "interrupted");
   CHECK(requests == before);
-  billcore_cancel_free(token); /* the options stay valid, and their calls stay cancelled */
+  billcore_cancel_free(token); /* the options keep the token, so calls with these options stay cancelled */
   CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o"), options, &order, &err), BILLCORE_ERROR_INTERRUPTED,
               "interrupted");
   CHECK_OK(billcore_call_options_set_cancel(options, NULL, &err));
@@ -180,12 +180,12 @@ static void test_any_moment(const billcore_client* client) {
     billcore_call_options* options = options_with(token);
     billcore_order* order = NULL;
     trigger it;
-    start(&it, token, requests + i % 2); /* at once, or when the request has arrived */
+    start(&it, token, requests + i % 2); /* trigger the token at once, or when the request has arrived */
     const billcore_status status = billcore_order_get(client, BILLCORE_STR("o"), options, &order, NULL);
     CHECK(status == BILLCORE_OK || status == BILLCORE_ERROR_INTERRUPTED);
     CHECK((status == BILLCORE_OK) == (order != NULL));
     done += status == BILLCORE_OK;
-    requests += 1; /* the thread may still wait for a request that the call never sent */
+    requests += 1; /* ends a thread that waits for a request which the cancelled call never sent */
     CHECK(pthread_join(it.thread, NULL) == 0);
     billcore_order_free(order);
     billcore_call_options_free(options);
@@ -202,7 +202,7 @@ int main(void) {
   CHECK(!billcore_cancel_is_triggered(NULL));
   test_triggered_after(client);
   test_a_waiting_call(client, "held");
-  test_a_waiting_call(client, "busy"); /* the call waits for its next attempt */
+  test_a_waiting_call(client, "busy"); /* cancels a call that waits for its next attempt */
   test_a_write(client);
   test_a_list(client);
   test_several_calls(client);

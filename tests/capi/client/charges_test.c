@@ -16,7 +16,7 @@
 static billcore_error* err;
 
 static const char* answer(const char* request) {
-  if (strncmp(request, "POST /acct/subscription/s/order", 31) == 0) return ""; /* hangs up: unknown outcome */
+  if (strncmp(request, "POST /acct/subscription/s/order", 31) == 0) return ""; /* no answer: outcome unknown */
   if (strncmp(request, "POST ", 5) == 0) return "HTTP/1.1 402 X" HEAD "{}";
   if (strncmp(request, "GET /acct/subscription/s", 24) == 0) {
     return strstr(request, "/short/") ? ORDERS("3") : ORDERS("2");
@@ -66,7 +66,7 @@ int main(void) {
   CHECK_OK(billcore_subscription_find_charges(client, unknown, NULL, NULL, &found, &err));
   expect(found, 1, "new");
   CHECK_OK(billcore_subscription_find_charges(client, unknown, search_of(INT64_MAX), NULL, &found, &err));
-  expect(found, 1, "new"); /* a skew counts as ten years at most */
+  expect(found, 1, "new"); /* a skew over ten years counts as ten years */
   CHECK_OK(billcore_subscription_find_charges_since(client, BILLCORE_STR("s"), 0, NULL, NULL, &found, &err));
   expect(found, 2, "new");
   CHECK_OK(billcore_subscription_find_charges_since(client, BILLCORE_STR("s"), INT64_MIN, NULL, NULL, &found, &err));

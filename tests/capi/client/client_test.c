@@ -197,7 +197,7 @@ static void test_retries_and_changes(const billcore_client* client) {
   billcore_client_changes* changes = NULL;
 
   CHECK(billcore_order_get(client, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_ERROR_SERVER);
-  CHECK(billcore_error_attempts(err) == 3 && busy == 3); /* two retries are the default */
+  CHECK(billcore_error_attempts(err) == 3 && busy == 3); /* by default the client makes two retries */
   billcore_error_free(err);
 
   CHECK_OK(billcore_client_changes_new(&changes, &err));

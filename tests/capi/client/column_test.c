@@ -28,7 +28,7 @@ static void test_peek_and_skip(const billcore_client* client) {
   billcore_str raw;
   size_t count = 0;
   CHECK_OK(billcore_subscription_orders_new(client, BILLCORE_STR("s"), NULL, NULL, &list, &err));
-  for (int i = 0; i < 2; ++i) { /* peeking keeps the position */
+  for (int i = 0; i < 2; ++i) { /* peek_page() does not advance the list */
     CHECK_OK(billcore_order_list_peek_page(list, &page, &err));
     CHECK_OK(billcore_order_page_count(page, &count, &err));
     CHECK(count == 5);
@@ -54,7 +54,7 @@ int main(void) {
   enum { count = 5 };
   server* at = server_start(answer);
   billcore_client* client = client_of(at, "key", NULL, NULL);
-  billcore_page* page = first_page(client); /* the page outlives its list */
+  billcore_page* page = first_page(client); /* the page stays valid without its list */
   billcore_cell cells[count + 1];
   cells[count].kind = -1;
   CHECK_OK(billcore_page_column(page, BILLCORE_STR("id"), cells, count, &err));

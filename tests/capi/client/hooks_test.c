@@ -10,7 +10,7 @@
 #include "support/client.h"
 
 static billcore_error* err;
-static _Atomic int busy;     /* number of requests to answer with 503 first */
+static _Atomic int busy;     /* number of further requests to answer with 503 */
 static _Atomic int requests; /* number of requests that the server has seen */
 
 #define PAGE \
@@ -109,7 +109,7 @@ typedef struct {
   int begun;
   int ended;
   char text[1024];
-  billcore_client* client; /* if set, makes another call at the end of an attempt */
+  billcore_client* client; /* if not NULL, the hook makes another call with this client at the end of an attempt */
 } ends;
 
 static void get(const billcore_client* client, const billcore_call_options* call);
@@ -132,7 +132,7 @@ static void note_end(void* context, const billcore_attempt* attempt) {
 }
 
 static billcore_cancel* token;
-static _Atomic int until; /* number of requests after which the interrupt ends a call */
+static _Atomic int until; /* the interrupt ends a call when the server has seen this many requests */
 
 static bool is_asked(void* context) {
   (void)context;
@@ -198,7 +198,7 @@ static const struct {
   void (*run)(const billcore_client* client, billcore_call_options* call);
   bool interrupts;
   int attempts;
-  const char* ends; /* NULL for a list: one attempt must be interrupted */
+  const char* ends; /* expected record; NULL for a list, of which one attempt must be interrupted */
 } ways[] = {
     {refused, false, 1, "OK 402 sent \n"},
     {down, false, 1, "OK 503 sent unknown \n"},
@@ -227,7 +227,7 @@ static void test_each_attempt_ends_once(const server* at) {
   }
 }
 
-/* A hook makes another call at the end of an attempt. */
+/* A hook may make another call at the end of an attempt. */
 static void test_a_call_at_the_end(const server* at) {
   billcore_client* other = client_of(at, "key", NULL, NULL);
   ends told = {0, 0, "", other};
@@ -273,7 +273,7 @@ static void test_of_changes_and_of_a_call(const server* at) {
               BILLCORE_ERROR_INTERRUPTED, "may or may not have happened");
   billcore_call_options_free(call);
   CHECK(gone == 1);
-  get(other, NULL); /* no other call is interrupted */
+  get(other, NULL); /* a call without the interrupt succeeds */
 
   /* A list uses the interrupt of its call options until the list is freed. */
   CHECK_OK(billcore_call_options_new(&call, &err));

@@ -142,7 +142,7 @@ static void test_concurrency(const server* at) {
     requests = 0;
     list = orders_of(own);
     read_items(list, 0, 1);
-    CHECK(requests == 1); /* the list requests further pages when the second item is read */
+    CHECK(requests == 1); /* only reading the second item requests further pages */
     read_to_the_end(list, 1);
     CHECK(requests == pages);
     billcore_order_list_free(list);
@@ -243,7 +243,7 @@ static void test_states(const billcore_client* client) {
   billcore_product_list* product_list = NULL;
   billcore_buf buf;
   requests = 0;
-  billcore_buf state = state_of(list); /* the state of a list that was not read yet */
+  billcore_buf state = state_of(list); /* the state of a list from which nothing was read */
   const billcore_str whole = {state.data, state.len};
   CHECK(requests == 0);
   CHECK_OK(new_list(client, "s", whole, false, NULL, &other, &err));
@@ -257,7 +257,7 @@ static void test_states(const billcore_client* client) {
     refused(client, whole, "resume is not the state");
     state.data[i] = right;
   }
-  refused(client, (billcore_str){state.data, state.len + 1}, "resume"); /* the state including its NUL */
+  refused(client, (billcore_str){state.data, state.len + 1}, "resume"); /* a state with its NUL is invalid */
   CHECK_FAILS(new_list(client, "t", whole, false, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "another list");
   CHECK_FAILS(new_list(client, "s", whole, true, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "strict");
   CHECK_OK(billcore_subscription_query_new(&subscriptions, &err));

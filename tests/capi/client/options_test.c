@@ -17,7 +17,7 @@ static void test_names(void) {
   CHECK(out == NULL);
   for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_CHARGE_SEARCH; ++kind) {
     billcore_options* it = options_of(kind);
-    if (kind != BILLCORE_OPTIONS_OF_PRODUCT) { /* a product accepts any field */
+    if (kind != BILLCORE_OPTIONS_OF_PRODUCT) { /* for a product, any field name is accepted */
       CHECK_FAILS(billcore_options_set_text(it, BILLCORE_STR("nothing"), BILLCORE_STR("x"), &err),
                   BILLCORE_ERROR_INVALID_ARGUMENT, "no such option of this type: 'nothing'");
       CHECK_FAILS(billcore_options_set_int64(it, BILLCORE_STR("nothing"), 1, &err), BILLCORE_ERROR_INVALID_ARGUMENT,

@@ -63,7 +63,7 @@ static void test_list(const billcore_client* client) {
   CHECK_OK(billcore_order_list_stop(list, &err));
   check_verdict(list, false, "stopped");
   billcore_order_list_free(list);
-  billcore_order_free(order); /* an item outlives its list */
+  billcore_order_free(order); /* an item stays valid without its list */
 }
 
 static void test_pages(const billcore_client* client) {

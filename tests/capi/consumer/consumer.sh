@@ -22,8 +22,8 @@ cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" 
 for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
-# Builds the C programs as a project without C++. The first call of in_c uses all libraries. The second call uses only
-# the shared libraries, and CMake cannot find the development files of OpenSSL and libcurl.
+# Builds the C programs as a CMake project whose only language is C. The first call of in_c links static and shared
+# libraries. The second call links only shared libraries, with find_package() of OpenSSL and libcurl disabled.
 in_c() { # NAME LINES_TO_DROP OPTION…
   folder=$work/$1
   mkdir "$folder"

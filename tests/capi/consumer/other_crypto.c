@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   if (CALL(billcore_webhook_verify)(BILLCORE_STR("{}"), header, secret, NULL) != BILLCORE_OK) return 1;
   CALL(billcore_buf_free)(&signature);
 
-  /* A new client makes libcurl initialise TLS. */
+  /* Making a client causes libcurl to initialise OpenSSL. */
   if (CALL(billcore_options_new)(BILLCORE_OPTIONS_OF_CLIENT, (billcore_options**)&options, NULL) != BILLCORE_OK)
     return 1;
   if (CALL(billcore_options_set_text)((billcore_options*)options, BILLCORE_STR("base_url"),

@@ -39,7 +39,7 @@ def main() -> int:
     hidden: set[str] = set()
     for page in (OUTPUT / "html").glob("*_8h.html"):
         text = re.sub(r"<[^>]+>", "", page.read_text("utf-8"))
-        shown |= {  # headings of functions and types, and constants of enumerations
+        shown |= {  # the names in headings of functions and types, and the constants of enumerations
             *re.findall(r"&#9670;(?:&#160;|&nbsp;)(\w+(?:\(\))?)", text),
             *re.findall(r"\b(BILLCORE_\w+) = ", text),
         }

@@ -63,7 +63,7 @@ int main(void) {
   for (const example* one = examples; one->run != NULL; ++one) {
     if (one->run(&all) > BILLCORE_DONE) ++refused;
   }
-  CHECK(refused > count / 2); /* the other examples send no request */
+  CHECK(refused > count / 2); /* examples that send no request are not refused */
 
   billcore_buf_free(&signature);
   billcore_value_free(value);

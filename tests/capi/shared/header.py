@@ -20,7 +20,7 @@ class Function:
     parameters: tuple[Parameter, ...]
     documented: bool  # whether a comment with @since is right before the declaration
     since: str
-    inline: bool  # defined in the header, not exported by a library
+    inline: bool  # an inline function in the header, not a function that a library exports
 
 
 _DECLARATION = re.compile(

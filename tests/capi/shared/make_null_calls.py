@@ -68,7 +68,7 @@ def call(function: Function, *, outputs: bool) -> str:
             )
             arguments.append(f"&{parameter.name}")
             checks.append(f"    CHECK(memcmp(&{parameter.name}, zeros, sizeof {parameter.name}) == 0);\n")
-        elif parameter.name == "room":  # the capacity of the output parameter before it
+        elif parameter.name == "room":  # the parameter before `room` is an output array; `room` is its capacity
             arguments.append("1")
         elif parameter.type == "billcore_str":
             arguments.append('BILLCORE_STR("x")')

@@ -9,7 +9,7 @@
 
 namespace {
 
-long until_failure = -1;  // number of allocations before one fails; negative: none fails
+long until_failure = -1;  // number of allocations that succeed before one fails; negative: none fails
 bool failed = false;
 long allocations = 0;
 
@@ -45,7 +45,7 @@ void require(bool condition, const char* what, const char* why) {
 }
 
 /// Repeats `call(&err)` until no allocation fails; each time one more allocation succeeds than the time before. Each
-/// call must return BILLCORE_ERROR_OUT_OF_MEMORY or `in_the_end`.
+/// call must return BILLCORE_ERROR_OUT_OF_MEMORY, or `in_the_end` when memory suffices.
 template <typename Call>
 void starve(const char* what, billcore_status in_the_end, Call call) {
   long failures = 0;

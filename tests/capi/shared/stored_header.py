@@ -56,8 +56,8 @@ def declarations(header: str) -> dict[str, str]:
     return out
 
 
-# Only the library makes these structs, and programs read them through a pointer, so a new version may add members at
-# the end.
+# A new version may add members at the end of these structs, because only the library makes them, and programs read them
+# through a pointer.
 GROWING = {"billcore_attempt"}
 
 

@@ -107,7 +107,7 @@ int main(void) {
   read_events();
   READ_LISTS(client)
   set_options();
-  (void)refused; /* call_the_rest may be empty and not use it */
+  (void)refused; /* avoids a warning if the generated call_the_rest() does not use `refused` */
   call_the_rest();
   billcore_client_free(client);
   server_stop(at);

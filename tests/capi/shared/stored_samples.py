@@ -16,7 +16,7 @@ TABLES = {
     "event": "Event envelope",
     "pagination": "Pagination",
 }
-PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # values agree with each other
+PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # a list with one item
 
 
 def compact(value: object) -> str:
@@ -26,7 +26,8 @@ def compact(value: object) -> str:
 class Samples:
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self.rows = rows
-        # In fields.json, a view and its first field have the same `c_getter`: keep the row of the field.
+        # In fields.json, the row of a view and the row of its first field have the same `c_getter`: keep the row of the
+        # field.
         self.by_getter = {row["c_getter"]: row for row in sorted(rows, key=lambda row: row["kind"] != "view")}
 
     def sample(self, row: dict[str, Any], *, full: bool) -> Any:
@@ -69,7 +70,7 @@ class Samples:
         field."""
         row = self.by_getter.get(getter)
         if row is None:
-            for kind, table in TABLES.items():  # the accessor of a whole object
+            for kind, table in TABLES.items():  # `getter` may be the accessor of a whole object
                 inner = self.table(table, full=True).get(getter.removeprefix(f"billcore_{kind}_"))
                 if isinstance(inner, dict):
                     return compact(inner)

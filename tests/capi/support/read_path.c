@@ -11,7 +11,7 @@ typedef struct path {
 
 static bool at_end(path p) { return *p.rest == '\0'; }
 
-/* Removes the first step of the path if it is `name`; returns whether it did. */
+/* If the first step of the path is `name`, removes it and returns true. */
 static bool take(path* p, const char* name) {
   const size_t len = strlen(name);
   if (strncmp(p->rest, name, len) != 0 || (p->rest[len] != '.' && p->rest[len] != '\0')) return false;

@@ -19,7 +19,7 @@ struct server {
   int wake[2];
   char url[64];
   pthread_t thread;
-  int held[max_held]; /* connections that get no answer */
+  int held[max_held]; /* connections that stay open without an answer */
   int held_count;
 };
 

@@ -7,20 +7,20 @@
 /* State that is kept from one request to the next. */
 typedef struct driver {
   billcore_client* client;
-  bytes made_with; /* JSON of the options the client was made with */
+  bytes made_with; /* the options from which `client` was made, as JSON */
 } driver;
 
-/* State of one request. After the first failed call, no further call is made. */
+/* State of one request to the driver. After a call has failed, the driver makes no further call for the request. */
 typedef struct job {
   driver* driver;
   yyjson_val* request;
   yyjson_val* args;
   yyjson_mut_doc* reply;
   billcore_error* err;
-  const char* problem; /* what is wrong with the request itself */
+  const char* problem; /* why the request is invalid; NULL if it is valid */
   bool listing;
   size_t items_before;
-  billcore_buf state; /* state of a list, for the reply even if the list failed */
+  billcore_buf state; /* state of a list; the reply contains it even if reading the list failed */
 } job;
 
 /* Runs one operation. Returns the reply, or sets job->err or job->problem and returns NULL. */

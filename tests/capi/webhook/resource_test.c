@@ -152,7 +152,7 @@ static void test_values(void) {
   billcore_value_free(item);
 
   CHECK_OK(billcore_value_iterator_new(data, &each, &err));
-  billcore_value_free(data); /* the iterator keeps the value alive */
+  billcore_value_free(data); /* the iterator owns a reference to the value */
   CHECK_OK(billcore_value_iterator_next(each, &name, &item, &err));
   CHECK(is_text(name, "a"));
   CHECK_OK(billcore_value_count(item, &size, &err));

@@ -1,4 +1,4 @@
-// Lists that a test makes, and a reader of the Arrow streams that are exported from them.
+// Makes lists from the pages that a test defines, and reads the Arrow streams that are exported from these lists.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -108,8 +108,8 @@ class Reader {
 
   ArrowArrayStream* stream() { return &stream_; }
   void release() { stream_.release(&stream_); }
-  /// Returns the rows of the next batch, their values joined by '|'; empty at the end. Sets `status` to get_next's
-  /// result.
+  /// Returns each row of the next batch as its values joined by '|'; returns no rows at the end. Sets `status` to the
+  /// result of get_next.
   Texts next() {
     Schema schema;
     EXPECT_EQ(stream_.get_schema(&stream_, &schema), 0);

@@ -77,7 +77,7 @@ TEST(Arrow, Values) {
                        Texts{"id", "use_cart", "out_of_stock", "vat_rate", "name"}),
       (Texts{std::string("1|1|0|12500000000000000000|Caf\xC3\xA9 \0", 34),
              "null|null|null|25000000000000000000|null"}));
-  // Reads several nested columns in a different order from the document's.
+  // Exports several nested columns in an order that differs from their order in the document.
   const std::string item = R"({"images":[{"a":1}],"vat_rate":1e1,"strings":{"b":"}"},"x":[[3]]})";
   const auto row = R"({"b":"}"}|[{"a":1}]|)" + item + "|10000000000000000000";
   EXPECT_EQ(

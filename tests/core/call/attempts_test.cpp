@@ -36,7 +36,7 @@ std::string page(int items, int pages) {
 }
 bool is_first(const std::string& head) { return head.find("?page=1 ") != std::string::npos; }
 
-// Answers the request for page 1; the requests for other pages get no answer.
+// Answers the request for page 1; leaves the requests for other pages without an answer.
 std::string first_page(const std::string& head) { return is_first(head) ? page(2, 4) : "+"; }
 const std::string good = ScriptedServer::json(R"({"data":{"id":"o"}})");
 const std::string half = "+HTTP/1.1 200 X\r\nX-Request-Id: req-7\r\nContent-Length: 50\r\n\r\n{";
@@ -219,7 +219,7 @@ TEST(Attempts, HooksMayWantOnlyWritesThatWereGivenUp) {
     Scene scene(each.script);
     const auto hooks = std::make_shared<OnlyGivenUp>();
     scene.options.hooks = hooks;
-    if (each.name == between) continue;  // waits for two attempts, which OnlyGivenUp does not see
+    if (each.name == between) continue;  // this case waits for two attempts, which OnlyGivenUp cannot see
     each.run(scene);
     std::string expected;
     for (const auto& end : each.ends) {

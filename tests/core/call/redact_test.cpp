@@ -78,7 +78,7 @@ TEST(Scrub, UrlsInAnyLetterCaseAndSpelling) {
     EXPECT_EQ(scrub(std::string("{\"u\":\"").append(url).append("\", \"v\":1}"), "k3y"), R"({"u":"[redacted]", "v":1})")
         << url;
   }
-  // The quotes around a redacted URL are kept, in any spelling.
+  // The quotes around a redacted URL are kept, however the quotes are escaped.
   EXPECT_EQ(scrub(R"(\u0022https://x\u0022,\u0022a\u0022)", "k3y"), R"(\u0022[redacted]\u0022,\u0022a\u0022)");
   EXPECT_EQ(scrub("&quot;HTTP://x&quot;, 'http://y', <a>http://z</a>", "k3y"),
             "&quot;[redacted]&quot;, '[redacted]', <a>[redacted]</a>");
@@ -130,7 +130,7 @@ TEST(Scrub, KeyInHex) {
 }
 
 TEST(Scrub, KeyInBase64) {
-  // With these lengths, the end of the key falls on each position in a base64 group of four digits.
+  // These lengths are chosen so that the key ends at each possible position within a base64 group of four digits.
   const std::string whole = "live_9fA2>?~\xFFx0";
   for (const auto size : {8U, 9U, 10U, 11U, 12U}) {
     const auto key = whole.substr(0, size);
@@ -186,7 +186,7 @@ TEST(Scrub, HostileTextsCostLittle) {
         std::string("%25"), std::string("&amp;"), std::string("&#0000"), std::string("\\u005c"), std::string("\n")}) {
     std::string body;
     while (body.size() < 2'000'000) body += part;
-    const auto out = scrub(body, key, 4100);  // redacting the whole text would take minutes
+    const auto out = scrub(body, key, 4100);  // redacts only the part that is shown; the whole text would take minutes
     EXPECT_LE(out.size(), 4100U);
   }
 }
@@ -208,7 +208,7 @@ TEST(Scrub, OnePassHoweverManyHits) {
 
 TEST(OneLine, CutsAtACharacter) {
   EXPECT_EQ(one_line("a\r\nb\tc", 10), "a  b c");
-  EXPECT_EQ(one_line("a\x7F-\x1F-~", 10), "a - -~");  // DEL is replaced too
+  EXPECT_EQ(one_line("a\x7F-\x1F-~", 10), "a - -~");  // DEL (0x7F) is also replaced
   EXPECT_EQ(one_line("aå", 2), "a...");
   EXPECT_EQ(one_line("aå", 3), "aå");
 }

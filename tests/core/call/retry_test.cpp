@@ -239,7 +239,7 @@ TEST(RetryLoop, RetryAfterIsWaitedFor) {
   // The wait after the 429 applies to all calls of the client, so the retry of this call does not wait again.
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{7s}));
 
-  Loop later({limited("30"), ScriptedServer::json("{}")});  // longer than the 20 s until the deadline
+  Loop later({limited("30"), ScriptedServer::json("{}")});  // Retry-After exceeds the 20 s until the deadline
   EXPECT_EQ(later.run("GET"), error(ErrorCode::rate_limit));
   EXPECT_EQ(later.received, 1U);
   EXPECT_TRUE(later.sleeps.empty());

@@ -18,7 +18,7 @@
 
 namespace {
 
-thread_local long until_failure = -1;  // allocations of this thread before one fails; below 0: none fails
+thread_local long until_failure = -1;  // how many of this thread's allocations succeed before one fails; -1: all
 thread_local bool failed = false;
 
 void* allocate(std::size_t size) {
@@ -170,7 +170,7 @@ TEST(Allocation, APageThatWasNotTakenIsTakenWholeTheNextTime) {
         try {
           starved([&] { core.accept(page); });
         } catch (const std::bad_alloc&) {
-          continue;  // retry with the same page
+          continue;  // the next iteration requests the same page again
         }
         while (const auto item = core.take_item()) ids += item->find("id").value().text();
       }

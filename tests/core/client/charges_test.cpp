@@ -117,7 +117,8 @@ TEST(FindCharges, GoesBackToSince) {
   ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
   const auto client = client_of(server);
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
-  // Reading stops at the page that has an order older than the charge. A list of several pages is read twice.
+  // find_charges() reads no page after the one that has an order older than the charge. It reads a list of several
+  // pages twice.
   EXPECT_EQ(pages.targets().size(), 4U);
   // The service may truncate its times to whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
@@ -159,9 +160,9 @@ TEST(FindCharges, RefusesOtherErrors) {
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
 }
 
-// A service whose list changes while it is read: each request is answered from the next text in `lists`. In each text
-// of `lists`, a digit is an order, latest first, with two orders on a page. The digit is both the order's id and the
-// seconds of its time.
+// A service whose list changes while it is read: each request is answered from the next text in `lists`. Each digit of
+// such a text is an order; the latest order is the first digit, and a page has two orders. The digit is both the
+// order's id and the seconds of its time.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})
@@ -325,7 +326,7 @@ TEST(FindCharges, NeverLosesAnOrderSilently) {
     const bool has_total = below(3) != 0;
     const std::size_t size = 2 + below(3);
     const auto restless = static_cast<unsigned>(2 + below(4));
-    std::vector<int> list;  // latest first: a smaller number is a newer order
+    std::vector<int> list;  // orders, latest first; a smaller number is a newer order
     for (int i = 0; i < static_cast<int>(2 + below(10)); ++i) list.push_back(i);
     std::set<int> always(list.begin(), list.end());
     std::vector<int> gone;

@@ -105,8 +105,8 @@ TEST(Fork, AChildIsToldNothingOfItsParents) {
   EXPECT_EQ(scene.told->ends, std::vector<std::string>{given_up});
 }
 
-// A child that is forked within a hook or an interrupt does not send the parent's request, and its hooks do not report
-// the end of that request.
+// If a process forks within a hook or an interrupt callback, the child does not send the parent's request, and hooks in
+// the child do not report the end of that request.
 TEST(Fork, WithinACall) {
   for (const bool in_hook : {true, false}) {
     SCOPED_TRACE(in_hook);

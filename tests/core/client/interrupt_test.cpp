@@ -31,7 +31,7 @@ bool has_arrived(int port) {
   return false;
 }
 
-// Returns the error of a write that the interrupt callback ends. The answer arrives while the callback runs.
+// Makes a write that the interrupt callback ends, and returns its error. The answer arrives while the callback runs.
 Error interrupted_with(const std::string& answer) {
   std::atomic<bool> asked{false};
   const ScriptedServer server([&](const std::string& /*head*/) {

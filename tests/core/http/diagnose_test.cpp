@@ -29,7 +29,7 @@ struct Row {
   Evidence evidence;
   const Lines& head;
   Failure failure;
-  std::string_view reason = {};  // a substring of the reported reason
+  std::string_view reason = {};  // text that the reported reason must contain
 };
 
 Evidence ended(CURLcode code, std::string_view words = {}) {

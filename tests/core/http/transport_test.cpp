@@ -141,14 +141,14 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
     };
     EXPECT_EQ(send("GET").status, 200);
     server.join();
-    listener.reset();  // further connections are refused
+    listener.reset();  // from now on, connections are refused
     if (reset) {
       const linger at_once{1, 0};
       setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
     close(connection);
     auto outcome = send("POST");
-    if (outcome.dead_before_send) outcome = send("POST");  // after a close without reset, libcurl itself reconnects
+    if (outcome.dead_before_send) outcome = send("POST");  // after a close without RST, libcurl itself connects again
     EXPECT_FALSE(outcome.sent) << reset;
     EXPECT_EQ(outcome.failure, Failure::connect) << outcome.reason;
   }
@@ -207,7 +207,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   auto* operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                                  [&called](Transfer&&) { called = true; });
   SendTime sent_at;
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // false: drive() has not run, so nothing was sent
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // nothing was sent, because drive() has not run
   operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                            [&called](Transfer&&) { called = true; });
   const auto begun = SteadyClock::now();
@@ -216,7 +216,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
   EXPECT_GT(sent_at.utc, Instant());
   EXPECT_FALSE(called);
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // the operation has already ended
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // false, because the operation has already ended
 }
 
 // If the deadline passes before libcurl sends a request (for example, because the process was suspended), libcurl

@@ -55,7 +55,7 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
     std::string before;
     std::string behind;
     int deepest = depth;
-    const auto branch = [&](int at) -> std::string {  // at: the number of containers around the new one
+    const auto branch = [&](int at) -> std::string {  // at: the nesting depth at which the text is inserted
       switch (random() % 6) {
         case 0:
           deepest = std::max(deepest, at + 3);
@@ -126,7 +126,7 @@ TEST(Json, NamesOfAnyLengthAreFoundAndToldApart) {
   EXPECT_EQ(value.find("x")->integer(), 0);
   for (std::size_t length = 0; length <= 40; ++length) {
     for (std::size_t place = 0; place <= length; ++place) {
-      if (length == 1 && place == 1) continue;  // a later member has the same name, and find() returns the last
+      if (length == 1 && place == 1) continue;  // another member has this name, and find() returns the last one
       const auto found = value.find(named(length, place));
       ASSERT_TRUE(found) << length;
       EXPECT_EQ(found->at(0).integer(), static_cast<std::int64_t>(length));

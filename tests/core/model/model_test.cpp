@@ -91,7 +91,7 @@ TEST(Resource, CopyPinsOnlyItsOwnText) {
     (void)copy->price();
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.message(), "data[0].price is a string, not an integer");  // the message still has the original path
+    EXPECT_EQ(error.message(), "data[0].price is a string, not an integer");  // the copy keeps its path in the event
   }
 }
 

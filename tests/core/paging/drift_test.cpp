@@ -28,7 +28,7 @@ void take(Drift& drift, const Ids& ids) {
   }
 }
 
-// Stored states contain these hashes, so the hash function must not change.
+// States that users have stored contain these hashes, so the hash function must not change.
 TEST(RecentIds, TextsHashByEightBytesAtATime) {
   const std::string text = "ord_0123456789 \xC3\xA5\xFF\x80 abcdefghijklmnopqrstuvwxyz";
   for (std::size_t size = 0; size <= text.size(); ++size) {
@@ -48,7 +48,7 @@ TEST(RecentIds, TextsHashByEightBytesAtATime) {
 TEST(RecentIds, AgreeWithAModelThatForgetsNothing) {
   struct Known {
     std::uint64_t page = 0;
-    std::uint64_t reading = 0;  // 0: known from before a resume
+    std::uint64_t reading = 0;  // 0: the id was known before a resume
   };
   std::mt19937 random(20261125);
   std::array<int, 4> counts{};

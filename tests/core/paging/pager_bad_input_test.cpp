@@ -130,7 +130,7 @@ TEST_P(PagerErrors, AServerThatRepeatsPage1ForEver) {
   EXPECT_EQ(error.detail().method, "GET");
   EXPECT_EQ(error.detail().http_status, 200);
   EXPECT_EQ(seen, up_to(3));
-  pager.stop();  // ends the prefetches: they would block the server, which serves one connection at a time
+  pager.stop();  // stop the prefetches: they would block the server, which serves one connection at a time
   // The server returns the requested page number, but the same records on every page.
   auto same = client.products().list();
   error = error_of([&] { read_on(same); });

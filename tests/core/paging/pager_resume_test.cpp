@@ -64,8 +64,8 @@ struct Reading {
 
 constexpr int size = 60;
 constexpr int per_page = 2;
-// Number of ids in a state that has dropped older ids. In place of one more id, the state has a 0, which shows that
-// ids were dropped.
+// Number of ids in a state from which older ids were dropped. The state has room for one more id; a 0 in its place
+// marks that ids were dropped.
 constexpr int remembered = 18 * per_page - 1;
 
 bool has_all(const Reading& reading) {
@@ -91,7 +91,8 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
         EXPECT_EQ(reason, "may_repeat") << taken << ' ' << grown;
       }
       const bool forgot = taken > remembered + 1;
-      // The resumed pager reads one page again; `again` records of this page were yielded before the resume.
+      // The resumed pager reads the last page again; `again` is the number of its records that were yielded before the
+      // resume.
       const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
       // The pager remembers enough ids for this growth, so the verdict reports only that the total has changed.
@@ -106,7 +107,7 @@ TEST(PagerResume, AgainAndAgain) {
   Growing list(size, per_page);
   Reading reading;
   auto pager = list.pager();
-  // Each growth is smaller than the number of remembered ids; all growths together are larger.
+  // Each time the list grows by less than the number of remembered ids, but in total by more.
   for (int i = 0; i < 8; ++i) {
     reading.take(pager, 9);
     list.grow(9);
@@ -285,7 +286,7 @@ std::string of_version(char version, const std::string& state) {
   std::string bytes;
   EXPECT_TRUE(state.starts_with("p3.") && detail::decode_base64(state.substr(3), bytes));
   const std::string begin{'p', version, '.'};
-  bytes.erase(bytes.size() - 8);  // removes the state's hash
+  bytes.erase(bytes.size() - 8);  // removes the hash at the end of the state
   constexpr std::size_t count = 48;
   constexpr std::size_t shift_of_list = 56;
   bytes.erase(shift_of_list, 8);

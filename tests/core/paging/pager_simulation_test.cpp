@@ -33,8 +33,8 @@ struct Plan {
   int concurrency = 1;
   bool strict = false;
   double stops = 0;          // probability that a new pager resumes after an item
-  TotalText unreadable{};    // makes the text of a `total` that the pager cannot read
-  double without_total = 0;  // probability that a page has an unreadable `total`
+  TotalText unreadable{};    // returns the JSON text of a `total` that the pager cannot read
+  double without_total = 0;  // probability that the `total` of a page is the text of `unreadable`
   int per_page = 5;
   int most_records = 60;  // largest number of records at the beginning
   int grown = 0;          // largest number of records inserted in a pause between two pagers
@@ -99,7 +99,8 @@ class World {
   int reads_ = 0;
 };
 
-/// Prefetches pages in any order, like the real source, which has several requests in flight.
+/// Prefetches pages in random order, because with several requests in flight the real page source gets them in any
+/// order.
 class WorldSource final : public detail::PageSource {
  public:
   explicit WorldSource(World& world) : world_(world) {}
@@ -127,7 +128,7 @@ class WorldSource final : public detail::PageSource {
 };
 
 struct Outcome {
-  std::string_view reason = {};  // empty: complete
+  std::string_view reason = {};  // reason of the verdict; empty if the list is complete
   std::size_t missed = 0;        // records that were in the list all the time but were never yielded
   std::size_t twice = 0;
 };
@@ -273,7 +274,7 @@ TEST(PagerSimulation, BothWithASecondReading) {
 TEST(PagerSimulation, BothWithOneReading) {
   for (const double chance : {0.02, 0.2, 0.4}) {
     const auto sum = many({0, chance, chance, 1, false}, runs);
-    EXPECT_LT(sum.falsely, runs / 20) << chance;  // an observed bound; the library does not promise it
+    EXPECT_LT(sum.falsely, runs / 20) << chance;  // this bound was observed; the library does not promise it
     std::printf("both %.2f: %d complete, %d of them falsely, %d with something missed\n", chance, sum.complete,
                 sum.falsely, sum.missed);
   }

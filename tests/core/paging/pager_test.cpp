@@ -129,7 +129,7 @@ TEST(Pager, AnIdSeenBeforeIsNotYieldedAgain) {
 }
 
 TEST(Pager, TheListShrankWhileItWasRead) {
-  // "1" was deleted, and "3" has moved to the previous page.
+  // Between two requests the service deletes "1", which moves "3" from page 2 to page 1.
   Script list{{{{"1", "2"}, 1, 3, 6}, {{}, 2, 1, 2}, {{"2", "3"}, 1, 1, 2}}};
   auto pager = list.pager();
   EXPECT_EQ(ids(pager), (Texts{"1", "2", "3"}));
@@ -157,7 +157,7 @@ ErrorCode code_of(Pager<Item> pager) {
 }
 
 TEST(Pager, RefusesWhatWouldSkipOrLoop) {
-  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // page 2 instead of page 1
+  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // the answer is page 2, not page 1
   // Page 2 is empty, but claims that more pages follow.
   EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);
   Script repeated{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}}};
@@ -211,7 +211,7 @@ TEST(Pager, ARefusedPageLeavesNothingBehind) {
   EXPECT_EQ(pager.next()->id(), Id(1));
   EXPECT_THROW((void)pager.next(), Error);
   EXPECT_FALSE(pager.buffered());
-  EXPECT_THROW((void)pager.next_page(), Error);  // must throw again, not return an empty page
+  EXPECT_THROW((void)pager.next_page(), Error);  // the error must be thrown again; no empty page may be returned
   const auto page = pager.next_page();
   EXPECT_EQ(page->current_page(), 3);
   EXPECT_EQ(page->items().size(), 1U);
@@ -230,7 +230,8 @@ TEST(Pager, ARefusedPageTakesNothingFromTheState) {
 }
 
 TEST(Pager, TheStateBetweenTwoReadingsOfABorder) {
-  // "1" was deleted, so "3" has moved to page 1. The pager must read page 1 again; this request fails.
+  // Between two requests the service deletes "1", which moves "3" to page 1. The pager must read page 1 again, and this
+  // request fails.
   Script list{{{{"1", "2"}, 1, 2, 4}, {{"4"}, 2, 2, 3}}};
   auto pager = list.pager();
   EXPECT_EQ(pager.next()->id(), Id(1));

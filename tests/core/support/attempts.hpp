@@ -98,7 +98,7 @@ class ToldAttempts final : public Hooks {
   }
 };
 
-/// A script that never answers.
+/// A script for AttemptServer that never answers.
 inline std::string silent(const std::string& /*head*/) { return "+"; }
 inline const std::string given_up = "POST 1 INTERRUPTED sent unknown path=/subscription/s/order";
 

@@ -24,7 +24,7 @@ struct Made {
   std::vector<std::string> ids;  // JSON texts
   std::int64_t current;
   std::int64_t pages;
-  std::int64_t total = -1;               // negative: the page has no total
+  std::int64_t total = -1;               // total of the list; negative: the page states none
   std::vector<std::string> others = {};  // JSON texts of further items, which follow the items with `ids`
 };
 

@@ -42,10 +42,10 @@ ClientOptions client_options(const Value& from) {
   return options;
 }
 
-// How far a list was read before an error.
+// How far the driver had read a list when an error occurred.
 struct Progress {
   std::size_t items_before = 0;
-  std::string state;  // empty when there was no list to read
+  std::string state;  // state of the list; empty if the operation read no list
 };
 
 std::string error_reply(const Error& error, const std::optional<Progress>& progress) {

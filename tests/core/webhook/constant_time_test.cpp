@@ -73,8 +73,8 @@ Digest right_digest(const std::string& secret) {
   return digest;
 }
 
-/// Tests HmacKeys with one to four secrets of `length` bytes. The claimed digest is that of each secret in turn, then
-/// one that matches no secret.
+/// Tests HmacKeys with one to four secrets of `length` bytes. The claimed digest is in turn the right digest for each
+/// secret, then a digest that matches no secret.
 void match_each(std::size_t length) {
   for (std::size_t count = 1; count <= 4; ++count) {
     for (std::size_t right = 0; right <= count; ++right) {

@@ -37,7 +37,7 @@ std::array<Pattern, 64> patterns;
 std::size_t pattern_count = 0;
 
 std::size_t found_count = 0;
-std::array<const char*, 16> found_names;  // names of the first patterns found
+std::array<const char*, 16> found_names;  // names of the patterns that were found first
 
 void look_through(const void* memory, std::size_t size) {
   const std::string_view block(static_cast<const char*>(memory), size);
@@ -66,7 +66,7 @@ void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_
   void* memory = std::aligned_alloc(alignment, whole);
   if (memory == nullptr) return nullptr;
   void* block = static_cast<char*>(memory) + room;
-  std::memset(memory, 0, whole);  // clear what an earlier block left here
+  std::memset(memory, 0, whole);  // clear the bytes that an earlier block left in this memory
   const std::lock_guard lock(guard);
   auto* header = new (static_cast<Header*>(block) - 1) Header{nullptr, newest, size, memory};
   if (newest != nullptr) newest->before = header;
@@ -301,7 +301,7 @@ TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
               plant(block);
               ::operator delete(block);
             }),
-            2U);  // the beginning and the end of the secret
+            2U);  // finds the beginning and the end of the secret
   EXPECT_EQ(count_of([&] {
               void* block = ::operator new(100, std::align_val_t(64));
               plant(block);
@@ -313,7 +313,7 @@ TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
               plant(block);
               OPENSSL_free(OPENSSL_realloc(block, 1000));
             }),
-            4U);  // two in the old block, two in the new one
+            4U);  // finds two patterns in the old block and two in the new one
   EXPECT_EQ(count_of([&] {
               void* block = OPENSSL_malloc(100);
               plant(block);
@@ -327,7 +327,7 @@ TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
             2U);
   EXPECT_EQ(count_of([] { look_through_held_blocks(); }), 0U);
   const Verifier held(secrets[0]);
-  EXPECT_EQ(count_of([] { look_through_held_blocks(); }), 2U);  // the verifier's inner and outer HMAC state
+  EXPECT_EQ(count_of([] { look_through_held_blocks(); }), 2U);  // finds the verifier's inner and outer HMAC state
 }
 
 }  // namespace
