@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PHRASES = [line for line in (HERE / "words.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
-BETWEEN = r"\s+(?:(?:///?|#|\*|--)\s+)?"  # white space, which may include a line break and the next line's comment mark
+BETWEEN = r"\s+(?:(?:///?|#|\*|--)\s+)?"  # white space, perhaps a line break and the next line's comment mark
 
 
 def _expression(phrase: str) -> str:

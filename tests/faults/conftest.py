@@ -20,7 +20,7 @@ from .scene import WRITES, World, languages
 HERE = Path(__file__).resolve().parent
 _worlds: list[World] = []
 _models: list[ModelTotals] = []
-_told: list[str] = []  # report lines of the worker processes
+_told: list[str] = []  # lines for the final report, from the worker processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -136,7 +136,7 @@ class Http2Connection(Connection):
             if body:
                 lines.append(f"Content-Length: {len(body)}")
             request = "\r\n".join([*lines, "", ""]).encode() + body
-            with contextlib.suppress(h2.exceptions.StreamClosedError):  # the client has cancelled the stream
+            with contextlib.suppress(h2.exceptions.StreamClosedError):  # raised if the client has cancelled the stream
                 step(Stream(self, event.stream_id, seen, request))
 
 
@@ -155,8 +155,8 @@ def refused(stream: Stream) -> None:
 
 
 def broken(code: Codes, place: str) -> Http2Step:
-    """Resets the stream after `place`: "request", "effect" (the write is done but not answered), "headers" or
-    "body"."""
+    """Resets the stream. place: when, namely after the "request", after the "effect" (the write is done but not
+    answered), after the "headers" or within the "body"."""
 
     def step(stream: Stream) -> None:
         if place != "request":
@@ -188,7 +188,7 @@ def no_error(sent: int | None, *, end: bool = False, apart: bool = False) -> Htt
 
 
 def broken_off(sent: int | None) -> Http2Step:
-    """Breaks the protocol after `sent` bytes (None: all) of a body without Content-Length."""
+    """Sends `sent` bytes (None: all) of a body without Content-Length, then violates the protocol."""
 
     def step(stream: Stream) -> None:
         answer = stream.forward()

@@ -32,7 +32,7 @@ def serve_each(listener: socket.socket, serve: Callable[[socket.socket], None]) 
 class RawAnswer:
     """The sandbox's answer as received."""
 
-    head: bytes  # including the empty line at its end
+    head: bytes  # status line and headers, with the empty line at the end
     body: bytes
 
     @property

@@ -34,7 +34,8 @@ WRITES = (
 # The service interface does not specify the body of these operations' answers, so the client accepts any body.
 ANY_BODY = ("products.delete", "webhook_endpoints.create")
 
-# How to find the effect of a call in the ledger: the kind of the effect, and the field that identifies the call.
+# Maps an operation to the kind of its effect in the ledger, and to a function that returns the field of the effect by
+# which the call is found.
 _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "subscriptions.charge": ("charge", lambda effect: effect["amount"]),
     "subscriptions.cancel": ("cancel", lambda effect: effect["subscription_id"]),
@@ -98,7 +99,7 @@ class Outcome:
             return 1
         if self.unknown:
             return None
-        # If a complete 2xx answer cannot be decoded, the write was done, and only the returned resource is lost.
+        # If a complete 2xx answer cannot be decoded, the write was done; only the returned resource is missing.
         status = self.error.get("http_status") or 0
         return 1 if self.error["class"] == "DecodeError" and 200 <= status < 300 else 0
 
@@ -139,7 +140,7 @@ class World:
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
         self.totals = Totals()
-        self.scenes = 0  # number of open scenes
+        self.scenes = 0  # number of Scene objects that are in use
         self._drivers: dict[str, Driver] = {}
         self._numbers = itertools.count(1000)
         self._lock = threading.Lock()

@@ -87,7 +87,7 @@ class Flood:
                 asked += more
             threading.Thread(target=self._drain, args=(client,), daemon=True).start()
             client.sendall(self._head + self._frame)
-            self.sent = len(self._frame)  # set now: some libcurl releases close before the first large piece is sent
+            self.sent = len(self._frame)  # count now: some libcurl releases soon close the connection
             while True:
                 client.sendall(self._data)
                 self.sent += len(self._data)
@@ -153,12 +153,12 @@ def test_a_call_ends_and_a_loop_goes_on(
 
 @pytest.mark.parametrize(
     ("http2", "protocol"),
-    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: only the wheel uses HTTP/2
+    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # default: HTTP/2 only in the wheel
 )
 def test_the_option_decides(
     offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str
 ) -> None:
-    with Flood(offering, "settings") as server:  # every release of libcurl ends this flood by itself
+    with Flood(offering, "settings") as server:  # every libcurl release ends this flood itself
         given: dict[str, Any] = {"ca_bundle": str(certificates.bundle), "max_retries": 0, "timeout": TIMEOUT}
         with (
             billcore.Client(base_url=server.url, api_key="key", http2=http2, **given) as client,

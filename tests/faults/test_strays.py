@@ -263,7 +263,7 @@ def test_a_call_that_waits_for_a_connection(
             assert charged.wait(GENEROUS)
             return exchange.send(found.raw)
         assert full.wait(GENEROUS)
-        exchange.stopped.wait(0.1)  # gives the client time to queue the waiting call
+        exchange.stopped.wait(0.1)  # gives the client time to queue its 101st call
         in_two(found.head, found.body + STRAYS[name])(exchange)
 
     async def main(scene: Scene) -> None:
@@ -307,7 +307,7 @@ class TlsProxy:
                 client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
                 while ready := select.select([client, service], [], [])[0]:
                     if service in ready:
-                        time.sleep(0.01)  # lets both records arrive
+                        time.sleep(0.01)  # waits for both records of the answer
                     for one, other in ((client, service), (service, client)):
                         if one in ready or (one is client and client.pending()):
                             data = one.recv(65536)
@@ -320,7 +320,8 @@ class TlsProxy:
 @pytest.mark.parametrize("inner", ["tls12", "tls13"])
 @pytest.mark.parametrize("name", ["order", "402"])
 def test_within_the_tls_of_a_proxy(world: World, certificates: Certificates, name: str, inner: str, outer: str) -> None:
-    """billcore cannot see stray bytes in the TLS inside a proxy's TLS, so it sends one request per connection."""
+    """With TLS to the service inside TLS to a proxy, billcore cannot detect stray bytes, so it uses each connection for
+    one request only."""
     with (
         scene_of(world, certificates, inner) as scene,
         TlsProxy(getattr(certificates, outer), scene.proxy.port) as proxy,

@@ -15,7 +15,7 @@ import billcore
 
 TIMEOUT = 60.0
 CASES = 81
-ACCEPTED = 45  # cases that a client accepts if it tries every path
+ACCEPTED = 45  # number of cases that a client accepts if it tries every path
 
 # The valid chains that OpenSSL refuses. OpenSSL follows the first issuer certificate that has the right name and has
 # not expired. If the resulting chain is invalid, OpenSSL does not try another issuer. BetterTLS skips all of these
@@ -26,7 +26,7 @@ KNOWN = {
     **dict.fromkeys([61, 62, *range(64, 69)], "authorities meet at a bridge, which several have certified"),
 }
 
-Outcomes = list[tuple[dict[str, Any], billcore.TlsError | None]]  # (case, error of the call)
+Outcomes = list[tuple[dict[str, Any], billcore.TlsError | None]]  # (case, error of the call, or None)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     root = tmp_path_factory.mktemp("bettertls") / "root.pem"
     command: list[str | Path] = [os.environ["BILLCORE_BETTERTLS"], root]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None  # leaving the block closes the program's stdin, which ends the program
+        assert server.stdout is not None  # when the block ends, it closes the program's stdin, which ends the program
         cases: list[dict[str, Any]] = json.loads(server.stdout.readline())
         return [(case, _call(case["port"], root)) for case in cases]
 

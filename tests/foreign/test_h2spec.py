@@ -16,7 +16,7 @@ import pytest
 import billcore
 from faults.certificates import Certificates
 
-TIMEOUT = 60.0  # seconds; the server ends each connection earlier
+TIMEOUT = 60.0  # seconds; the server ends each connection before this time-out
 CASES = 57
 
 # Cases with a complete answer, which is not JSON. All other cases break the protocol before the answer is complete,
@@ -35,7 +35,8 @@ COMPLETE = {
     "6.10/5": "then CONTINUATION after the last header",
 }
 
-# Cases in which h2spec expects a frame that billcore does not send, and why billcore need not send it.
+# Maps each case in which h2spec expects a frame that billcore does not send to the reason why billcore need not send
+# this frame.
 KNOWN = {
     **dict.fromkeys(COMPLETE, "the client has its answer and may close"),
     "5.4.1/2": "newer releases of libcurl close without GOAWAY",
@@ -48,7 +49,7 @@ KNOWN = {
 @dataclass(frozen=True)
 class Outcome:
     id: str
-    result: object  # the result of the call, or its error
+    result: object  # the return value of the call, or the exception that it raised
     connections: int
     requests: int
     verdict: str

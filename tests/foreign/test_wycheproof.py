@@ -12,7 +12,7 @@ import pytest
 
 from billcore import webhooks
 
-WHOLE = 256  # bits of a tag; Wycheproof also has tags of 128 bits, which billcore never accepts
+WHOLE = 256  # bits of a complete tag; billcore accepts no shorter tag, such as those of 128 bits
 SECRET = 32  # bytes: the only key length that verify() accepts
 # Number of cases in the pinned release, for each tag size and result.
 COUNTS = {(WHOLE, "valid"): 33, (WHOLE, "invalid"): 54, (128, "valid"): 33, (128, "invalid"): 54}

@@ -100,7 +100,7 @@ class Caller {
     (std::make_index_sequence<sizeof...(P)>());
   }
 
-  /// Frees one handle. Later steps check that handles made from the freed handle still work.
+  /// Frees one handle. Later steps use handles that were made from the freed handle, which must still work.
   void free_one() {
     const auto which = plan_.below(std::tuple_size_v<Pools>);
     [&]<std::size_t... i>(std::index_sequence<i...>) {

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "capi" / "shared"))
 
 from fuzz.make_abi_steps import steps_of  # noqa: E402
 
-LAST = None  # stands for the text of the last buffer, such as a signature
+LAST = None  # means: pass the text of the last buffer that a call returned, such as a signature
 NOTHING, NEWEST = b"\xff", b"\0"  # the bytes that select NULL and the newest handle
 SECRET = b"0123456789abcdef0123456789abcdef"
 BODY = (

@@ -32,8 +32,8 @@ class Source final : public detail::PageSource {
   Document page_;
 };
 
-/// Makes a page of items. Most members are columns of the export, and most values have the kind that their column
-/// needs. If the first byte of the input is odd, the page is the rest of the input, verbatim.
+/// Makes a page of items. Most members of the items have the name of an exported column, and most values have the type
+/// of their column. If the first byte of the input is odd, the page is the rest of the input, verbatim.
 class Maker {
  public:
   Maker(Bytes& plan, const Texts& names) : plan_(plan), names_(names) {}
@@ -85,7 +85,7 @@ class Maker {
     static const std::array<std::string_view, 28> values{"null",
                                                          "[]",
                                                          R"({"a" : [1, 2.50, "}"]})",
-                                                         "-0.0e0",  // kind_of() returns only higher indexes
+                                                         "-0.0e0",  // kind_of() returns only indexes after this one
                                                          "0",
                                                          "7",
                                                          "-9223372036854775808",
@@ -140,7 +140,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   if ((whole + fraction).find_first_not_of('0') == std::string::npos) return "0";
   const bool down = exponent.starts_with('-');
   exponent.erase(0, exponent.find_first_not_of("+-0"));
-  if (exponent.size() > 4) return std::nullopt;  // no input has enough digits to offset such an exponent
+  if (exponent.size() > 4) return std::nullopt;  // no input has enough digits to make up for such an exponent
   for (auto left = (down ? -1 : 1) * std::atoi(exponent.c_str()) + 18; left != 0; left += left > 0 ? -1 : 1) {
     auto& from = left > 0 ? fraction : whole;
     const char moved = from.empty() ? '0' : left > 0 ? from.front() : from.back();
@@ -281,7 +281,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::string_view said = stream.get_last_error(&stream);
       require(is_one_line(said), "an error is one line");
       require(problem.empty() ? !can_be_read(schema, items) : said == problem, "a page fails as its values do");
-      if (problem.empty()) break;  // the next read would fail again
+      if (problem.empty()) break;  // the next read would fail with the same error
       continue;
     }
     require(problem.empty() && (array.release != nullptr) == more, "a stream ends with its list");

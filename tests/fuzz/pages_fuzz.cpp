@@ -1,8 +1,8 @@
 // Reads lists that change while they are read, and compares the pager's items and verdict with what the list really
 // contained.
 //
-// Before each page is read, a byte of the input selects what happens: nothing, records are added at the head or deleted
-// anywhere, or the service states something false about the page. See List::change().
+// Before each page is read, a byte of the input selects what happens: nothing; records are added at the head of the
+// list; records are deleted anywhere; or the service sends a false count or page number. See List::change().
 #include <algorithm>
 #include <map>
 #include <set>
@@ -59,7 +59,7 @@ class List {
   [[nodiscard]] bool grew() const { return grew_; }
   [[nodiscard]] bool shrank() const { return shrank_; }
   [[nodiscard]] bool lied() const { return lied_; }
-  /// Whether the total of any page was unreadable.
+  /// Whether at least one page had an unreadable total.
   [[nodiscard]] bool lacked() const { return lacked_; }
   [[nodiscard]] std::size_t reads() const { return reads_; }
 

@@ -1,8 +1,8 @@
 // Plants a secret in any text, in each form that redact.hpp promises to find. The output of scrub() must not contain
 // the secret.
 //
-// An input has the kind and the form of the secret, then the text before the secret, NUL, and the text after the
-// secret.
+// The first bytes of an input select the kind and the form of the secret. Then follow the text before the secret, NUL,
+// and the text after the secret.
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -80,8 +80,8 @@ std::string base64(std::string_view bytes, bool url, std::size_t line) {
 struct Planted {
   std::string text;
   std::string secret;   // the part of `text` that must not be shown
-  bool digits = false;  // the secret is in hex or base64
-  bool member = false;  // the secret is in a JSON member
+  bool digits = false;  // `text` is in hex or base64
+  bool member = false;  // `text` is a JSON member
 };
 
 Planted plant(Bytes& bytes, std::string_view api_key) {
@@ -137,10 +137,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto limit = bytes.flag() ? std::string_view::npos : bytes.number(2);
   const auto before = bytes.text();
   const auto behind = bytes.rest();
-  // Without the gap, an escape at the end of the preceding text could include the first digits of the secret.
+  // The gap ends an escape at the end of the preceding text, which could otherwise include the first digits of the
+  // secret.
   const char* const gap = planted.digits && levels > 0 ? " " : "";
   const auto text = std::string(before) + gap + planted.text + std::string(behind);
-  // Nothing can be checked if the surrounding text contains the secret by chance.
+  // Skips an input whose surrounding text contains the secret by chance: the output may then show the secret.
   if (before.find(planted.secret) != std::string_view::npos || behind.find(planted.secret) != std::string_view::npos)
     return 0;
 

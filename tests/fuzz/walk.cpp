@@ -107,8 +107,8 @@ void read_beyond_end(const Value& array) {
   }
 }
 
-// Walks a document. Errors and copies are slow, so only one value in eight is read in ways that create errors or
-// copies. The size of the text selects the first of these values.
+// Walks a document. Creating errors and copies is slow, so only every eighth value is read in ways that create them.
+// The size of the text selects which value is the first.
 class Walk {
  public:
   explicit Walk(std::size_t first_turn) : turn_(first_turn) {}

@@ -24,8 +24,8 @@ type service struct {
 	*httptest.Server
 	mutex    sync.Mutex
 	requests []string
-	held     chan struct{} // closed to let the held requests end
-	broken   atomic.Int64  // held requests whose client disconnected
+	held     chan struct{} // is closed to end the held requests
+	broken   atomic.Int64  // number of held requests whose client disconnected
 }
 
 func (s *service) sent() []string {

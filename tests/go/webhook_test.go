@@ -67,7 +67,7 @@ func TestEvent(t *testing.T) {
 	for _, record := range []json.Unmarshaler{&order, &delivery, event} {
 		code(t, json.Unmarshal(raw, record), webhook.ErrInvalidArgument)
 	}
-	var kept struct{ Order webhook.Order } // JSON null is accepted
+	var kept struct{ Order webhook.Order } // JSON null must unmarshal without an error
 	if err = json.Unmarshal([]byte(`{"Order":null}`), &kept); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestHandler(t *testing.T) {
 	}
 	answer.Body.Close()
 	_, err = keep.ID()
-	code(t, err, webhook.ErrInvalidArgument) // the event is closed at the end of its request
+	code(t, err, webhook.ErrInvalidArgument) // the middleware closes the event at the end of its request
 }
 
 func TestFreshnessAndClocks(t *testing.T) {
@@ -301,7 +301,7 @@ func FuzzUnwrap(f *testing.F) {
 		}
 		event, err := v.Unwrap(body, right)
 		if err != nil {
-			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // ErrSignature: body too large
+			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // ErrSignature: large body
 				t.Fatal(err)
 			}
 			return

@@ -172,7 +172,7 @@ def test_a_file_of_a_binding_includes_only_its_room_and_those_below(folder: str)
 def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:
     c_headers = {"stdbool.h", "stddef.h", "stdint.h"}
     for path in sorted((ROOT / "core/include").rglob("*.hpp")):
-        if path.name == "internal.hpp":  # only for the bindings, not installed
+        if path.name == "internal.hpp":  # this header is only for the bindings, and is not installed
             continue
         foreign = {name for name in includes(path) if "/" in name and not name.startswith("billcore/")}
         assert not foreign and not any(name.endswith(".h") for name in includes(path)), (path, foreign)

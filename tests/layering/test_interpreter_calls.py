@@ -38,7 +38,7 @@ HARMLESS = set(
         """,
     )
 )
-# Functions that the modules call only during their import.
+# Functions that the modules call only while they are imported.
 STARTING = {
     "PyDict_SetItemString",
     "PyModuleDef_Init",

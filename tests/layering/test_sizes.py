@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MOST = 400  # lines
+MOST = 400  # maximum number of lines of a source file
 CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh", "*.go", "*.rs")  # no *.pyi stubs: they repeat other text
 APART = ("tests/bench/",)  # not counted: self-contained programs that are compared with each other
 

@@ -77,7 +77,7 @@ def gateway_event(
     event["body"] = base64.b64encode(body).decode() if encoded else body.decode()
     if encoded is not None:
         event["isBase64Encoded"] = encoded
-    if not body:  # how each gateway represents an empty body
+    if not body:  # each gateway represents an empty body differently
         if shape == "rest-v1":
             event["body"] = None
         elif not shape.startswith("alb"):

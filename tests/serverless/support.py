@@ -136,7 +136,7 @@ class ServerProcess:
 
     def __enter__(self) -> Self:
         try:
-            post(self.port, b"", path="/nothing")  # waits for the start, so that later time-outs do not include it
+            post(self.port, b"", path="/nothing")  # returns when the server has started
         except BaseException as error:
             error.add_note(self.output())
             self.close()

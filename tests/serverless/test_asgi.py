@@ -1,4 +1,5 @@
-"""from_asgi() reads the body itself, no more than necessary, and raises an error if the body was already read."""
+"""from_asgi() reads the body itself, reads no more than necessary, and raises an error if other code has already read
+the body."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 @dataclass(frozen=True)
 class Answer:
     status: int
-    headers: dict[str, str]  # names in lower case
+    headers: dict[str, str]  # header names are in lower case
     body: bytes
 
     @classmethod

@@ -13,7 +13,7 @@ extern "C" {
 #define TORTURE_FRAMES 48
 
 enum torture_kind {
-  TORTURE_MEMORY = 1, /* allocations, which fail for lack of memory */
+  TORTURE_MEMORY = 1, /* an allocation fails for lack of memory */
   TORTURE_CALLS = 2,  /* system calls that may fail, each with the error most harmful to a client */
   TORTURE_AGAIN = 4   /* system calls that may be interrupted or not ready: EINTR or EAGAIN, nothing is lost */
 };
@@ -21,8 +21,8 @@ enum torture_kind {
 /* A run may be in shared memory, so that the information about the failing call survives a crash. */
 typedef struct torture_run {
   int kind;
-  long fail_at;     /* number of the call to fail, from 1; 0: only count */
-  int keep_failing; /* every later call fails as well, until torture_end() */
+  long fail_at;     /* number of the call that must fail, from 1; 0: only count calls */
+  int keep_failing; /* true: every later call until torture_end() fails as well */
   char only[32];    /* count only calls made below a library whose name contains this; empty: all */
   long count;       /* number of calls so far */
   long failed;      /* number of calls that were made to fail */

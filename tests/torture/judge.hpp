@@ -16,8 +16,8 @@ enum class End : int { none, completed, no_memory, error, other };
 /// The result of one repetition, in memory that the process under torture shares with its parent.
 struct Outcome {
   End end;
-  int code;      // code of the error that run() threw
-  int cause;     // cause of the error, if the outcome is unknown
+  int code;      // error code of the exception that run() threw
+  int cause;     // error code of the cause, if the outcome is unknown
   bool unknown;  // whether the error says that the write may have happened
   bool after;    // whether after() succeeded
   std::array<char, 300> text;
@@ -30,7 +30,7 @@ constexpr int repetitions = 2;
 struct Report {
   torture_run run;
   std::array<Outcome, repetitions> outcomes;
-  int finished;  // number of finished repetitions
+  int finished;  // number of repetitions that ended
   long leaked;   // number of leaked blocks
   std::array<char, 300> wrong;
   int depth;  // number of `frames`; set only if a signal ends the run

@@ -217,7 +217,7 @@ def main() -> int:
     bad = 0
     for name in words.scenarios or SCENARIOS:
         how, call = SCENARIOS[name]
-        if how(call, torture.options, contextlib.nullcontext) is not None:  # also allocates permanent memory
+        if how(call, torture.options, contextlib.nullcontext) is not None:  # also allocates the memory that stays
             raise SystemExit(f"{name} does not work")
         for kind in words.kind or KINDS:
             number = words.point or 1

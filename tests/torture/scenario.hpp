@@ -46,7 +46,7 @@ struct Entry {
   std::string_view name;
   std::function<std::unique_ptr<Scenario>(const Place&)> make;
   bool writes = false;  // run() sends the charge of Place::amount, after() that of amount_after
-  bool network = true;  // whether the scenario makes system calls
+  bool network = true;  // the scenario makes system calls
   bool first_use =
       false;  // first use of the library in this process; leaks are not judged, as permanent memory looks like a leak
 };

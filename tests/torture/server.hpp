@@ -18,7 +18,7 @@ constexpr int amounts = 16;
 struct Ledger {
   std::atomic<int> open{0};                             // open connections
   std::atomic<int> requests{0};                         // requests received completely
-  std::array<std::atomic<int>, amounts> charges_whole;  // number of complete charges, by amount
+  std::array<std::atomic<int>, amounts> charges_whole;  // number of charges received completely, by amount
 };
 
 /// Each list has this many pages, and each page this many orders.

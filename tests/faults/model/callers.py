@@ -14,7 +14,7 @@ from typing import Any
 
 import billcore
 
-LONGEST = 120.0  # seconds; a caller that takes longer in a round counts as hanging
+LONGEST = 120.0  # seconds; a caller whose calls of a round take longer counts as hanging
 NONE = object()
 
 
@@ -72,8 +72,8 @@ def _charge(call: Call) -> dict[str, Any]:
     return {"product_id": 102, "amount": call.number, **more}
 
 
-# Maps the kind of a call to a function that makes it. With a Client the function returns the call's result, with an
-# AsyncClient an awaitable; for a list it returns the pager.
+# Maps the kind of a call to a function that makes the call. With a Client the function returns the result of the call,
+# with an AsyncClient an awaitable; for a list, the function returns a pager.
 CALLS: dict[str, Callable[[Any, Call], Any]] = {
     "order": lambda client, call: client.orders.get(str(call.number)),
     "subscription": lambda client, call: client.subscriptions.get(str(call.number)),
@@ -112,7 +112,7 @@ class Threads:
                 try:
                     self._one(client, call)
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # frees pagers whose requests are in flight
+                    call.error = error.with_traceback(None)  # its frames refer to pagers with requests in flight
 
     @staticmethod
     def _one(client: Any, call: Call) -> None:
@@ -166,7 +166,7 @@ class Tasks:
                 try:
                     await task
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # frees pagers whose requests are in flight
+                    call.error = error.with_traceback(None)  # its frames refer to pagers with requests in flight
 
     @staticmethod
     async def _one(client: Any, call: Call) -> None:

@@ -30,7 +30,7 @@ class Act:
     name: str
     step: Step
     spoils: bool = False
-    early: bool = False  # acts before the request has been read completely
+    early: bool = False  # run the step before the request has been read completely
     delay: float = 0.0
 
 
@@ -126,7 +126,7 @@ class Drawn(Connection):
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
         self.last: Asked | None = None
-        self.hopeless = False  # this connection will never answer again
+        self.hopeless = False  # the peer will answer no further request on this connection
         self._idle = False
         self._errands: list[tuple[Callable[[], None], threading.Event]] = []
         self._waker, self._woken = socket.socketpair()
@@ -177,8 +177,8 @@ class Drawn(Connection):
 
     @contextlib.contextmanager
     def guarded(self, *ends: type[Exception]) -> Iterator[None]:
-        """Wraps all work of a connection's thread. ends: further exceptions that mean that the connection has
-        ended."""
+        """Handles the exceptions of a connection's thread. ends: additional exceptions that mean that the connection
+        has ended."""
         try:
             yield
         except Exception as error:
@@ -230,7 +230,7 @@ class Http1Peer(Drawn):
             waiting = select.poll()
             waiting.register(self.socket, select.POLLIN)
             if waiting.poll(0):
-                return  # a late request of an abandoned call, or the client's close
+                return  # bytes have arrived: a late request of an abandoned call, or the client's close
             self.proxy.tell(f"connection {self.number}: between calls {name}")
             with contextlib.suppress(OSError):
                 if data:

@@ -30,7 +30,7 @@ class Asked:
 
     method: str
     mark: int
-    what: str  # order, subscription, …, charge, list
+    what: str  # the operation: order, subscription, …, charge, list
     page: int = 0
 
     @property

@@ -69,7 +69,7 @@ class Http2Peer(Drawn, Http2Connection):
         self._stalled = False  # the peer has stopped sending on this connection
         self._processed = False  # the client has processed everything sent before the stall
         self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
-        self._suspect = False  # one of the ignored streams was cancelled
+        self._suspect = False  # the client cancelled a stream that was opened since the stall
         self._abandoned = ""
         sock.settimeout(GENEROUS)
 
@@ -114,8 +114,8 @@ class Http2Peer(Drawn, Http2Connection):
         heapq.heappush(self._due, (time.monotonic() + delay, next(self._count), then))
 
     def stall(self) -> None:
-        """Stops sending, after a last ping. The client's answer to this ping shows that the client has processed
-        everything sent before it.
+        """Sends a last ping, then stops sending. When the client answers this ping, it has processed everything that
+        was sent before.
         """
         self.wire.ping(_LAST)
         self.flush()
@@ -127,8 +127,8 @@ class Http2Peer(Drawn, Http2Connection):
         self.hopeless = self.hopeless or count == 0
 
     def send_half_a_frame(self) -> None:
-        """Sends only the header of a ping frame. The client then takes the next bytes on the connection for the
-        ping's payload."""
+        """Sends only the header of a ping frame, so that the client reads the next bytes on the connection as the
+        payload of the ping."""
         self.send_raw(frame(6, 0, 0, bytes(8))[:9])
         self.hopeless = True
 
@@ -162,8 +162,8 @@ class Http2Peer(Drawn, Http2Connection):
             self._processed = self._processed or event.ping_data == _LAST
         elif isinstance(event, h2.events.StreamReset):
             if event.stream_id in self._ignored and not self._suspect:
-                # The first cancelled stream proves nothing: libcurl may have received data of other streams before
-                # the stall, and deliver the data only after it has opened this stream.
+                # Ignore the first cancelled stream: libcurl may have received data of other streams before the stall,
+                # and may deliver these data only after it has opened the first stream.
                 self._suspect = True
                 self._ignored.clear()
             elif event.stream_id in self._ignored:
@@ -188,7 +188,7 @@ class Http2Peer(Drawn, Http2Connection):
 
         def run() -> None:
             if self.proxy.calm and not calm:
-                return  # the act is from an earlier round, whose callers have given up
+                return  # the act was delayed, and the callers of its round have given up
             try:
                 act.step(stream)
             except _GIVEN_UP:  # the stream was cancelled: send the answer anyway

@@ -22,7 +22,7 @@ type testCase struct {
 	ID       uint     `json:"id"`
 	Port     int      `json:"port"`
 	Accepted bool     `json:"accepted"` // whether a client that tries every path accepts the chain
-	Needs    []string `json:"needs"`    // what a client must support to pass
+	Needs    []string `json:"needs"`    // features that a client needs to pass the case
 	Comment  string   `json:"comment"`  // BetterTLS' own comment
 }
 

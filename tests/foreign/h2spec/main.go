@@ -30,7 +30,7 @@ const (
 type testCase struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	Ports []int  `json:"ports"` // the first port is for reads, the second for writes
+	Ports []int  `json:"ports"` // the test sends a read to the first port, a write to the second
 }
 
 type seen struct {

@@ -118,7 +118,7 @@ void Caller::run() {
     }
   }
   finish_loop();
-  peer_.move();  // the peer receives the last bytes that the client has sent
+  peer_.move();  // lets the peer receive the last bytes of the client
   for (const auto& each : calls_) judge(each.call, peer_, nonce_, each.pages);
   judge_connections(peer_);
 }
@@ -218,7 +218,7 @@ void Caller::finish_loop() {
   }
 }
 
-// Records a page of a list. The limit is several time-outs: the pager may read pages again if the list changes, and
+// Records a page of a list. A page may take several time-outs: if the list changes, the pager may read pages again, and
 // each read has its own time-out.
 void Caller::take(Made& made, const detail::PageData& page, std::int64_t begin) {
   require(clock_micros() - begin <= 4 * (made.call.timeout + 100'000), "a page of a list ends by its deadline");

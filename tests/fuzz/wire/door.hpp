@@ -9,7 +9,7 @@ namespace billcore::fuzz {
 
 struct Accepted {
   int descriptor = -1;
-  int port = 0;  // port of the client
+  int port = 0;  // port number of the client's end
 };
 
 /// The port on loopback that the peers listen on.

@@ -28,7 +28,7 @@ constexpr std::uint8_t ack = 1;
 constexpr std::uint8_t end_headers = 4;
 constexpr std::uint8_t padded = 8;
 constexpr std::uint8_t with_priority = 0x20;
-constexpr std::uint8_t first_unknown = 13;  // the first unassigned frame type; lower numbers include extensions
+constexpr std::uint8_t first_unknown = 13;  // the first frame type that no RFC assigns
 constexpr std::size_t preface = 24;
 constexpr std::size_t frame_head = 9;
 constexpr std::size_t most_payload = 16384;
@@ -177,7 +177,7 @@ void H2Peer::begin_answer(std::size_t index, const Step& step, std::size_t at_st
   const auto size = size_of(index, at_step + 1, step.end) - connection.skip;
   session.ends_stream = !interim;
   session.is_answer = session.named.has_value();
-  if (!session.named) mark_odd(index, true);  // there is no request to answer
+  if (!session.named) mark_odd(index, true);  // an answer without a request
   const std::uint32_t id = session.named ? streams_[*session.named].id : 1;
   if (size > most_payload || (interim && size > 0) || !are_digits(status)) mark_odd(index, false);
   if (session.named && streams_[*session.named].answered) mark_odd(index, false);

@@ -50,7 +50,7 @@ class H2Peer final : public Peer {
     bool answered = false;
     bool settled = false;
     Sent sent = {};
-    std::string staged = {};  // recorded bytes; moved to `sent` once all pending bytes are sent
+    std::string staged = {};  // bytes to append to `sent.bytes` when all pending bytes are sent
   };
   struct Session {
     std::unique_ptr<Tls> tls = {};
@@ -59,8 +59,8 @@ class H2Peer final : public Peer {
     bool odd = false;
     bool any_status = false;
     std::size_t frame_end = 0;                        // index of the first step after the frame being sent
-    std::optional<std::size_t> named = std::nullopt;  // the stream of the frame being sent
-    bool is_answer = false;                           // the frame belongs to an answer, also recorded as HTTP/1
+    std::optional<std::size_t> named = std::nullopt;  // index of the stream to which the frame being sent belongs
+    bool is_answer = false;                           // the frame belongs to an answer, so it is recorded as HTTP/1
     bool ends_stream = false;
   };
   struct Frame {
@@ -89,7 +89,7 @@ class H2Peer final : public Peer {
   void begin_answer(std::size_t index, const Step& step, std::size_t at);
   void begin_frame(std::size_t index, const Step& step, std::size_t at);
   void put_frame(std::size_t index, const Frame& frame, std::size_t size);
-  /// Marks the calls in flight on the connection: from now on their expected results are unknown.
+  /// Records that the expected results of the calls in flight on the connection are unknown from now on.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);

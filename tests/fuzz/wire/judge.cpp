@@ -39,8 +39,8 @@ std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
-// Whether all bytes that were sent before `request` belonged to plain answers to earlier requests. Otherwise it is
-// unknown where the answer to `request` starts.
+// Whether all bytes that the peer sent before `request` arrived belong to plain answers to earlier requests. Otherwise
+// it is unknown where the answer to `request` begins.
 bool is_aligned(const Witness& peer, const Received& request) {
   if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;
@@ -88,8 +88,8 @@ bool is_whole(std::string_view token, const std::string& nonce) {
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
 }
 
-// Requires that every complete token in the text names this call, or no call. If `page` > 0, the token must also name
-// this page of the call's list.
+// Requires that no complete token in the text names another call. If `page` > 0, a token of this call must also name
+// this page of the list.
 void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
   for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
     const auto token = text.substr(at, nonce.size() + 6);

@@ -14,7 +14,7 @@ namespace billcore::fuzz {
 /// A call and its result.
 struct Call {
   int number = 0;
-  char kind = 'g';  // the character for the call in script.hpp
+  char kind = 'g';  // the character of the operation in script.hpp
   bool write = false;
   bool told_to_end = false;  // the option `interrupt` or cancel() told the call to end
   int max_retries = 0;
@@ -23,9 +23,9 @@ struct Call {
   std::int64_t begin = 0;    // clock time of the start
   std::int64_t end = 0;
   std::uint64_t waits = 0;
-  std::optional<Error> error;  // nullopt: success
-  int status = 0;              // status of a success
-  std::string result;          // everything that a success returned to the caller
+  std::optional<Error> error;  // nullopt: the call succeeded
+  int status = 0;              // HTTP status, if the call succeeded
+  std::string result;          // all data that a successful call returned
 };
 
 /// A page of a list, as the client returned it.

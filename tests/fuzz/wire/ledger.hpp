@@ -18,16 +18,16 @@ struct Received {
   std::string head;
   std::string body;
   bool whole = false;
-  int call = 0;                 // number of the call that sent it; 0: unknown
+  int call = 0;                 // number of the call that sent this request; 0: unknown
   int page = 0;                 // number of the requested page; 0: not a list
-  std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
+  std::size_t sent_before = 0;  // bytes that the peer had sent when the request's last byte arrived
 };
 
 /// The bytes that the peer sent over one connection, and when. Each HTTP/2 stream counts as one connection, and the
 /// answer on it is recorded as the equivalent HTTP/1 bytes.
 struct Sent {
   std::string bytes;
-  std::vector<std::pair<std::size_t, std::int64_t>> times;  // number of bytes sent so far, and the time
+  std::vector<std::pair<std::size_t, std::int64_t>> times;  // after each send, number of all bytes sent, and the time
   bool ended = false;                                       // the peer can send nothing more
   bool odd = false;                                         // the expected results of the calls are unknown
   bool any_status = false;                                  // `bytes` may contain any status

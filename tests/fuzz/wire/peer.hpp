@@ -28,10 +28,10 @@ class Peer : public Witness {
     int port = 0;
     const Script* script = nullptr;
     std::size_t step = 0;
-    std::size_t skip = 0;    // number of characters to skip in the next texts
+    std::size_t skip = 0;    // number of characters to skip at the beginning of the next text steps
     std::int64_t until = 0;  // when the current pause ends
     std::size_t awaited = 0;
-    std::size_t whole = 0;  // number of complete requests
+    std::size_t whole = 0;  // number of requests that have arrived completely
     bool agreed = true;     // false: the TLS handshake is incomplete
     bool ready = true;      // false: the script waits for the client's SETTINGS
     std::string input;      // bytes received but not yet parsed

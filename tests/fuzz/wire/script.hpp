@@ -43,7 +43,7 @@ struct Step {
   Kind kind;
   std::string text = {};
   std::int64_t number = 0;
-  std::size_t end = 0;  // for a body or chunk: the index of the first step after it
+  std::size_t end = 0;  // for a body or chunk: the index of the step after its end
 };
 
 using Script = std::vector<Step>;

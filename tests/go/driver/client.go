@@ -42,7 +42,7 @@ func connect(given json.RawMessage) (*billcore.Client, error) {
 	options = append(options, billcore.WithConcurrency(concurrency))
 	headers := json.NewDecoder(strings.NewReader(string(from["headers"])))
 	if token, err := headers.Token(); err == nil && token == json.Delim('{') {
-		for headers.More() { // a map would lose the order of the headers
+		for headers.More() { // read token by token: a map would lose the order of the headers
 			var value string
 			name, _ := headers.Token()
 			if err := headers.Decode(&value); err != nil {

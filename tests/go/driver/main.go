@@ -188,5 +188,5 @@ func main() {
 		}
 	}
 	kept.forget()
-	runtime.GC() // runs the finalizers: a double free would crash the process
+	runtime.GC() // runs the finalizers, which would crash the process on a double free
 }

@@ -169,7 +169,7 @@ pub fn read<T: Item + Raw>(request: &Request, mut list: List<T>) -> Outcome {
                 break;
             }
         }
-        // If the limit ended the loop, stop the list explicitly.
+        // The loop may have ended at the requested number of items: stop the list.
         if read.is_ok() && limit.is_some_and(|limit| limit <= items.len()) { list.stop() } else { read }
     };
     read.and_then(|()| standing(&list, &items)).map_err(|error| Failure::Listing {

@@ -255,7 +255,7 @@ fn a_list_ends_with_its_runtime() {
         Poll::Pending => panic!("nothing is awaited"),
     };
     for _ in 0..9 {
-        next().unwrap().unwrap(); // an item of the page already received
+        next().unwrap().unwrap(); // an item of a page that the client has already received
     }
     for _ in 0..3 {
         error(next().unwrap(), ErrorCode::Interrupted);

@@ -167,7 +167,7 @@ fn dropping_a_list_ends_what_is_in_flight() {
     let mut list = orders(&service);
     for item in list.by_ref().take(10) {
         item.unwrap();
-        thread::sleep(Duration::from_millis(5)); // time for the list to prefetch pages
+        thread::sleep(Duration::from_millis(5)); // gives the list time to prefetch pages
     }
     assert!(service.sent().len() > 1, "pages are fetched ahead");
     drop(list);

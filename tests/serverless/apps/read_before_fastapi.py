@@ -36,7 +36,7 @@ async def twice(request: Request) -> Response:
 @app.post("/body")
 async def body(request: Request) -> Response:
     await request.body()
-    return await answer(request, 0.05)  # the body was read: nothing arrives, and from_asgi times out
+    return await answer(request, 0.05)  # no body is left to read, so from_asgi() times out
 
 
 @app.post("/parameter")
