@@ -2,8 +2,8 @@
 """Finds tests that limit a duration to less than LEAST seconds, and so fail on a busy machine: clocks.py FILE…
 
 A test should wait for a condition, count events, or use a simulated clock. A test that needs the real clock uses LATE
-of tests/support/waiting.py, or tens of seconds, as its limit. A test may assert that a duration is at least some
-time, because that holds on any machine.
+of tests/support/waiting.py, or tens of seconds, as its limit. A test may assert a lower limit of a duration, because a
+busy machine only makes durations longer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PATTERNS = {
 
 
 def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
-    """Whether the expression reads a clock, or uses a name of a variable that holds a duration."""
+    """Whether the expression reads a clock, or contains the name of a duration."""
     for part in ast.walk(node):
         match part:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="time"), attr=name)) if name in CLOCKS:

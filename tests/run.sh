@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs the tests of billcore on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything, as CI runs it
-#   tests/run.sh quick        six areas in a fast form: no sanitizers, no clang-tidy, each test once; for use while editing
+#   tests/run.sh quick        six areas without sanitizers and clang-tidy, each test once; for use while editing
 #   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME: -k for pytest, a wildcard pattern for
 #                             GoogleTest; other test programs run whole
 # Several areas run at the same time; each test runner then prints one line, and the end of its output if it fails. If
 # only one area runs, it prints its whole output. build/logs always has the whole output.
 # BILLCORE_TORTURE=all runs every point of the area torture; BILLCORE_LIBCURL=all runs every fault in the area libcurl.
-# BILLCORE_PROOF=all: the areas journal and inbox also run their whole proofs, of minutes.
+# BILLCORE_PROOF=all: the areas journal and inbox also run their complete proofs, which take minutes.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: the area faults runs the model of HTTP connections with random seeds for N seconds.
 set -euo pipefail

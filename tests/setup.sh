@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The scripts of tests and examples/quickstart.sh source this file. It installs what a fresh Debian 12 machine lacks,
-# and sets the cache folders. Third-party files that were fetched or built are kept outside the clone, keyed by hash, so
-# that a second run finds them.
+# The scripts of tests and examples/quickstart.sh source this file. This file defines functions that install missing
+# packages on a fresh Debian 12 machine, and sets the cache folders. Fetched and built third-party files are kept
+# outside the clone, in folders named after a hash, so that later runs find them.
 
 export HOME="${HOME:-/root}"
 bc_cache="${XDG_CACHE_HOME:-$HOME/.cache}/billcore"

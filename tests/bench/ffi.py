@@ -49,7 +49,7 @@ LANGUAGES = {
 }
 THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of the area `pages` that this area measures again
-# Maps the contenders of pages_contenders.BORDER, which the list table also has, to keys of LANGUAGES.
+# Maps the contenders of pages_contenders.BORDER that the list table contains to keys of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
 

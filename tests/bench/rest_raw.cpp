@@ -99,7 +99,7 @@ class Multi : public Row {
   Reader reader_;
 };
 
-// Uses one handle and one connection per thread, to show what threads cost without billcore.
+// Uses one libcurl handle and one connection per thread, to show the cost of threads without billcore.
 class Threads : public Row {
  public:
   Threads(const Server& server, int count, Reader reader) : team_(count, &run_one, this) {

@@ -131,7 +131,7 @@ def test_a_service_that_does_not_ask(driver: Driver, folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["password", "junk", None])
 def test_a_file_that_changed(driver: Driver, server: Server, folder: Path, tmp_path: Path, name: str | None) -> None:
-    """The client reads the file for each connection and never asks for a password."""
+    """For each connection the client reads the certificate file anew, and it never prompts for a password."""
     own = tmp_path / "client.own"
     own.write_bytes((folder / "whole.own").read_bytes())
     client = _client(server, client_certificate=str(own))

@@ -38,7 +38,7 @@ def run(driver: Driver, body: bytes, signature: Any, secrets: list[Any]) -> str:
 
 
 def check_text(text: str, body: bytes, signature: bytes, secrets: list[bytes]) -> None:
-    """Checks the conditions that hold for every text of explain()."""
+    """Checks the conditions that every text of explain() must meet."""
     first, *rest = text.split("\n")
     assert any(pattern.match(first) for pattern in VERDICTS.values()), first
     assert rest and all(line.startswith("- ") for line in rest[:-1]), text

@@ -42,7 +42,7 @@ def test_the_usual_constructor_refuses_these_keys(case: dict[str, Any], driver: 
 
 
 def test_all_at_once(driver: Driver) -> None:
-    """One verifier has all keys; the `secret_index` of a result tells which key matched."""
+    """One verifier has all keys; the `secret_index` of a result is the index of the key that matched."""
     keys = [_arguments(case)["secrets"][0] for case in CASES]
     for index, case in enumerate(CASES):
         reply = driver.run({"op": "webhook.verify", "args": _arguments(case) | {"secrets": keys}})

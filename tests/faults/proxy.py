@@ -40,7 +40,8 @@ class RawAnswer:
         return self.head + self.body
 
     def with_headers(self, **headers: str | int | None) -> bytes:
-        """Returns the head with these headers set, or removed if the value is None. In a name, _ stands for -."""
+        """Returns the head with these headers set, or removed if the value is None. An underscore in a name stands for
+        a hyphen in the header."""
         given = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         lines = self.head.split(b"\r\n")[:-2]
         kept = [line for line in lines if line.split(b":")[0].decode().lower() not in given]

@@ -240,8 +240,8 @@ def close_at_once(sock: socket.socket) -> None:
 
 
 def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket], None]:
-    """Answers the client's first TLS message with these bytes, then closes. hold: waits for the client to close
-    instead.
+    """Answers the client's first TLS message with these bytes, then closes. hold: waits until the client closes the
+    connection.
     """
 
     def act(sock: socket.socket) -> None:

@@ -24,8 +24,8 @@ def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
     return Row(name, step, effect=effect, **more)
 
 
-# Only nghttp2 knows whether a stream ended normally or was reset with NO_ERROR, and only the wheel asks nghttp2.
-# Other builds of billcore accept an answer whose stream was reset if its JSON is complete.
+# Only nghttp2 can distinguish the normal end of a stream from a reset with NO_ERROR, and only the build in the wheel
+# queries nghttp2. Other builds of billcore accept an answer whose stream was reset if its JSON is complete.
 SEES_ENDS = not release()
 
 ROWS = [

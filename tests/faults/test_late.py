@@ -19,7 +19,7 @@ from .scene import Scene, World
 
 pytestmark = pytest.mark.one_language
 TIMEOUT = 2.0
-# If the program makes two requests, it suspends itself in the on_request hook of the second.
+# If the program makes two requests, it suspends itself in the on_request hook of the second request.
 PROGRAM = """
 import asyncio, json, os, signal, sys
 import billcore
@@ -65,7 +65,7 @@ def stop_when_connected(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         ("orders.get", True),
         ("orders.get", False),
-        ("subscriptions.list", False),  # the time-out of a page begins when the caller waits for the page
+        ("subscriptions.list", False),  # a page has its own deadline, which begins when the caller waits for it
         ("subscriptions.charge", True),
         ("subscriptions.charge", False),
     ],

@@ -97,7 +97,7 @@ Planted plant(Bytes& bytes, std::string_view api_key) {
     out.text = hex(in_any_case(api_key, letters), bytes.flag());
     out.secret = out.text;
   } else if (kind == 2) {
-    // The key stands between other characters, which may share base64 digits with the key.
+    // Other characters surround the key, because a base64 digit may encode bits of the key and of such a character.
     const std::string before(bytes.below(4), 'x');
     const std::string behind(bytes.below(4), 'y');
     const bool url = bytes.flag();

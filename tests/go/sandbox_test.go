@@ -111,7 +111,7 @@ func TestALateChargeIsFound(t *testing.T) {
 	shop.check(t, account, 1, 1500)
 }
 
-// judged is a test that records its failures instead of failing.
+// judged is a testing.TB whose Errorf only records the failure.
 type judged struct {
 	testing.TB
 	failures []string

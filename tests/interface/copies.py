@@ -1,4 +1,4 @@
-"""Copies the source tree, so that a test can change the data of the interface."""
+"""Copies the source tree, so that a test can change the data in core/interface."""
 
 from __future__ import annotations
 

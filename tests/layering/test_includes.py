@@ -188,7 +188,7 @@ def test_core_knows_neither_face_and_the_faces_not_each_other() -> None:
     assert names(c_face, ("capi",)) and names(python_face, ("python",))
 
 
-# An Event can be made only from verified bytes. The first snippet must compile; each other snippet must fail to
+# Only the verification of bytes can make an Event. The first snippet must compile; each other snippet must fail to
 # compile, with the error given here.
 SNIPPETS = {
     "verified": ("auto e = billcore::webhooks::unwrap(body, std::nullopt, secret); (void)e;", None),

@@ -44,8 +44,8 @@ def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @dataclass
 class Gateway:
-    """Passes each gateway's event to the handler in turn; answers with the handler's status if all its statuses are
-    equal."""
+    """Passes the event of each gateway to the handler in turn. If the handler returns the same status for all events,
+    answers with this status."""
 
     handler: Any
     port: int = 0

@@ -1,4 +1,4 @@
-"""If other code has already read the body, every server detects it, and the error says what to do."""
+"""If other code has already read the body, billcore raises an error that says what to do, on every server."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ def find(program: str) -> str:
 
 
 class Postgres:
-    """A server; the user postgres needs no password. If the test runs as root, the server runs as the user nobody,
-    because PostgreSQL refuses to run as root.
+    """A PostgreSQL server on which the user postgres needs no password. If the test runs as root, the server runs as
+    the user nobody, because PostgreSQL refuses to run as root.
 
-    Without a certificate, the server listens on a Unix socket alone. Its folder is not in that of pytest, which takes
-    the rights of all other users away whenever another pytest starts.
+    Without a certificate, the server listens only on a Unix socket. The server's folder is not in the temporary folder
+    of pytest, because each start of pytest removes the access rights of other users from that folder.
     """
 
     def __init__(self, tls: tuple[Path, Path] | None = None) -> None:
@@ -73,12 +73,12 @@ class Postgres:
         return subprocess.run([find("pg_isready"), "-h", self.host, "-p", str(self.port), "-q"]).returncode == 0
 
     def kill(self) -> None:
-        """End the server as a crash does; start() continues."""
+        """Ends the server like a crash; start() starts it again with its data."""
         os.kill(self._server.pid, signal.SIGQUIT)
         self._server.wait(60)
 
     def close(self) -> None:
-        self._server.send_signal(signal.SIGINT)  # ends the connections that are open
+        self._server.send_signal(signal.SIGINT)  # SIGINT also ends the open connections
         self._server.wait(60)
         self._log.close()
         self._temporary.cleanup()

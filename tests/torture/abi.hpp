@@ -1,5 +1,5 @@
-// Calls functions of the C ABI while allocations fail, checks their outputs, frees the results, and turns a failed call
-// into an exception that judge.cpp knows.
+// Calls functions of the C ABI while allocations fail, checks their outputs, frees the results, and turns the error of
+// a failed call into a C++ exception, which judge.cpp judges.
 #pragma once
 
 #include <billcore.h>
@@ -73,8 +73,8 @@ class Owned {
 
 inline billcore_str text(std::string_view given) { return {given.data(), given.size()}; }
 
-/// Throws the error of a failed call as an exception that judge.cpp knows. First calls torture_end(), because throwing
-/// an exception allocates memory.
+/// Throws the error of a failed call as a billcore::Error, which judge.cpp judges. First calls torture_end(), because
+/// throwing an exception allocates memory.
 [[noreturn]] inline void raise(billcore_status status, billcore_error* err) {
   torture_end();
   const std::unique_ptr<billcore_error, decltype(&billcore_error_free)> owned(err, &billcore_error_free);

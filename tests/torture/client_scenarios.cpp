@@ -49,7 +49,8 @@ class ClientScenario : public Scenario {
   Place place_;
 };
 
-// Makes a client while calls fail. Afterwards that client, or a new one if making it failed, makes a call.
+// Makes a client while allocations or system calls fail. Afterwards this client makes an API call; if making the client
+// failed, a new client does.
 class Construction : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -68,7 +69,7 @@ class Get : public ClientScenario {
   void after(bool) override { get(client()); }
 };
 
-// Makes a call that reuses the connection of an earlier call.
+// Makes an API call that reuses the connection of an earlier API call.
 class KeptGet : public Get {
  public:
   using Get::Get;
@@ -138,7 +139,7 @@ class List : public ClientScenario {
     }
   }
   void after(bool completed) override {
-    // Each prefetched page may report its failure once.
+    // Each page that failed to be prefetched may report this failure once.
     for (int left = pages; !completed; --left) {
       try {
         run();

@@ -128,7 +128,7 @@ bool is_of_others(const Entry& entry, const Point& point, const Report& report, 
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
   // OpenSSL initialises itself only once. If that fails, parts stay missing, such as the lock of its context, and
-  // OpenSSL uses them anyway. A process that ran out of memory during this initialisation cannot use OpenSSL.
+  // OpenSSL uses them anyway. So a process that ran out of memory during this initialisation can no longer use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the torture of the optimised build: every allocation and system call of each scenario fails in turn (see
 # README.md).
-#   tests/torture/run.sh BUILD            every point, but of the first-* scenarios only every 61st
+#   tests/torture/run.sh BUILD            every point of most scenarios, every 61st point of the scenarios first-*
 #   tests/torture/run.sh BUILD --all      every point
 # The script prints each command. `BUILD/tests/torture/torture --point N SCENARIO` runs a point that the script skips.
 set -euo pipefail

@@ -10,8 +10,8 @@
 
 namespace torture {
 
-/// What one repetition of a scenario uses: the server's URL, and the amounts by which the server tells its charges
-/// apart.
+/// The inputs of one repetition of a scenario: the server's URL, and an amount for each charge, by which the server
+/// identifies the charge.
 struct Place {
   std::string base_url;
   int amount;        // amount of the charge that run() makes

@@ -1,4 +1,4 @@
-"""Of the system's libraries the wheel uses only libc, and it does not read the system's OpenSSL settings."""
+"""The wheel uses no library of the system except libc, and it does not read the system's OpenSSL settings."""
 
 from __future__ import annotations
 

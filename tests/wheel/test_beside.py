@@ -101,7 +101,8 @@ def test_all_work(certificates: Certificates, database: str, order: tuple[str, .
 
 
 def test_the_program_is_what_it_says(certificates: Certificates) -> None:
-    """The process loads at least two copies of OpenSSL; otherwise test_all_work proves nothing."""
+    """The process must load at least two copies of OpenSSL, because test_all_work would otherwise not test a conflict
+    between copies."""
     code = """
 import psycopg, pycurl, ssl
 assert "binary" in psycopg.pq.__impl__

@@ -1,4 +1,4 @@
-"""Tests what the wheel's build refuses; each error says in one sentence what to do."""
+"""Tests that the build of the wheel refuses wrong inputs, each with an error that says in one sentence what to do."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ from billcore import webhooks
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "python/wheel/sources.toml").read_text("utf-8"))
-# Maps names in build_info() to names in sources.toml. The compiler's library has no entry in build_info().
+# Maps names in build_info() to names in sources.toml. The run-time library of the compiler has no entry in
+# build_info().
 LINKED = {"curl": "libcurl", **{name: name for name in ("openssl", "nghttp2", "yyjson", "nanoarrow", "pybind11")}}
 
 

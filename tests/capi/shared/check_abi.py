@@ -14,8 +14,8 @@ from pathlib import Path
 
 from stored_header import differences, joined, version
 
-# abidw leaves out what a C program cannot see (parameter names, types that no public header defines) and what depends
-# on the machine (source locations).
+# With these options, abidw omits parameter names and types that no public header defines, because C programs do not
+# depend on them, and source locations, because they depend on the machine.
 DUMP = [
     "--drop-private-types",
     "--exported-interfaces-only",

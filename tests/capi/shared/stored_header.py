@@ -1,4 +1,5 @@
-"""Joins the headers of a version into one text, and finds changes between two versions that break old programs."""
+"""Joins the headers of one version into a text, and finds the differences between two versions that would break old
+programs."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ HEAD = (
 
 
 def joined(include: Path) -> str:
-    """Returns all public headers as one text. Each header comes after the headers that it includes."""
+    """Returns all public headers as one text. The text of a header follows the texts of the headers that it
+    includes."""
     parts: dict[Path, str] = {}
 
     def add(path: Path) -> None:

@@ -14,7 +14,7 @@ static billcore_error* err;
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
 #define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
 #define OK(call) ok(#call, call)
-/* Calls a setter of an option. The setter may refuse the value, but it must know the option. */
+/* Calls a setter of an option. The setter may refuse the value, but it must accept the name of the option. */
 #define SET(call) set(#call, call)
 #define REFUSED(call) refused(#call, call)
 #define LOCALS                   \

@@ -71,7 +71,7 @@ static void test_order(void) {
   CHECK_FAILS(billcore_order_total_with_vat(order, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   CHECK(number == 0);
 
-  /* Getters read null and absent members alike; `contains` and `field` tell them apart. */
+  /* The getters return the same result for null and for an absent member; only `contains` and `field` do not. */
   CHECK_OK(billcore_order_reference_id(order, &text, &present, &err));
   CHECK(!present && text.data == NULL && text.len == 0);
   CHECK_OK(billcore_order_reference_name(order, &text, &present, &err));

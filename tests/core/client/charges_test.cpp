@@ -120,7 +120,7 @@ TEST(FindCharges, GoesBackToSince) {
   // find_charges() reads no page after the one that has an order older than the charge. It reads a list of several
   // pages twice.
   EXPECT_EQ(pages.targets().size(), 4U);
-  // The service may truncate its times to whole seconds.
+  // find_charges() allows for a service that truncates its times to whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second)), Texts{"a"});
   EXPECT_EQ(pages.targets().size(), 9U) << "one page that reaches an older order is proof";

@@ -152,7 +152,8 @@ TEST(Threads, ResultsStayWithTheirCallers) {
   std::atomic<int> good{0};
   in_threads([&](int number) {
     const auto tenant = std::to_string(number);
-    // Even-numbered threads use the shared client itself, the others a copy with their own header.
+    // Even-numbered threads use the shared client itself; each other thread uses a copy of the client with a header of
+    // its own.
     const auto own = client.with_options({.headers = {{{"X-Tenant", tenant}}}});
     const bool shares = number % 2 == 0;
     const Client& used = shares ? client : own;

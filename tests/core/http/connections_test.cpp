@@ -1,4 +1,4 @@
-// Tests counting the bytes that were read from a connection while more bytes arrive.
+// Tests that the bytes read from a connection are counted correctly, although more bytes arrive meanwhile.
 #include "http/connections.hpp"
 
 #include <arpa/inet.h>

@@ -39,7 +39,7 @@ TEST(Json, NestingEndsAt512) {
   EXPECT_EQ(decode_problem(nested(512)), "");
   EXPECT_NE(decode_problem(nested(513)).find("512"), std::string::npos);
   EXPECT_NE(decode_problem(nested(200'000)), "");
-  // The limit applies to the depth of nesting, not to the number of arrays.
+  // The limit of 512 applies to the depth of nesting, not to the number of arrays.
   std::string wide = "[";
   for (int i = 0; i < 2000; ++i) wide += "[[]],";
   EXPECT_EQ(decode_problem(wide + "1]"), "");

@@ -1,5 +1,5 @@
-// Tests Drift, which detects that a list changes while it is read. Drift knows only the ids on each page and the
-// list's total.
+// Tests Drift, which detects that a list changes while it is read. Drift uses only the ids on each page and the list's
+// total.
 #include "paging/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -160,7 +160,7 @@ TEST(Drift, PagesWithoutNewsAreRightWhereNoneAreExpected) {
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare(i % 2 == 0 ? Ids{1} : Ids{2}, false)) << i;
 }
 
-// Items without an id cannot be told apart, so two equal pages of such items prove nothing.
+// Items without an id cannot be distinguished, so two equal pages of such items may have different items.
 TEST(Drift, ItemsWithoutIdsAreNotCompared) {
   Drift drift(window, true);
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare({0, 0}, true)) << i;

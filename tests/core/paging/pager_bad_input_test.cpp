@@ -161,7 +161,7 @@ TEST_P(PagerErrors, ABillionPages) {
 INSTANTIATE_TEST_SUITE_P(Concurrency, PagerErrors, testing::Values(1, 8),
                          [](const auto& made) { return "of" + std::to_string(made.param); });
 
-// An invalid answer to the request for page 2, and the rest of the error text after the name of the page.
+// An invalid answer to the request for page 2, and the expected error text after the name of the page.
 struct Bad {
   const char* name;
   std::string answer;

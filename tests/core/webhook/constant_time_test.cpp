@@ -41,7 +41,7 @@ bool is_secret(const T& value) {
   return std::any_of(undefined.begin(), undefined.end(), [](char bits) { return bits != 0; });
 }
 
-// Checks that a result depends on a secret, then marks the result as defined, because the caller may know it.
+// Checks that a result depends on a secret, then marks the result as defined, because the caller may learn this result.
 template <typename T>
 T published(T value) {
   expect(is_secret(value), "the secrets took part in the result");

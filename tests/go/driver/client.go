@@ -154,7 +154,7 @@ func send(c *billcore.Client, r *request) (any, error) {
 	return answered(c.Request(background, r.text("method"), r.text("path"), options...))
 }
 
-// `read` reads as many items of a list as the request's `take` asks for.
+// `read` reads the number of items that the request's `take` gives from a list.
 func read[T raws](r *request, list *billcore.List[T]) (any, error) {
 	defer list.Close()
 	items := []any{}

@@ -154,7 +154,7 @@ pub fn send(client: &Client, args: &Arguments) -> Outcome {
     answered(client.request(&args.text("method"), &args.text("path"), options))
 }
 
-/// Reads as many items of a list as the request's `take` asks for.
+/// Reads the number of items that the request's `take` gives from a list.
 pub fn read<T: Item + Raw>(request: &Request, mut list: List<T>) -> Outcome {
     let mut items: Vec<Json> = Vec::new();
     let limit = request.take.as_u64().and_then(|limit| usize::try_from(limit).ok());

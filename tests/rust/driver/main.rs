@@ -1,4 +1,5 @@
-//! The conformance driver in Rust: reads one JSON request a line, writes one JSON reply a line (see tests/conformance).
+//! The conformance driver in Rust: reads one JSON request per line from stdin, writes one JSON reply per line to stdout
+//! (see tests/conformance).
 
 mod classes;
 mod client;

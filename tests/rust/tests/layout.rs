@@ -1,5 +1,5 @@
-//! billcore-sys agrees with the installed header in sizes, offsets, constants and function names. The C compiler has
-//! already compared the types of the functions: see build.rs.
+//! Tests that billcore-sys has the same sizes, offsets, constants and function names as the installed header. The C
+//! compiler has already compared the types of the functions: see build.rs.
 
 use std::collections::BTreeSet;
 
