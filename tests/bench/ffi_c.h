@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Each function returns a sum of what it has read; 0 when something fails. */
+/* Each function returns the sum of the values and lengths that it has read; 0 if an operation fails. */
 size_t ffi_call(size_t count);
 size_t ffi_verify(const billcore_verifier* verifier, billcore_str body, billcore_str signature, size_t count);
 size_t ffi_unwrap(const billcore_verifier* verifier, billcore_str body, billcore_str signature, size_t count);

@@ -52,7 +52,7 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
 
 def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
     """Returns the result of facts(), and the versions of libcurl and Go. left_out: maps the label of each missing row
-    to what it lacks."""
+    to the name of its missing dependency."""
     found = {
         **facts(peers),
         "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),

@@ -159,7 +159,7 @@ def memory_table(pages: int, found: dict[Place, list[float]]) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and maps each missing contender to what it lacks."""
+    """Returns the tables, and maps each contender that cannot be measured to the name of its missing dependency."""
     # Without delay, clients and server share one processor, as in `rest`. With a delay, nginx runs on another
     # processor, so that it takes no processor time from the clients.
     processors = machine.processors()

@@ -31,7 +31,7 @@ class Place:
     contestant: Contestant
     key: Key
     base_url: str
-    read: int  # sum of the lengths of what one GET reads
+    read: int  # total length of the values that one GET reads
     count: int = 0  # number of GETs in a turn
 
     def turn(self, count: int) -> tuple[float, float]:
@@ -120,7 +120,7 @@ def table(transport: str, at_once: int, samples: Samples) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and maps each missing contender to what it lacks."""
+    """Returns the tables, and maps each contender that cannot be measured to the name of its missing dependency."""
     # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
     # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})

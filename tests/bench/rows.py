@@ -10,7 +10,7 @@ HEADERS = {"X-API-KEY": API_KEY, "Accept": "application/json"}
 
 
 class Missing(Exception):
-    """A contender cannot be measured; the exception's text says what the contender lacks."""
+    """A contender cannot be measured; the exception's text names the missing dependency."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Server:
 
 
 class Row(Protocol):
-    """A contender's client. run: performs `count` operations and returns the sum of the lengths of what they read.
-    show: returns what one operation reads."""
+    """A contender's client. run: performs `count` operations and returns the total length of the values that they read.
+    show: returns the values that one operation reads."""
 
     def run(self, count: int) -> int: ...
     def show(self) -> str: ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    quantity: str  # what the target limits: a key of Table.quantities()
+    quantity: str  # the quantity that the target limits: a key of Table.quantities()
     bound: float
     at_least: bool = False
     against: str = ""  # the row to compare with; empty: the table's reference

@@ -1,4 +1,5 @@
-// Implements the protocol of turns.py on stdin and stdout, by which turns.py tells a C or C++ benchmark what to run.
+// Implements the protocol of turns.py on stdin and stdout, in which turns.py sends commands to a C or C++ benchmark
+// program.
 #pragma once
 
 #include <chrono>
@@ -24,9 +25,10 @@ class Row {
   virtual ~Row() = default;
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
-  /// Performs `count` operations. Returns the total length of what the operations read, which reveals a wrong answer.
+  /// Performs `count` operations. Returns the total length of the values that the operations read, by which turns.py
+  /// detects a wrong answer.
   virtual std::size_t run(std::size_t count) = 0;
-  /// Returns what one operation reads.
+  /// Returns the values that one operation reads.
   virtual std::string show() = 0;
   /// Makes a GET that must fail by this time-out; throws if the GET ends in any other way.
   virtual void run_late(std::chrono::milliseconds timeout);

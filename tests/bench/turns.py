@@ -1,8 +1,8 @@
 """Runs each contender as a process that measures only on command, so that each round can measure rows of all languages.
 
-A contender prints `ready`, or `missing` and what it lacks, and then answers each command line:
+A contender prints `ready`, or `missing` and the name of a missing dependency. It then answers each command line:
 
-    show URL AT_ONCE              what one measured operation reads
+    show URL AT_ONCE              the values that one measured operation reads
     run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, sum of the lengths read
     late URL 1 MILLISECONDS       the same for a GET that must run into this time-out (the lengths are 0)
 
@@ -57,7 +57,7 @@ def _environment() -> dict[str, str]:
 
 
 class Contestant:
-    """One contender's process. missing: what the contender lacks, if it cannot be measured."""
+    """One contender's process. missing: the name of the missing dependency, if the contender cannot be measured."""
 
     def __init__(self, name: str, command: list[str], errors: Path) -> None:
         self.name = name
@@ -79,7 +79,7 @@ class Contestant:
         return self
 
     def begin(self) -> None:
-        """Waits until the contender is ready or has reported what it lacks."""
+        """Waits until the contender has printed `ready` or `missing`."""
         answer = self._line()
         if answer.startswith("missing "):
             self.missing = answer.removeprefix("missing ")

@@ -1,4 +1,4 @@
-"""The shared fixtures as Python values, and the comparison of an answer with what a fixture expects."""
+"""Loads the shared fixtures as Python values, and compares an answer with the answer that a fixture expects."""
 
 from __future__ import annotations
 

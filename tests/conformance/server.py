@@ -41,7 +41,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What to send for one request, and what to do with the connection afterwards.
+    """The bytes to send as the answer to one request, and the treatment of the connection afterwards.
 
     raw: bytes to send instead of a status line, headers and body. A Content-Length among the headers is sent as
     given, even if wrong; if there is none, the server adds the true length. ending="hang": the server keeps the

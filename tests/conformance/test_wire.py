@@ -1,4 +1,5 @@
-"""Checks the clients against the wire fixtures: what they send, byte for byte, and how they read the answers."""
+"""Checks the clients against the wire fixtures: the requests that they send, byte for byte, and how they read the
+answers."""
 
 from __future__ import annotations
 

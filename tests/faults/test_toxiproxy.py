@@ -55,7 +55,7 @@ def toxiproxy() -> Iterator[Toxiproxy]:
 
 
 class ToxicScene(Scene):
-    """A scene with toxiproxy in front of the scripted proxy; the scripted proxy records what arrives."""
+    """A scene with toxiproxy in front of the scripted proxy; the scripted proxy records the requests that arrive."""
 
     def __init__(self, world: World, language: str, toxiproxy: Toxiproxy) -> None:
         super().__init__(world, language)

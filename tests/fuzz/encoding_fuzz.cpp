@@ -20,7 +20,7 @@ using namespace billcore::fuzz;
 
 constexpr std::string_view before = "what was there";
 
-// Runs a decoder and returns what it appends to its output; nullopt if the decoder fails.
+// Runs a decoder and returns the bytes that it appends to its output; nullopt if the decoder fails.
 template <typename Decode>
 std::optional<std::string> decoded(Decode decode) {
   std::string out(before);

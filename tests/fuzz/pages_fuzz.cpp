@@ -1,5 +1,5 @@
-// Reads lists that change while they are read, and compares the pager's items and verdict with what the list really
-// contained.
+// Reads lists that change while they are read, and compares the pager's items and verdict with the records that the
+// list really contained.
 //
 // Before each page is read, a byte of the input selects what happens: nothing; records are added at the head of the
 // list; records are deleted anywhere; or the service sends a false count or page number. See List::change().

@@ -1,6 +1,7 @@
 // Compares retry_after() with a separate parser of seconds (RFC 9110), and with dates that the test formats.
 //
-// The first byte of an input selects what follows: the text of the header, or two times and their formats.
+// The first byte of an input selects the kind of the other bytes: the text of the header, or two times and their
+// formats.
 #include <array>
 #include <chrono>
 #include <cmath>

@@ -58,7 +58,8 @@ func open(t *testing.T) (*billcoretest.Account, billcore.Subscriptions, *shop) {
 	return account, client.Subscriptions(), receiver
 }
 
-// check waits until `count` events order.paid were accepted, and compares what the shop booked.
+// check waits until `count` events order.paid were accepted, and compares the totals that the shop has booked with the
+// expected ones.
 func (s *shop) check(t *testing.T, account *billcoretest.Account, count, booked int64) {
 	t.Helper()
 	paid := billcoretest.Fields{"event": "order.paid", "state": "delivered"}

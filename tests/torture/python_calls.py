@@ -4,7 +4,7 @@
 
 BUILD is an optimised build with tests. The module is the one that this Python imports, installed as users install it.
 Only calls made below the extension module fail, not those of the interpreter itself. Each point runs in a forked
-process; the result of the Python call is compared with what the server received.
+process; the result of the Python call is compared with the requests that the server received.
 """
 
 from __future__ import annotations

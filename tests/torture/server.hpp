@@ -14,7 +14,8 @@ namespace torture {
 /// A charge is identified by its amount, which is below this number.
 constexpr int amounts = 16;
 
-/// Counts what the server has received, in memory shared with the server's process.
+/// Counters of the connections, requests and charges that the server has received, in memory shared with the server's
+/// process.
 struct Ledger {
   std::atomic<int> open{0};                             // open connections
   std::atomic<int> requests{0};                         // requests received completely

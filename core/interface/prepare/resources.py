@@ -44,7 +44,7 @@ _PYTHON_TYPES = {
     "any": "Any",
     "integers": "list[int]",
 }
-# What billcore.testing takes for a field, where that is not the type of the field.
+# Field type -> type of the argument for such a field in billcore.testing, where the two types differ.
 _GIVEN_TYPES = {
     "time": "datetime | str",
     "decimal": "Decimal | float",

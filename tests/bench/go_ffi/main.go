@@ -33,8 +33,8 @@ func arrived(folder string) delivery {
 	return delivery{read(folder, "900.body"), string(read(folder, "900.signature")), read(folder, "secret")}
 }
 
-// contender returns a function that performs the operation once and returns the sum of the lengths of what it read;
-// nil if the library does not have this operation.
+// contender returns a function that performs the operation once and returns the total length of the values that it
+// read; nil if the library does not have this operation.
 type contender func(operation string, given delivery) func() (int, error)
 
 var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe, "standard": standard}

@@ -1,5 +1,6 @@
 /* Runs the examples of the headers twice: against a service that accepts every request, where each example must
- * succeed, and against one that refuses every request, where AddressSanitizer finds what an example does not free. */
+ * succeed, and against one that refuses every request, where AddressSanitizer detects memory that an example does not
+ * free. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "shared/examples.h"

@@ -1,5 +1,5 @@
-/* Tests what the conformance tests of single getters cannot show: lifetimes, absent members, JSON views and
- * iteration. */
+/* Tests features of resources that the conformance tests of single getters cannot test: lifetimes, absent members, JSON
+ * views and iteration. */
 #include "support/events.h"
 
 static const char order_event[] =

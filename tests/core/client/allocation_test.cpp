@@ -1,6 +1,5 @@
 // Lets each allocation of a call fail in turn. This is a separate program, because it replaces operator new.
-// tests/torture also lets allocations of libcurl and OpenSSL fail; this program tests what the library itself
-// promises.
+// In this program only allocations of billcore fail; in tests/torture those of libcurl and OpenSSL fail as well.
 #include <gtest/gtest.h>
 
 #include <atomic>

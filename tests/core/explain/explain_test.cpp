@@ -1,4 +1,4 @@
-// Tests what the shared cases of explain() do not cover; the conformance tests run those.
+// Tests properties of explain() that the shared cases do not cover; the conformance tests run the shared cases.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Tests parsing the head of an answer: where it ends, and what it states about the length of the body.
+// Tests parsing the head of an answer: the end of the head, and the length of the body by the headers.
 #include "http/head.hpp"
 
 #include <gtest/gtest.h>

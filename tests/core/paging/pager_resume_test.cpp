@@ -1,4 +1,4 @@
-// Tests resuming a list that has changed: which records are yielded twice, and what the verdict reports.
+// Tests resuming a list that has changed: which records are yielded twice, and the verdict.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Simulates thousands of pagers that read changing lists, and compares each verdict with what the list really
-// contained.
+// Simulates thousands of pagers that read changing lists, and compares each verdict with the records that the list
+// really contained.
 #include <gtest/gtest.h>
 
 #include <algorithm>

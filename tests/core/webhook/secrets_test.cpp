@@ -281,7 +281,7 @@ TEST_F(Secrets, NoneIsLeftByAnExplanation) {
   expect_nothing_left();
 }
 
-// ---- The checks detect what they should -----------------------------------------------------------------------------
+// ---- Tests that the checks detect secrets ---------------------------------------------------------------------------
 
 // Prevents the compiler from removing a write to memory that is freed right afterwards.
 void keep(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }

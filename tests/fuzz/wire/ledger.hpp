@@ -41,7 +41,7 @@ class Witness : public World {
  public:
   /// Resets all connections, so that the kernel keeps none in TIME_WAIT.
   virtual void end() noexcept = 0;
-  /// Tells the peer that a call has ended: what the peer sends later does not change the expected result of that
+  /// Informs the peer that a call has ended: bytes that the peer sends later do not change the expected result of this
   /// call.
   virtual void settle(int /*call*/) {}
   [[nodiscard]] virtual const std::deque<Received>& received() const = 0;

@@ -17,7 +17,7 @@ class Loop {
   Loop(const ClientOptions& options, const detail::SessionPtr& session, const detail::SessionPtr& without_retries);
 
   [[nodiscard]] AsyncClient& client(bool retries) { return retries ? with_ : without_; }
-  /// Runs one turn: waits for at most this many milliseconds, then processes what is ready.
+  /// Runs one turn: waits for at most this many milliseconds, then processes all pending events.
   void turn(int milliseconds);
 
  private:

@@ -267,7 +267,8 @@ func follow(from reflect.Value, steps []string) (any, error) {
 	return typed(from, steps[0], results[0])
 }
 
-// `typed` adds what the protocol requires but Go values lack: whether an id was an integer, and the text of a time.
+// `typed` adds information that the driver protocol requires but Go values do not contain: whether an id was an
+// integer, and the text of a time.
 func typed(from reflect.Value, name string, value reflect.Value) (any, error) {
 	raw := func() string {
 		if record, ok := from.Interface().(fields); ok {

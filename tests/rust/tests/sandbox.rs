@@ -61,7 +61,8 @@ impl Trial {
         let orders = self.client.subscriptions().find_charges(charge, ChargeSearch::new()).unwrap();
         orders.iter().map(|order| order.total().unwrap()).collect()
     }
-    /// Waits until `count` events order.paid were accepted, and compares what the shop booked.
+    /// Waits until `count` events order.paid were accepted, and compares the totals that the shop has booked with the
+    /// expected ones.
     fn check(&self, count: u64, booked: i64) {
         let paid = json!({"event": "order.paid", "state": "delivered"});
         self.account.post("wait", json!({"delivery": paid, "count": count}));

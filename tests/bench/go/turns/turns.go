@@ -1,4 +1,4 @@
-// Package turns implements the protocol of turns.py, by which turns.py tells a benchmark program what to run.
+// Package turns implements the protocol of turns.py, in which turns.py sends commands to a benchmark program.
 package turns
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Row is a client with its connections. Run performs `count` operations and returns the sum of the lengths of what it
-// read; Show returns what one operation reads.
+// Row is a client with its connections. Run performs `count` operations and returns the total length of the values that
+// they read; Show returns the values that one operation reads.
 type Row interface {
 	Run(count int) int
 	Show() string

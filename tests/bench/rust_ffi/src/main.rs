@@ -32,7 +32,7 @@ impl Delivery {
     }
 }
 
-/// Performs the given number of operations and returns the sum of the lengths of what it read.
+/// Performs the given number of operations and returns the total length of the values that they read.
 pub type Row = Box<dyn FnMut(usize) -> Outcome<usize>>;
 
 /// Returns a row that performs an operation as often as requested.
