@@ -87,7 +87,8 @@ class Flood:
                 asked += more
             threading.Thread(target=self._drain, args=(client,), daemon=True).start()
             client.sendall(self._head + self._frame)
-            self.sent = len(self._frame)  # count now: some libcurl releases soon close the connection
+            # Count the first frame now: some libcurl releases close the connection before a large piece is sent.
+            self.sent = len(self._frame)
             while True:
                 client.sendall(self._data)
                 self.sent += len(self._data)

@@ -2,7 +2,7 @@
 // list really contained.
 //
 // Before each page is read, a byte of the input selects what happens: nothing; records are added at the head of the
-// list; records are deleted anywhere; or the service sends a false count or page number. See List::change().
+// list; records are deleted anywhere; or the page has false counts or wrong items. See List::change().
 #include <algorithm>
 #include <map>
 #include <set>

@@ -19,7 +19,7 @@
 namespace torture::abi {
 
 template <typename T>
-void release(T&) {}  // `given` is a plain value, so there is nothing to free
+void release(T&) {}  // for plain values, which need no release
 inline void release(billcore_buf& given) { billcore_buf_free(&given); }
 #define BILLCORE_RELEASE(type) \
   inline void release(billcore_##type*& given) { billcore_##type##_free(given); }

@@ -217,7 +217,8 @@ def main() -> int:
     bad = 0
     for name in words.scenarios or SCENARIOS:
         how, call = SCENARIOS[name]
-        if how(call, torture.options, contextlib.nullcontext) is not None:  # also allocates the memory that stays
+        # First a run without failures, in which the library also allocates the memory that it keeps.
+        if how(call, torture.options, contextlib.nullcontext) is not None:
             raise SystemExit(f"{name} does not work")
         for kind in words.kind or KINDS:
             number = words.point or 1

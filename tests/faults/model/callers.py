@@ -112,7 +112,7 @@ class Threads:
                 try:
                     self._one(client, call)
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # its frames refer to pagers with requests in flight
+                    call.error = error.with_traceback(None)  # the traceback would keep pagers alive
 
     @staticmethod
     def _one(client: Any, call: Call) -> None:
@@ -166,7 +166,7 @@ class Tasks:
                 try:
                     await task
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # its frames refer to pagers with requests in flight
+                    call.error = error.with_traceback(None)  # the traceback would keep pagers alive
 
     @staticmethod
     async def _one(client: Any, call: Call) -> None:

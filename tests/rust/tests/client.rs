@@ -122,7 +122,7 @@ fn deadlines_and_timeouts() {
     drop(failed);
     assert!(kept.outcome_unknown() && kept.path() == Some("/subscription/hang/order"));
     let sent = service.sent().len();
-    wait("the deadline", || Instant::now() >= deadline); // a wait: the call above may end just before the deadline
+    wait("the deadline", || Instant::now() >= deadline); // the call above may have ended just before it
     error(client.with_call(call).orders().get("o"), ErrorCode::Timeout);
     assert_eq!(service.sent().len(), sent, "nothing is sent after the deadline");
     let short = client.with_options(ClientChanges::new().timeout(soon)).unwrap();
