@@ -2,7 +2,7 @@
 """Finds phrases that this project's texts must not use: see "Style" in CONTRIBUTING.md. Usage: tests/words.py FILE…
 
 The phrases in words.txt were typical of comments that only their author understood. The search ignores case, and finds
-phrases that continue on the next line. It skips this script and words.txt.
+phrases that continue on the next line. The search skips this script and words.txt.
 """
 
 from __future__ import annotations

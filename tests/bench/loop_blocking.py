@@ -25,7 +25,7 @@ import billcore
 from .rest_server import TRANSPORTS, Authority, RestServer
 
 SIZES = {"1 KB": 1_000, "100 KB": 100_000, "1 MB": 1_000_000, "3.9 MB": 3_900_000}
-TARGET = 5.0  # ms, the longest iteration of the loop that is allowed for answers under 4 MB
+TARGET = 5.0  # ms; upper limit for the longest iteration of the loop with answers under 4 MB
 
 
 def answer(size: int, shape: str) -> bytes:

@@ -115,7 +115,7 @@ def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy:
     environment."""
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
-    assert error["class"] == "TlsError" and proxy.heads == []  # the TLS error is the server's
+    assert error["class"] == "TlsError" and proxy.heads == []  # the server's certificate caused the error
 
 
 @pytest.fixture(scope="module")

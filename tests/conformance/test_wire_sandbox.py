@@ -87,7 +87,7 @@ def look(
     request: dict[str, Any],
     names: dict[str, Any],
 ) -> None:
-    """Checks a reply against everything that the fixture says about it."""
+    """Checks a reply against all rules that the fixture has for this reply."""
     said = f"{request['method']} {request['path']} {request.get('query', '')}: {answer.status} {answer.text[:2000]}"
     wanted = reply["status"] if isinstance(reply["status"], list) else [reply["status"]]
     assert answer.status in wanted, said

@@ -110,7 +110,7 @@ class Exchange:
         raise Gone
 
 
-Step = Callable[[Any], None]  # takes an Exchange, or for HTTP/2 a Stream
+Step = Callable[[Any], None]  # the argument is an Exchange, or for HTTP/2 a Stream
 
 
 def _some(sock: socket.socket) -> bytes:

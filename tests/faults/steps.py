@@ -1,5 +1,5 @@
-"""The faults, as steps for the script of a proxy. With effect=True, a step first forwards the request to the
-sandbox."""
+"""Steps for the script of a proxy; most of them cause a fault. With effect=True, a step first forwards the request to
+the sandbox."""
 
 from __future__ import annotations
 

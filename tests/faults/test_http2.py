@@ -129,7 +129,7 @@ def test_headers_over_the_limit(
 
 def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:
     """If nothing arrives on a connection after a request was sent, the connection may be dead. The client must not
-    reuse it."""
+    reuse such a connection."""
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", **GIVEN).name == OK
         for times in range(1, 4):

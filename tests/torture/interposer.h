@@ -14,8 +14,8 @@ extern "C" {
 
 enum torture_kind {
   TORTURE_MEMORY = 1, /* an allocation fails for lack of memory */
-  TORTURE_CALLS = 2,  /* system calls that may fail, each with the error most harmful to a client */
-  TORTURE_AGAIN = 4   /* system calls that may be interrupted or not ready: EINTR or EAGAIN, nothing is lost */
+  TORTURE_CALLS = 2,  /* a system call fails with the error most harmful to a client */
+  TORTURE_AGAIN = 4   /* a system call is interrupted or not ready (EINTR or EAGAIN), without loss of data */
 };
 
 /* A run may be in shared memory, so that the information about the failing call survives a crash. */

@@ -127,8 +127,9 @@ bool is_of_others(const Entry& entry, const Point& point, const Report& report, 
     // the table's size, which is 0.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
-  // OpenSSL initialises itself only once. If that fails, parts stay missing, such as the lock of its context, and
-  // OpenSSL uses them anyway. So a process that ran out of memory during this initialisation can no longer use OpenSSL.
+  // OpenSSL initialises itself only once. If its initialisation fails, some objects are never made, such as the lock of
+  // its context, but OpenSSL uses them anyway. So a process that ran out of memory during this initialisation can no
+  // longer use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }

@@ -2,9 +2,9 @@
 
     python_calls.py BUILD [--kind memory|calls] [--point N] [SCENARIO...]
 
-BUILD is an optimised build with tests. The module is the one that this Python imports, installed as users install it.
-Only calls made below the extension module fail, not those of the interpreter itself. Each point runs in a forked
-process; the result of the Python call is compared with the requests that the server received.
+BUILD is an optimised build with tests. The script tests the module that its Python imports, which must be installed as
+users install it. Only calls made below the extension module fail, not those of the interpreter itself. Each point runs
+in a forked process; the result of the Python call is compared with the requests that the server received.
 """
 
 from __future__ import annotations

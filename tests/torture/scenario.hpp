@@ -51,7 +51,7 @@ struct Entry {
       false;  // first use of the library in this process; leaks are not judged, as permanent memory looks like a leak
 };
 
-/// Returns the scenarios of this program. Each program is linked with its own definition.
+/// Returns the scenarios of this program. Each torture program is linked with its own definition of this function.
 std::vector<Entry> all_entries();
 
 const std::vector<Entry>& webhook_scenarios();

@@ -71,7 +71,7 @@ static void test_order(void) {
   CHECK_FAILS(billcore_order_total_with_vat(order, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   CHECK(number == 0);
 
-  /* The getters return the same result for null and for an absent member; only `contains` and `field` do not. */
+  /* Getters return the same result for null and for an absent member; `contains` and `field` distinguish them. */
   CHECK_OK(billcore_order_reference_id(order, &text, &present, &err));
   CHECK(!present && text.data == NULL && text.len == 0);
   CHECK_OK(billcore_order_reference_name(order, &text, &present, &err));

@@ -117,8 +117,8 @@ TEST(FindCharges, GoesBackToSince) {
   ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
   const auto client = client_of(server);
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
-  // find_charges() reads no page after the one that has an order older than the charge. It reads a list of several
-  // pages twice.
+  // find_charges() reads no page after the one that has an order older than the charge. find_charges() reads a list of
+  // several pages twice.
   EXPECT_EQ(pages.targets().size(), 4U);
   // find_charges() allows for a service that truncates its times to whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));

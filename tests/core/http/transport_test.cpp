@@ -106,7 +106,7 @@ TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
 }
 
 // If the first header line of an answer begins with a space, libcurl 7.88 appends the line to the last header line of
-// the previous answer, whose memory it has freed. AddressSanitizer would report the access.
+// the previous answer, whose memory it has freed. AddressSanitizer would report the access to freed memory.
 TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   const test::ScriptedServer server([](const std::string& head) {
     const std::string first = head.starts_with("GET /acct/folded") ? " folded: 1\r\n" : "X: 1\r\n";

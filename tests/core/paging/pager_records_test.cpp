@@ -154,7 +154,8 @@ TEST(PagerRecords, WithoutATotalSeveralPagesProveNothing) {
            {{first, second, first, {{"4"}, 2, 2}}, "no_total", 1, true},
            {{first, second, {{"1"}, 1, 2}, {{"2", "3"}, 2, 2}}, "no_total", 1, true},
            {{first, second, {{"1", "3"}, 1, 1}}, "", 1, true},
-           // Two equal readings prove nothing if an id is absent or repeated, or if the list is not read from page 1.
+           // Two equal readings do not prove that a list is complete if an id is absent or repeated, or if reading does
+           // not begin at page 1.
            {{{{"1", "null"}, 1, 2}, second, {{"1", "null"}, 1, 2}, second}, "no_total", 1, true},
            {{{{"1", "2"}, 1, 2}, {{"1", "2"}, 2, 2}, {{"1", "2"}, 1, 2}, {{"1", "2"}, 2, 2}}, "repeated_page", 1, true},
            {{{{"3"}, 2, 3}, {{"4"}, 3, 3}, {{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2, true},

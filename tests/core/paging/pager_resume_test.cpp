@@ -319,14 +319,14 @@ TEST(PagerResume, AStateCarriesTheCount) {
       Script old{{pages.begin() + read, pages.end()}};
       auto uncounted = old.resumed(of_version('1', state));
       (void)ids(uncounted);
-      // The verdict keeps a difference that was detected before the resume.
+      // If a difference from the total was detected before the resume, the verdict still reports this difference.
       EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
     }
   }
 }
 
-// A state of version 1 does not show whether ids were dropped. A state of version 2 does, because it stores the count
-// of records.
+// A state of version 1 does not show whether ids were dropped. A state of version 2 shows whether ids were dropped,
+// because it stores the count of records.
 TEST(PagerResume, AnOldStateOfAListThatHasGrown) {
   for (const char version : {'1', '2', '3'}) {
     Growing list(size, per_page);

@@ -145,8 +145,8 @@ TEST(Webhook, RequestHeadersAreFoundWithoutCase) {
   EXPECT_EQ(
       verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"service-signature", signature}}).id(),
       Id(1));
-  // Some servers join repeated headers. find_signature() accepts a join of equal values; check() refuses every joined
-  // value.
+  // Some servers join repeated headers. find_signature() accepts a value that joins equal signatures; check() refuses
+  // every joined value.
   for (const auto* between : {",", ", ", " ,\t ", ", ,"}) {
     const auto joined = std::string(signature).append(between).append(signature);
     const bool same = std::string_view(between) != ", ,";
@@ -377,7 +377,7 @@ TEST(Webhook, EventsOfAnySize) {
     EXPECT_EQ(event.raw(), body);
     if (size > 0) kept = std::move(event);
 
-    // For such a text, which is not JSON, yyjson needs the most memory.
+    // Among all texts of the same size, yyjson needs the most memory for this one, which is not valid JSON.
     const std::string open = R"({"data":)" + std::string(size, '[');
     EXPECT_EQ(code_of([&] { (void)verifier.unwrap(open, webhooks::sign(open, secret)); }), ErrorCode::decode);
   }

@@ -150,8 +150,8 @@ class Drawn(Connection):
             assert done.wait(GENEROUS), "a connection's thread hangs"
 
     def await_data(self, timeout: float | None = None) -> bool:
-        """Waits for bytes from the client, and runs errands meanwhile. Returns False after a time-out or the end of
-        the connection."""
+        """Waits for bytes from the client, and meanwhile runs the functions that are passed to do(). Returns False
+        after a time-out or the end of the connection."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         poll.register(self._woken, select.POLLIN)

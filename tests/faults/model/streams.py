@@ -1,6 +1,6 @@
 """The model's peer in HTTP/2: its acts on a single stream, and on the whole connection.
 
-One thread serves a connection. Delayed acts wait in a queue, so that the answers of the streams interleave.
+A connection is served by a single thread. Delayed acts wait in a queue, so that the answers of the streams interleave.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ pub fn time(found: Result<Option<Timestamp>>, raw: Result<Option<Value>>) -> Res
 /// The item at an index that is given as text.
 pub fn item<'a, T>(all: &'a [T], index: &str) -> Result<&'a T> {
     let found = index.parse::<usize>().ok().and_then(|index| all.get(index));
-    // An index beyond the last item gives the library's own error.
+    // For an index beyond the last item, the library itself returns an error.
     found.map_or_else(|| Err(no_item(index)), Ok)
 }
 
