@@ -106,7 +106,7 @@ func ListPage(page int64) ListOption {
 	return ListOption{name: "page", set: setInteger, number: page}
 }
 
-// ListStrict: Read the list a second time, to find records that the first reading missed.
+// ListStrict: Read the list twice; the second pass finds records that the first pass missed.
 func ListStrict() ListOption {
 	return ListOption{name: "strict", set: setFlag, flag: true}
 }

@@ -9,14 +9,14 @@ Each name is loaded on its first use.
 
 
 def _in_main_interpreter() -> bool:
-    """Whether this is the main interpreter. True if a cheap check cannot tell: the C++ modules check again."""
+    """Whether this is the main interpreter. Also True if this quick check cannot decide: the C++ modules check it."""
     import _thread
 
     known = getattr(_thread, "_is_main_interpreter", None)
     if known is not None:
         return bool(known())
     # The interpreters of Python 3.11 share `type`, so its subclasses include one ABCMeta for each interpreter.
-    # Counting them is far faster than loading a module.
+    # Counting the ABCMeta classes is far faster than importing a module.
     if sum(kind.__name__ == "ABCMeta" for kind in type.__subclasses__(type)) < 2:
         return True
     try:
@@ -170,7 +170,7 @@ _HOMES = {
         "format_amount",
     ],
 }
-# Not in __all__, because `from billcore import *` must not load what only tests and tracing need.
+# These modules are not in __all__, because `from billcore import *` must not load modules that a program may not need.
 _MODULES = ["otel", "testing", "webhooks"]
 
 
@@ -185,7 +185,8 @@ def __getattr__(name: str) -> object:
                 from ._missing_library import explained
 
                 raise explained(error) from None
-            # Only programs with one of these modules make specs of the classes; the others start faster.
+            # Only a program that has imported unittest or pytest uses the classes as specs of mocks. Without _specs,
+            # other programs start faster.
             if home == "_client" and not __import__("sys").modules.keys().isdisjoint(("unittest", "pytest")):
                 from ._specs import install
 
@@ -197,5 +198,6 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    # "otel" is left out: help() and debuggers read every name, and OpenTelemetry may not be installed.
+    # "otel" is left out, because help() and debuggers read every name in this list: reading "otel" would import
+    # OpenTelemetry, which may not be installed.
     return sorted({*globals(), *__all__, "testing"})

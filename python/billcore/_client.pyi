@@ -21,8 +21,8 @@ def _join(batches: list[ArrowBatch], /) -> ArrowBatch: ...
 
 Item = TypeVar("Item", covariant=True)
 
-# The option `hooks` accepts an object that has one of these methods. The module does not have these classes: they are
-# only for type checkers.
+# The option `hooks` accepts an object that has the method of one of these protocols. The compiled module does not have
+# these classes: they are only for type checkers.
 class HasOnRequest(Protocol):
     def on_request(self, attempt: Attempt, /) -> object: ...
 
@@ -47,7 +47,7 @@ class Client:
         ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to its own.
-        http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.
+        http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).
@@ -107,14 +107,14 @@ class Client:
         raise_on_error: bool = True,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Response:
-        """Send any other request. Every HTTP method but GET is a write, which is sent at most once.
+        """Send a request that the other methods do not cover. Every HTTP method but GET is a write, sent at most once.
 
         Args:
             method: GET, POST, PUT, PATCH or DELETE.
             path: Path below the base URL, which begins with a slash and is percent-encoded.
             query: Query parameters, as a mapping or as pairs. Values must not be None.
             json: The body as JSON values; None is sent as null. Left out: no body.
-            raise_on_error: False: return an answer with an error status too, instead of raising an ApiError.
+            raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
 
         Returns:
@@ -131,7 +131,7 @@ class Client:
         concurrency: int | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | NotGiven | None = NOT_GIVEN,
     ) -> Client:
-        """Return a client with these options changed, which shares everything else, even the connections.
+        """Return a new client with these options changed; it shares all else, such as connections, with this client.
 
         Closing the new client does not close the connections: they belong to the original client.
 
@@ -171,7 +171,7 @@ class Subscriptions:
         Args:
             reference_id: Only subscriptions with exactly this reference id.
             page: Number of the first page to read, from 1.
-            strict: Read the list a second time, to find records that the first reading missed.
+            strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
 
@@ -267,7 +267,7 @@ class Subscriptions:
         charge was not made, or that the service is still processing it: search again after the longest time that the
         service may need, and charge again only if that search is also empty. To prove that no order is missing, the
         search reads one page of 200 orders; if that page is not the last one and has no order from before the charge,
-        the search reads all these orders repeatedly, until two readings are equal.
+        the search reads all orders since the charge repeatedly, until it has read the same orders twice.
 
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
@@ -314,7 +314,7 @@ class Subscriptions:
             product_id: Only orders of this product.
             state: Only orders in this state, or in one of these states.
             page: Number of the first page to read, from 1.
-            strict: Read the list a second time, to find records that the first reading missed.
+            strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
 
@@ -337,7 +337,7 @@ class Products:
 
         Args:
             page: Number of the first page to read, from 1.
-            strict: Read the list a second time, to find records that the first reading missed.
+            strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
 
@@ -455,7 +455,7 @@ class AsyncClient:
         ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to its own.
-        http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.
+        http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).
@@ -515,14 +515,14 @@ class AsyncClient:
         raise_on_error: bool = True,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Coroutine[object, None, Response]:
-        """Send any other request. Every HTTP method but GET is a write, which is sent at most once.
+        """Send a request that the other methods do not cover. Every HTTP method but GET is a write, sent at most once.
 
         Args:
             method: GET, POST, PUT, PATCH or DELETE.
             path: Path below the base URL, which begins with a slash and is percent-encoded.
             query: Query parameters, as a mapping or as pairs. Values must not be None.
             json: The body as JSON values; None is sent as null. Left out: no body.
-            raise_on_error: False: return an answer with an error status too, instead of raising an ApiError.
+            raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
 
         Returns:
@@ -539,7 +539,7 @@ class AsyncClient:
         concurrency: int | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | NotGiven | None = NOT_GIVEN,
     ) -> AsyncClient:
-        """Return a client with these options changed, which shares everything else, even the connections.
+        """Return a new client with these options changed; it shares all else, such as connections, with this client.
 
         Closing the new client does not close the connections: they belong to the original client.
 
@@ -579,7 +579,7 @@ class AsyncSubscriptions:
         Args:
             reference_id: Only subscriptions with exactly this reference id.
             page: Number of the first page to read, from 1.
-            strict: Read the list a second time, to find records that the first reading missed.
+            strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
 
@@ -679,7 +679,7 @@ class AsyncSubscriptions:
         charge was not made, or that the service is still processing it: search again after the longest time that the
         service may need, and charge again only if that search is also empty. To prove that no order is missing, the
         search reads one page of 200 orders; if that page is not the last one and has no order from before the charge,
-        the search reads all these orders repeatedly, until two readings are equal.
+        the search reads all orders since the charge repeatedly, until it has read the same orders twice.
 
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
@@ -726,7 +726,7 @@ class AsyncSubscriptions:
             product_id: Only orders of this product.
             state: Only orders in this state, or in one of these states.
             page: Number of the first page to read, from 1.
-            strict: Read the list a second time, to find records that the first reading missed.
+            strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
 
@@ -749,7 +749,7 @@ class AsyncProducts:
 
         Args:
             page: Number of the first page to read, from 1.
-            strict: Read the list a second time, to find records that the first reading missed.
+            strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
 
@@ -853,10 +853,10 @@ class AsyncWebhookEndpoints:
 class Pager(Generic[Item]):
     """A list of records, which fetches pages as needed and can be read once.
 
-    Iterate over it to read the items. The first item costs one request. From the
+    Iterate over the pager to read the items. The first item costs one request. From the
     second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards the
-    timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a
-    record may have been missed. An item keeps its whole page in memory. An error names the page that
+    timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` says
+    whether a record may have been missed. An item keeps its whole page in memory. An error names the page that
     failed; if you read on after an error, that page is requested again. Threads: one at a time.
     Service interface: Resources and their fields, Pagination.
     """
@@ -864,7 +864,7 @@ class Pager(Generic[Item]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     def __iter__(self) -> Iterator[Item]: ...
     def pages(self) -> Iterator[Page[Item]]:
-        """Iterate over pages. If a page was already read in part, the first page has only its remaining items."""
+        """Iterate over pages. If part of a page was already read, the first page has only the remaining items of it."""
 
     def first(self) -> Item | None:
         """The list's first item, or None. Does not advance the pager; sends at most one request."""
@@ -877,10 +877,10 @@ class Pager(Generic[Item]):
         """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The capsule of to_arrow(), so that Arrow readers accept the pager itself: polars.DataFrame(pager)."""
+        """A capsule of the stream to_arrow(), so that Arrow readers accept the pager: polars.DataFrame(pager)."""
 
     def to_arrow(self, fields: Iterable[str] | None = None) -> ArrowStream:
-        """The rest of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.
+        """The remaining records of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.
 
         The first batch is one page. A later batch has at most as many pages as were read before it, and at most 8,192
         records.
@@ -898,8 +898,8 @@ class Pager(Generic[Item]):
     ) -> Iterator[ArrowBatch]:
         """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
 
-        Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that
-        page, and the next step raises the error.
+        Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before
+        that page, and the next step of the iteration raises the error.
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
@@ -913,12 +913,12 @@ class Pager(Generic[Item]):
 
     @property
     def state(self) -> str:
-        """The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.
+        """The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.
 
         The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that
-        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list
-        has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the
-        verdict's reason is then 'may_repeat'.
+        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you
+        resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's
+        reason is then 'may_repeat'.
         """
 
     @property
@@ -935,8 +935,8 @@ class AsyncPager(Generic[Item]):
 
     Use `async for` to read the items. The first item costs one request. From the
     second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards the
-    timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a
-    record may have been missed. An item keeps its whole page in memory. An error names the page that
+    timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` says
+    whether a record may have been missed. An item keeps its whole page in memory. An error names the page that
     failed; if you read on after an error, that page is requested again. Tasks: one at a time.
     Service interface: Resources and their fields, Pagination.
     """
@@ -944,7 +944,7 @@ class AsyncPager(Generic[Item]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     def __aiter__(self) -> AsyncIterator[Item]: ...
     def pages(self) -> AsyncIterator[Page[Item]]:
-        """Iterate over pages. If a page was already read in part, the first page has only its remaining items."""
+        """Iterate over pages. If part of a page was already read, the first page has only the remaining items of it."""
 
     def first(self) -> Coroutine[object, None, Item | None]:
         """The list's first item, or None. Does not advance the pager; sends at most one request."""
@@ -965,8 +965,8 @@ class AsyncPager(Generic[Item]):
     ) -> AsyncIterator[ArrowBatch]:
         """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
 
-        Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that
-        page, and the next step raises the error.
+        Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before
+        that page, and the next step of the iteration raises the error.
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
@@ -980,12 +980,12 @@ class AsyncPager(Generic[Item]):
 
     @property
     def state(self) -> str:
-        """The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.
+        """The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.
 
         The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that
-        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list
-        has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the
-        verdict's reason is then 'may_repeat'.
+        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you
+        resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's
+        reason is then 'may_repeat'.
         """
 
     @property
@@ -1037,7 +1037,7 @@ class Page(Generic[Item]):
 
 @final
 class Verdict:
-    """Whether the reader got every record that existed from the first to the last request.
+    """Whether the pager yielded every record that existed during the whole reading of the list.
 
     str() returns 'complete' or 'possibly_missed'; bool() returns `complete`.
     """
@@ -1053,7 +1053,7 @@ class Verdict:
 
 @final
 class Response:
-    """The answer, as received, to a request for which the service interface does not specify the answer."""
+    """An answer as received, from an operation whose answer the service interface does not specify."""
 
     @property
     def status(self) -> int:
@@ -1080,13 +1080,13 @@ class Response:
 
 @final
 class ArrowStream:
-    """The rest of a list as Arrow columns, for any reader of the Arrow PyCapsule interface.
+    """The remaining records of a list as Arrow columns, for any reader of the Arrow PyCapsule interface.
 
-    Each page is one record batch, which is fetched when the reader asks for it. The stream can be read once. Column
+    A record batch has one or more pages, and is built when the reader asks for it. The stream can be read once. Column
     types: int64 for integers (money in cents), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, bool
     for booleans, and utf8 for text and for nested values, as JSON text. An absent field is null; a value of a wrong
     type raises DecodeError. An Arrow reader raises exceptions of its own; the attribute `error` has the
-    original exception. Threads: any, one at a time.
+    original exception. Threads: any thread, but only one at a time.
     """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -1101,9 +1101,9 @@ class ArrowStream:
 
 @final
 class ArrowBatch:
-    """The records of one page as Arrow columns, for any reader of the Arrow PyCapsule interface.
+    """The records of one or more pages as Arrow columns, for any reader of the Arrow PyCapsule interface.
 
-    A batch can be read any number of times, without copies. Column types are those of ArrowStream. Threads: any.
+    A batch can be read any number of times, without copies. Its column types are those of ArrowStream. Threads: any.
     """
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:

@@ -19,7 +19,7 @@ from ._error_base import (
     PossiblyMissedError,
     SignatureError,
     TransportError,
-    _restore,  # noqa: F401  # pickles refer to it by this name
+    _restore,  # noqa: F401  # pickles refer to this function by its name
     make,
 )
 

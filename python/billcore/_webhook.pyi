@@ -25,9 +25,9 @@ class Resource:
     """A read-only view of a JSON object that the service sent. Each field is looked up when it is read.
 
     The attributes are typed. A nullable field that is absent or null is None. A required field that is absent raises
-    MissingFieldError; that is also an AttributeError, so getattr() with a default, hasattr() and class patterns work.
-    A field that has the wrong type, or is required and null, raises DecodeError. Each of these errors has the path
-    of the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.
+    MissingFieldError, which is also an AttributeError, so getattr() with a default, hasattr() and class patterns work.
+    A field that has the wrong type, or is required and null, raises DecodeError. The attribute `path` of both errors
+    names the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.
     Service interface: Resources and their fields.
     """
 
@@ -122,7 +122,7 @@ class Subscription(Resource):
         """Free-form JSON object."""
 
     def usable_at(self, now: datetime, /) -> bool:
-        """Whether the subscription is paid for at this instant, so that the customer may use what was bought.
+        """Whether the subscription is paid for at the time `now`, so that the customer may use what was bought.
 
         False for the statuses pending, future_start, unpaid and expired. With any other status the subscription is
         usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other subscription
@@ -132,7 +132,7 @@ class Subscription(Resource):
             now: An aware datetime.
 
         Raises:
-            MissingFieldError: ends_at is needed but absent (a reduced payload); get the subscription by its id.
+            MissingFieldError: ends_at is needed but absent, as in some events; get the subscription by its id.
             DecodeError: This version of billcore does not know the status.
 
         Service interface: States and transitions.
@@ -360,7 +360,7 @@ class PageLinks(Resource):
 
 @final
 class ResponseInfo:
-    """Status, headers and other properties of the answer that a result is from."""
+    """Status, headers and other properties of the answer that contained a result."""
 
     @property
     def status(self) -> int:
@@ -379,7 +379,7 @@ class ResponseInfo:
         """Value of the request id header, or None."""
 
 class Event:
-    """An event of the service, parsed from a verified body. (Only parse_unverified() and pickle skip the check.)
+    """An event of the service, parsed from a verified body. (parse_unverified() and unpickling skip the verification.)
 
     The event's name determines its class: OrderPaid for 'order.paid', and so on, and UnknownEvent for all other
     names. Each field is looked up when it is read: a field that is absent raises MissingFieldError; a field that is
@@ -574,7 +574,7 @@ class Verifier:
         secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.
         header: Name of the signature header; its case does not matter.
         max_body: Maximum size of a body in bytes. Larger bodies are refused before they are hashed.
-        freshness: Refuse an event whose created_at differs from now by more than this (seconds or a timedelta).
+        freshness: Largest accepted difference between created_at and now (seconds or a timedelta). None: no limit.
         clock: Function that returns `now`, as seconds since 1970 or as an aware datetime. None: time.time.
 
     Raises:
@@ -599,7 +599,7 @@ class Verifier:
         freshness: float | timedelta | None = None,
         clock: Callable[[], float | datetime] | None = None,
     ) -> Verifier:
-        """A Verifier for secrets of any length but 0, as in test vectors. The service's secrets have 32 bytes."""
+        """A Verifier for secrets of any length but 0, as test vectors have. The service's secrets have 32 bytes."""
 
     def verify(self, body: Buffer, signature: str | bytes | None) -> Verified:
         """Check the signature of a body.
@@ -628,7 +628,7 @@ class Verifier:
         """Like unwrap, but takes the signature from the request's headers.
 
         If the signature header is repeated, or has several values joined by commas, equal values count as one;
-        different values are malformed. (verify and unwrap do not split the value that they get.)
+        different values are refused as malformed. (verify and unwrap do not split their argument `signature`.)
 
         Args:
             body: The raw body, as bytes or another buffer.
@@ -660,9 +660,9 @@ class Verifier:
 
 @final
 class VerifyStream:
-    """Verifies a body in pieces. Made by Verifier.stream(); finish() ends the check.
+    """Verifies a body in pieces. Verifier.stream() makes it; update() takes the pieces; finish() checks the signature.
 
-    Do not use the pieces before finish() has returned. Threads: one at a time.
+    Do not act on the pieces before finish() has returned: until then they are unverified. Threads: one at a time.
     """
 
     def update(self, piece: Buffer, /) -> None:
@@ -691,8 +691,8 @@ def verify(
 ) -> Verified:
     """Check a webhook's signature.
 
-    Keeps the prepared keys of the last four secrets in memory. A program that verifies often should keep a Verifier,
-    which is faster than this function.
+    This function keeps the prepared keys of the last four secrets in memory. A program that verifies often should keep
+    a Verifier, which is faster.
 
     Args:
         body: The raw body as received, as bytes or another buffer.
@@ -760,9 +760,9 @@ def sign(body: Buffer, secret: str | bytes) -> str:
 def explain(body: object, signature: object, secret: object) -> str:
     """Explain to a person, in a few lines of text, why a signature is refused.
 
-    The function looks for common mistakes, offline (the body re-serialised, still in base64 or with other line ends;
-    the signature in upper case or with a prefix; the secret with white space, in another encoding, or another one of
-    the list), and names the mistake that explains the signature. The arguments are those of verify(); arguments of
-    wrong types are explained, not refused. The text contains neither a secret nor the right signature. Slow: do not
-    call it for every request. Service interface: Events, Request headers.
+    The function tests common mistakes, without a network, and names the mistake that explains the signature: the body
+    was re-serialised, is still in base64 or has other line ends; the signature is in upper case or has a prefix; the
+    secret has white space, is in another encoding, or is another secret of the list. The arguments are those of
+    verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text contains no secret
+    and not the right signature. Slow: do not call it for every request. Service interface: Events, Request headers.
     """

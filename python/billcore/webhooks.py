@@ -6,8 +6,8 @@
             ship(order.id)
 
 Each event type has its own class. A receiver that verifies many deliveries should keep a Verifier. from_lambda,
-from_asgi and from_wsgi take a whole request, with its raw body, in the form in which a serverless platform or a web
-server passes it on. Service interface: Events.
+from_asgi and from_wsgi take a whole request, with its raw body, in the format of a serverless platform or a web server.
+Service interface: Events.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ BILLCORE_INLINE billcore_status billcore_order_query_set_page(billcore_order_que
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("page"), page, err);
 }
 
-/** Read the list a second time, to find records that the first reading missed. Service interface: Endpoints,
+/** Read the list twice; the second pass finds records that the first pass missed. Service interface: Endpoints,
  * Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_strict(billcore_order_query* given, bool strict,
                                                                 billcore_error** err) {

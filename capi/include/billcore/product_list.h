@@ -36,8 +36,8 @@ BILLCORE_INLINE billcore_status billcore_product_query_set_page(billcore_product
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("page"), page, err);
 }
 
-/** Read the list a second time, to find records that the first reading missed. Service interface: Endpoints, Products.
- * @since 0.1 */
+/** Read the list twice; the second pass finds records that the first pass missed. Service interface: Endpoints,
+ * Products.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_query_set_strict(billcore_product_query* given, bool strict,
                                                                   billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("strict"), strict, err);

@@ -47,8 +47,8 @@ struct ClientOptions {
   /// Headers that the client sends with every request, in addition to its own. A User-Agent given here is appended to
   /// the client's own.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// True: offer HTTP/2. False: never. Not given: if the build can resist frame floods and notice truncation. If any
-  /// other build uses HTTP/2, a server can delay a call beyond its deadline, and an answer without Content-Length
+  /// True: offer HTTP/2. False: never. Not given: only in builds that resist frame floods and detect truncation. If
+  /// any other build uses HTTP/2, a server can delay a call beyond its deadline, and an answer without Content-Length
   /// must be whole JSON.
   std::optional<bool> http2 = {};
   /// Allow http to hosts that are not loopback; the API key is then sent unencrypted.

@@ -16,7 +16,7 @@ LIST_PARAMETERS: list[Row] = [
         "name": "strict",
         "type": "boolean",
         "default": "False",
-        "doc": "Read the list a second time, to find records that the first reading missed.",
+        "doc": "Read the list twice; the second pass finds records that the first pass missed.",
     },
     {
         "name": "resume",

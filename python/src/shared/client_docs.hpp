@@ -21,7 +21,8 @@ inline constexpr const char* about_client =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -52,7 +53,8 @@ inline constexpr const char* client_init =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -70,14 +72,14 @@ inline constexpr const char* client_base_url = "URL of the service; its path end
 inline constexpr const char* client_request_signature =
     "request(self, method, path, *, query=None, json=NOT_GIVEN, raise_on_error=True, timeout=NOT_GIVEN)";
 inline constexpr const char* client_request =
-    "Send any other request. Every HTTP method but GET is a write, which is sent at most once.\n"
+    "Send a request that the other methods do not cover. Every HTTP method but GET is a write, sent at most once.\n"
     "\n"
     "Args:\n"
     "    method: GET, POST, PUT, PATCH or DELETE.\n"
     "    path: Path below the base URL, which begins with a slash and is percent-encoded.\n"
     "    query: Query parameters, as a mapping or as pairs. Values must not be None.\n"
     "    json: The body as JSON values; None is sent as null. Left out: no body.\n"
-    "    raise_on_error: False: return an answer with an error status too, instead of raising an ApiError.\n"
+    "    raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Returns:\n"
@@ -87,7 +89,7 @@ inline constexpr const char* client_request =
 inline constexpr const char* client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* client_with_options =
-    "Return a client with these options changed, which shares everything else, even the connections.\n"
+    "Return a new client with these options changed; it shares all else, such as connections, with this client.\n"
     "\n"
     "Closing the new client does not close the connections: they belong to the original client.\n"
     "\n"
@@ -112,7 +114,7 @@ inline constexpr const char* subscriptions_list =
     "Args:\n"
     "    reference_id: Only subscriptions with exactly this reference id.\n"
     "    page: Number of the first page to read, from 1.\n"
-    "    strict: Read the list a second time, to find records that the first reading missed.\n"
+    "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.\n"
     "\n"
@@ -184,7 +186,7 @@ inline constexpr const char* subscriptions_find_charges =
     "charge was not made, or that the service is still processing it: search again after the longest time that the\n"
     "service may need, and charge again only if that search is also empty. To prove that no order is missing, the\n"
     "search reads one page of 200 orders; if that page is not the last one and has no order from before the charge,\n"
-    "the search reads all these orders repeatedly, until two readings are equal.\n"
+    "the search reads all orders since the charge repeatedly, until it has read the same orders twice.\n"
     "\n"
     "Args:\n"
     "    charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.\n"
@@ -210,7 +212,7 @@ inline constexpr const char* subscriptions_orders =
     "    product_id: Only orders of this product.\n"
     "    state: Only orders in this state, or in one of these states.\n"
     "    page: Number of the first page to read, from 1.\n"
-    "    strict: Read the list a second time, to find records that the first reading missed.\n"
+    "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.\n"
     "\n"
@@ -223,7 +225,7 @@ inline constexpr const char* products_list =
     "\n"
     "Args:\n"
     "    page: Number of the first page to read, from 1.\n"
-    "    strict: Read the list a second time, to find records that the first reading missed.\n"
+    "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.\n"
     "\n"
@@ -325,7 +327,8 @@ inline constexpr const char* about_async_client =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -360,7 +363,8 @@ inline constexpr const char* async_client_init =
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
     "    headers: Headers that the client sends with every request, in addition to its own.\n"
-    "    http2: True: offer HTTP/2. False: never. None: if the build can resist frame floods and notice truncation.\n"
+    "    http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect "
+    "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
     "    max_response: Size of the largest answer that the client accepts (bytes).\n"
@@ -378,14 +382,14 @@ inline constexpr const char* async_client_base_url = "URL of the service; its pa
 inline constexpr const char* async_client_request_signature =
     "request(self, method, path, *, query=None, json=NOT_GIVEN, raise_on_error=True, timeout=NOT_GIVEN)";
 inline constexpr const char* async_client_request =
-    "Send any other request. Every HTTP method but GET is a write, which is sent at most once.\n"
+    "Send a request that the other methods do not cover. Every HTTP method but GET is a write, sent at most once.\n"
     "\n"
     "Args:\n"
     "    method: GET, POST, PUT, PATCH or DELETE.\n"
     "    path: Path below the base URL, which begins with a slash and is percent-encoded.\n"
     "    query: Query parameters, as a mapping or as pairs. Values must not be None.\n"
     "    json: The body as JSON values; None is sent as null. Left out: no body.\n"
-    "    raise_on_error: False: return an answer with an error status too, instead of raising an ApiError.\n"
+    "    raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Returns:\n"
@@ -395,7 +399,7 @@ inline constexpr const char* async_client_request =
 inline constexpr const char* async_client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* async_client_with_options =
-    "Return a client with these options changed, which shares everything else, even the connections.\n"
+    "Return a new client with these options changed; it shares all else, such as connections, with this client.\n"
     "\n"
     "Closing the new client does not close the connections: they belong to the original client.\n"
     "\n"
@@ -419,16 +423,17 @@ inline constexpr const char* about_async_webhook_endpoints =
 inline constexpr const char* about_pager =
     "A list of records, which fetches pages as needed and can be read once.\n"
     "\n"
-    "Iterate over it to read the items. The first item costs one request. From the\n"
+    "Iterate over the pager to read the items. The first item costs one request. From the\n"
     "second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards "
     "the\n"
-    "timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a\n"
-    "record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
+    "timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` "
+    "says\n"
+    "whether a record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
     "failed; if you read on after an error, that page is requested again. Threads: one at a time.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* pager_pages_signature = "pages(self)";
 inline constexpr const char* pager_pages =
-    "Iterate over pages. If a page was already read in part, the first page has only its remaining items.";
+    "Iterate over pages. If part of a page was already read, the first page has only the remaining items of it.";
 inline constexpr const char* pager_first_signature = "first(self)";
 inline constexpr const char* pager_first =
     "The list's first item, or None. Does not advance the pager; sends at most one request.";
@@ -440,10 +445,10 @@ inline constexpr const char* pager_collect =
     "    limit: Maximum number of items. None: all.";
 inline constexpr const char* pager_arrow_c_stream_signature = "__arrow_c_stream__(self, requested_schema=None)";
 inline constexpr const char* pager_arrow_c_stream =
-    "The capsule of to_arrow(), so that Arrow readers accept the pager itself: polars.DataFrame(pager).";
+    "A capsule of the stream to_arrow(), so that Arrow readers accept the pager: polars.DataFrame(pager).";
 inline constexpr const char* pager_to_arrow_signature = "to_arrow(self, fields=None)";
 inline constexpr const char* pager_to_arrow =
-    "The rest of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.\n"
+    "The remaining records of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.\n"
     "\n"
     "The first batch is one page. A later batch has at most as many pages as were read before it, and at most 8,192\n"
     "records.\n"
@@ -454,8 +459,8 @@ inline constexpr const char* pager_to_batches_signature = "to_batches(self, fiel
 inline constexpr const char* pager_to_batches =
     "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
     "\n"
-    "Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that\n"
-    "page, and the next step raises the error.\n"
+    "Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before\n"
+    "that page, and the next step of the iteration raises the error.\n"
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
@@ -464,12 +469,12 @@ inline constexpr const char* pager_to_batches =
 inline constexpr const char* pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* pager_state =
-    "The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.\n"
+    "The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.\n"
     "\n"
     "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
-    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list\n"
-    "has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the\n"
-    "verdict's reason is then 'may_repeat'.";
+    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you\n"
+    "resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's\n"
+    "reason is then 'may_repeat'.";
 inline constexpr const char* pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* pager_verdict =
     "Whether a record may have been missed; None until the last item was read or the list was stopped.";
@@ -479,13 +484,14 @@ inline constexpr const char* about_async_pager =
     "Use `async for` to read the items. The first item costs one request. From the\n"
     "second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards "
     "the\n"
-    "timeout. An id that was yielded within the last pages is not yielded again. At the end, `verdict` says whether a\n"
-    "record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
+    "timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` "
+    "says\n"
+    "whether a record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
     "failed; if you read on after an error, that page is requested again. Tasks: one at a time.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* async_pager_pages_signature = "pages(self)";
 inline constexpr const char* async_pager_pages =
-    "Iterate over pages. If a page was already read in part, the first page has only its remaining items.";
+    "Iterate over pages. If part of a page was already read, the first page has only the remaining items of it.";
 inline constexpr const char* async_pager_first_signature = "first(self)";
 inline constexpr const char* async_pager_first =
     "The list's first item, or None. Does not advance the pager; sends at most one request.";
@@ -500,8 +506,8 @@ inline constexpr const char* async_pager_to_batches_signature =
 inline constexpr const char* async_pager_to_batches =
     "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
     "\n"
-    "Most readers of Arrow are faster with larger batches. If a page fails, a batch with `rows` ends before that\n"
-    "page, and the next step raises the error.\n"
+    "Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before\n"
+    "that page, and the next step of the iteration raises the error.\n"
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
@@ -510,12 +516,12 @@ inline constexpr const char* async_pager_to_batches =
 inline constexpr const char* async_pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* async_pager_state =
-    "The read position as text. Pass it as `resume` to the same list to continue here, even in a later process.\n"
+    "The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.\n"
     "\n"
     "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
-    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If the list\n"
-    "has grown by more records than the text has ids when it is resumed, some records may be yielded twice; the\n"
-    "verdict's reason is then 'may_repeat'.";
+    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you\n"
+    "resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's\n"
+    "reason is then 'may_repeat'.";
 inline constexpr const char* async_pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* async_pager_verdict =
     "Whether a record may have been missed; None until the last item was read or the list was stopped.";
@@ -531,14 +537,14 @@ inline constexpr const char* page_links =
     "Links to the next and the previous page, as received. The library never follows them.";
 inline constexpr const char* page_response_info = "Status, headers, attempts and request id of the answer.";
 inline constexpr const char* about_verdict =
-    "Whether the reader got every record that existed from the first to the last request.\n"
+    "Whether the pager yielded every record that existed during the whole reading of the list.\n"
     "\n"
     "str() returns 'complete' or 'possibly_missed'; bool() returns `complete`.";
 inline constexpr const char* verdict_complete =
     "True if no record can have been missed. Otherwise `reason` says why one may have been missed.";
 inline constexpr const char* verdict_reason = "Why a record may have been missed; None if `complete` is True.";
 inline constexpr const char* about_response =
-    "The answer, as received, to a request for which the service interface does not specify the answer.";
+    "An answer as received, from an operation whose answer the service interface does not specify.";
 inline constexpr const char* response_status = "HTTP status.";
 inline constexpr const char* response_headers =
     "Headers of the answer: names in lower case, values of a repeated header joined by commas.";
@@ -551,13 +557,14 @@ inline constexpr const char* response_json =
     "Raises:\n"
     "    DecodeError: The body is not JSON.";
 inline constexpr const char* about_arrow_stream =
-    "The rest of a list as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
+    "The remaining records of a list as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
     "\n"
-    "Each page is one record batch, which is fetched when the reader asks for it. The stream can be read once. Column\n"
+    "A record batch has one or more pages, and is built when the reader asks for it. The stream can be read once. "
+    "Column\n"
     "types: int64 for integers (money in cents), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, bool\n"
     "for booleans, and utf8 for text and for nested values, as JSON text. An absent field is null; a value of a wrong\n"
     "type raises DecodeError. An Arrow reader raises exceptions of its own; the attribute `error` has the\n"
-    "original exception. Threads: any, one at a time.";
+    "original exception. Threads: any thread, but only one at a time.";
 inline constexpr const char* arrow_stream_arrow_c_stream_signature = "__arrow_c_stream__(self, requested_schema=None)";
 inline constexpr const char* arrow_stream_arrow_c_stream =
     "A capsule of an ArrowArrayStream. requested_schema is ignored.";
@@ -566,9 +573,9 @@ inline constexpr const char* arrow_stream_arrow_c_schema = "A capsule of an Arro
 inline constexpr const char* arrow_stream_error =
     "The BillcoreError of the last read, or None. An Arrow reader's exception has only this error's text.";
 inline constexpr const char* about_arrow_batch =
-    "The records of one page as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
+    "The records of one or more pages as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
     "\n"
-    "A batch can be read any number of times, without copies. Column types are those of ArrowStream. Threads: any.";
+    "A batch can be read any number of times, without copies. Its column types are those of ArrowStream. Threads: any.";
 inline constexpr const char* arrow_batch_arrow_c_array_signature = "__arrow_c_array__(self, requested_schema=None)";
 inline constexpr const char* arrow_batch_arrow_c_array =
     "Capsules of an ArrowSchema and an ArrowArray. requested_schema is ignored.";

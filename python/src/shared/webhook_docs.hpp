@@ -9,10 +9,11 @@ inline constexpr const char* about_resource =
     "\n"
     "The attributes are typed. A nullable field that is absent or null is None. A required field that is absent "
     "raises\n"
-    "MissingFieldError; that is also an AttributeError, so getattr() with a default, hasattr() and class patterns "
+    "MissingFieldError, which is also an AttributeError, so getattr() with a default, hasattr() and class patterns "
     "work.\n"
-    "A field that has the wrong type, or is required and null, raises DecodeError. Each of these errors has the path\n"
-    "of the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.\n"
+    "A field that has the wrong type, or is required and null, raises DecodeError. The attribute `path` of both "
+    "errors\n"
+    "names the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.\n"
     "Service interface: Resources and their fields.";
 inline constexpr const char* resource_raw = "The JSON text exactly as received.";
 inline constexpr const char* resource_response_info =
@@ -43,7 +44,7 @@ inline constexpr const char* subscription_custom_fields = "List of CustomFieldVa
 inline constexpr const char* subscription_metadata = "Free-form JSON object.";
 inline constexpr const char* subscription_usable_at_signature = "usable_at(self, now, /)";
 inline constexpr const char* subscription_usable_at =
-    "Whether the subscription is paid for at this instant, so that the customer may use what was bought.\n"
+    "Whether the subscription is paid for at the time `now`, so that the customer may use what was bought.\n"
     "\n"
     "False for the statuses pending, future_start, unpaid and expired. With any other status the subscription is\n"
     "usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other subscription\n"
@@ -53,7 +54,7 @@ inline constexpr const char* subscription_usable_at =
     "    now: An aware datetime.\n"
     "\n"
     "Raises:\n"
-    "    MissingFieldError: ends_at is needed but absent (a reduced payload); get the subscription by its id.\n"
+    "    MissingFieldError: ends_at is needed but absent, as in some events; get the subscription by its id.\n"
     "    DecodeError: This version of billcore does not know the status.\n"
     "\n"
     "Service interface: States and transitions.";
@@ -119,14 +120,14 @@ inline constexpr const char* page_links_next =
 inline constexpr const char* page_links_previous =
     "URL of the previous page as received, or None. The library never follows it.";
 inline constexpr const char* about_response_info =
-    "Status, headers and other properties of the answer that a result is from.";
+    "Status, headers and other properties of the answer that contained a result.";
 inline constexpr const char* response_info_status = "HTTP status.";
 inline constexpr const char* response_info_headers =
     "Headers of the answer: names in lower case, values of a repeated header joined by commas.";
 inline constexpr const char* response_info_attempts = "Number of attempts, including those that sent nothing.";
 inline constexpr const char* response_info_request_id = "Value of the request id header, or None.";
 inline constexpr const char* about_event =
-    "An event of the service, parsed from a verified body. (Only parse_unverified() and pickle skip the check.)\n"
+    "An event of the service, parsed from a verified body. (parse_unverified() and unpickling skip the verification.)\n"
     "\n"
     "The event's name determines its class: OrderPaid for 'order.paid', and so on, and UnknownEvent for all other\n"
     "names. Each field is looked up when it is read: a field that is absent raises MissingFieldError; a field that is\n"
@@ -190,7 +191,7 @@ inline constexpr const char* about_verifier =
     "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
     "    header: Name of the signature header; its case does not matter.\n"
     "    max_body: Maximum size of a body in bytes. Larger bodies are refused before they are hashed.\n"
-    "    freshness: Refuse an event whose created_at differs from now by more than this (seconds or a timedelta).\n"
+    "    freshness: Largest accepted difference between created_at and now (seconds or a timedelta). None: no limit.\n"
     "    clock: Function that returns `now`, as seconds since 1970 or as an aware datetime. None: time.time.\n"
     "\n"
     "Raises:\n"
@@ -210,7 +211,7 @@ inline constexpr const char* verifier_init =
     "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
     "    header: Name of the signature header; its case does not matter.\n"
     "    max_body: Maximum size of a body in bytes. Larger bodies are refused before they are hashed.\n"
-    "    freshness: Refuse an event whose created_at differs from now by more than this (seconds or a timedelta).\n"
+    "    freshness: Largest accepted difference between created_at and now (seconds or a timedelta). None: no limit.\n"
     "    clock: Function that returns `now`, as seconds since 1970 or as an aware datetime. None: time.time.\n"
     "\n"
     "Raises:\n"
@@ -220,7 +221,7 @@ inline constexpr const char* verifier_init =
 inline constexpr const char* verifier_allowing_any_key_length_signature =
     "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
 inline constexpr const char* verifier_allowing_any_key_length =
-    "A Verifier for secrets of any length but 0, as in test vectors. The service's secrets have 32 bytes.";
+    "A Verifier for secrets of any length but 0, as test vectors have. The service's secrets have 32 bytes.";
 inline constexpr const char* verifier_verify_signature = "verify(self, body, signature)";
 inline constexpr const char* verifier_verify =
     "Check the signature of a body.\n"
@@ -247,7 +248,7 @@ inline constexpr const char* verifier_unwrap_request =
     "Like unwrap, but takes the signature from the request's headers.\n"
     "\n"
     "If the signature header is repeated, or has several values joined by commas, equal values count as one;\n"
-    "different values are malformed. (verify and unwrap do not split the value that they get.)\n"
+    "different values are refused as malformed. (verify and unwrap do not split their argument `signature`.)\n"
     "\n"
     "Args:\n"
     "    body: The raw body, as bytes or another buffer.\n"
@@ -267,9 +268,9 @@ inline constexpr const char* verifier_matches =
 inline constexpr const char* verifier_header = "Name of the signature header.";
 inline constexpr const char* verifier_max_body = "Maximum size of a body in bytes; larger bodies are refused.";
 inline constexpr const char* about_verify_stream =
-    "Verifies a body in pieces. Made by Verifier.stream(); finish() ends the check.\n"
+    "Verifies a body in pieces. Verifier.stream() makes it; update() takes the pieces; finish() checks the signature.\n"
     "\n"
-    "Do not use the pieces before finish() has returned. Threads: one at a time.";
+    "Do not act on the pieces before finish() has returned: until then they are unverified. Threads: one at a time.";
 inline constexpr const char* verify_stream_update_signature = "update(self, piece, /)";
 inline constexpr const char* verify_stream_update =
     "Add the next piece of the body, as bytes or another buffer.\n"
@@ -289,9 +290,9 @@ inline constexpr const char* verify_signature = "verify(body, signature, secret,
 inline constexpr const char* verify =
     "Check a webhook's signature.\n"
     "\n"
-    "Keeps the prepared keys of the last four secrets in memory. A program that verifies often should keep a "
-    "Verifier,\n"
-    "which is faster than this function.\n"
+    "This function keeps the prepared keys of the last four secrets in memory. A program that verifies often should "
+    "keep\n"
+    "a Verifier, which is faster.\n"
     "\n"
     "Args:\n"
     "    body: The raw body as received, as bytes or another buffer.\n"
@@ -349,12 +350,13 @@ inline constexpr const char* explain_signature = "explain(body, signature, secre
 inline constexpr const char* explain =
     "Explain to a person, in a few lines of text, why a signature is refused.\n"
     "\n"
-    "The function looks for common mistakes, offline (the body re-serialised, still in base64 or with other line "
-    "ends;\n"
-    "the signature in upper case or with a prefix; the secret with white space, in another encoding, or another one "
-    "of\n"
-    "the list), and names the mistake that explains the signature. The arguments are those of verify(); arguments of\n"
-    "wrong types are explained, not refused. The text contains neither a secret nor the right signature. Slow: do not\n"
-    "call it for every request. Service interface: Events, Request headers.";
+    "The function tests common mistakes, without a network, and names the mistake that explains the signature: the "
+    "body\n"
+    "was re-serialised, is still in base64 or has other line ends; the signature is in upper case or has a prefix; "
+    "the\n"
+    "secret has white space, is in another encoding, or is another secret of the list. The arguments are those of\n"
+    "verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text contains no "
+    "secret\n"
+    "and not the right signature. Slow: do not call it for every request. Service interface: Events, Request headers.";
 
 }  // namespace billcore::python::docs

@@ -131,7 +131,7 @@ impl SubscriptionQuery {
     pub fn page(self, page: i64) -> Self {
         self.set(|to| to.set_integer("page", page))
     }
-    /// Read the list a second time, to find records that the first reading missed.
+    /// Read the list twice; the second pass finds records that the first pass missed.
     pub fn strict(self) -> Self {
         self.set(|to| to.set_flag("strict", true))
     }
@@ -163,7 +163,7 @@ impl OrderQuery {
     pub fn page(self, page: i64) -> Self {
         self.set(|to| to.set_integer("page", page))
     }
-    /// Read the list a second time, to find records that the first reading missed.
+    /// Read the list twice; the second pass finds records that the first pass missed.
     pub fn strict(self) -> Self {
         self.set(|to| to.set_flag("strict", true))
     }
@@ -183,7 +183,7 @@ impl ProductQuery {
     pub fn page(self, page: i64) -> Self {
         self.set(|to| to.set_integer("page", page))
     }
-    /// Read the list a second time, to find records that the first reading missed.
+    /// Read the list twice; the second pass finds records that the first pass missed.
     pub fn strict(self) -> Self {
         self.set(|to| to.set_flag("strict", true))
     }
