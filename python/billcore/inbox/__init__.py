@@ -1,11 +1,12 @@
-"""An event is handled once: claim it in the transaction of its effect.
+"""Handles each event once: a program claims the event in the same transaction that stores the event's effect.
 
     with engine.begin() as connection:
         if inbox.claim(connection, event):
             ...                                  # the effect, on the same connection
 
-Deliveries are at least once, so duplicates and two workers at once are normal. The claim is one row, and commits or
-rolls back together with the effect. python/inbox.md has the table of what happens when two claim at once.
+The service delivers an event at least once, so duplicates are normal, even in two workers at the same time. A claim is
+one row, which is committed or rolled back together with the effect. python/inbox.md has a table of what happens when
+two workers claim the same event.
 """
 
 from __future__ import annotations
@@ -39,29 +40,29 @@ CREATE INDEX billcore_inbox_received_at ON billcore_inbox (received_at);
 """
 _CLAIM = """INSERT INTO billcore_inbox (consumer, account, id, name, received_at, body)
   VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body)
-  ON CONFLICT (consumer, account, id) DO NOTHING"""  # refused without this key, which another version may not have
+  ON CONFLICT (consumer, account, id) DO NOTHING"""  # fails if a table of another version lacks this key
 _PURGE = "DELETE FROM billcore_inbox WHERE received_at < :before"
 _LOCK = {"postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"}
 _LONGEST = 200
 
 
 def claim(connection: Any, event: Event, *, consumer: str = "default", keep: bool = False) -> bool:
-    """Claim an event in the open transaction: True if this transaction is the first to handle it.
+    """Claim an event in the open transaction; returns True if this transaction is the first to claim the event.
 
-    Make the effect on the same connection, then commit. If the transaction is rolled back, or its process dies, the
-    event can be claimed again. While another transaction holds the claim, this call waits for its end. With SQLite,
-    claim before you read anything in the transaction. Threads: those of the connection.
+    Store the effect on the same connection, then commit. If the transaction is rolled back, or its process ends, the
+    event can be claimed again. If another open transaction has claimed the event, this call waits until that
+    transaction ends. With SQLite, claim before you read anything in the transaction. Threads: as for the connection.
 
     Args:
-        connection: Your connection, in a transaction: of sqlite3, psycopg 3 or 2, or Django, or an SQLAlchemy
+        connection: Your connection, with an open transaction: from sqlite3, psycopg 3 or 2, or Django, or an SQLAlchemy
             Connection or Session.
-        event: A verified event. A test.hook, whose id is always 0, is never refused.
-        consumer: Who handles the event, up to 200 characters. Each consumer handles an event once.
+        event: A verified event. For a test.hook, whose id is always 0, the result is always True.
+        consumer: Name of the code that handles the event, up to 200 characters. Each consumer can claim an event once.
         keep: Also store the body, so that webhooks.parse_unverified() can read the event again later.
 
     Raises:
-        InboxBusyError: Nobody knows yet: roll back and answer 503, so that the sender tries again.
-        InboxError: No transaction is open, or the table is missing or of another version.
+        InboxBusyError: It is not known yet who handles the event: roll back and answer 503, so that the sender retries.
+        InboxError: No transaction is open, or the table is missing or has another version.
         DecodeError: The event has no id or no account, or an id over 200 characters: answer 400.
 
     Service interface: Events.
@@ -71,10 +72,10 @@ def claim(connection: Any, event: Event, *, consumer: str = "default", keep: boo
 
 
 async def aclaim(connection: Any, event: Event, *, consumer: str = "default", keep: bool = False) -> bool:
-    """claim(), awaited: for asyncpg, psycopg's AsyncConnection, and SQLAlchemy's AsyncConnection and AsyncSession.
+    """claim() for asyncio: with asyncpg, or an AsyncConnection or AsyncSession of psycopg or SQLAlchemy.
 
     Args:
-        connection: Your connection, in a transaction.
+        connection: Your connection, with an open transaction.
         event: See claim().
         consumer: See claim().
         keep: See claim().
@@ -84,9 +85,10 @@ async def aclaim(connection: Any, event: Event, *, consumer: str = "default", ke
 
 
 def lock(connection: Any, name: str) -> None:
-    """Wait for a lock of this name, and hold it until the transaction ends; with SQLite, a claim has locked already.
+    """Wait for a lock with this name, and hold the lock until the transaction ends.
 
-    Lock the object of an event before you fetch it again, because times in events are whole seconds:
+    With SQLite, lock() does nothing, because a claim already locks the database. An event's time is a whole second, so
+    two events of one object can have the same time: lock the object, then fetch its present state from the service:
     lock(connection, "subscription:480001").
 
     Args:
@@ -99,7 +101,7 @@ def lock(connection: Any, name: str) -> None:
 
 
 async def alock(connection: Any, name: str) -> None:
-    """lock(), awaited.
+    """lock() for asyncio.
 
     Args:
         connection: See aclaim().
@@ -111,18 +113,18 @@ async def alock(connection: Any, name: str) -> None:
 
 
 def purge(connection: Any, before: datetime) -> int:
-    """Delete the claims made before this time (aware); returns their number. Such an event can be claimed again.
+    """Delete the claims made before this time; returns their number. Their events can be claimed again.
 
     Args:
         connection: See claim().
-        before: Keep at least as long as the service sends an event again.
+        before: An aware datetime. Keep each claim for as long as the service may send its event again.
     """
     driver = blocking(connection)
     return driver.execute(_PURGE, {"before": _time(before, driver.dialect)})
 
 
 async def apurge(connection: Any, before: datetime) -> int:
-    """purge(), awaited.
+    """purge() for asyncio.
 
     Args:
         connection: See aclaim().

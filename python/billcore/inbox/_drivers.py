@@ -1,4 +1,4 @@
-"""The connections that the inbox takes, chosen by the module of their class, so that no driver is imported."""
+"""Adapts the connections that the inbox accepts. No driver is imported: the module of a class shows the driver."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from ._errors import InboxBusyError, InboxError
 
 _NAMED = re.compile(r":(\w+)")
-# Lock or statement time-outs, a failed serialization, a deadlock: the transaction is over, and a new one may succeed.
+# Lock and statement time-outs, failed serializations, deadlocks: the transaction has failed, and a new one may succeed.
 _BUSY = ("55P03", "57014", "40001", "40P01")
 _ABSENT = ("42P01", "42703", "42P10")  # no such table, no such column, no such unique index
 
 
 class Driver:
-    """How to use one connection. For asyncio, `run` is awaited.
+    """Runs statements on one connection. With asyncio, `run` returns an awaitable.
 
     Args:
         dialect: The kind of database.
@@ -37,14 +37,14 @@ class Driver:
             return int(self._run(text, parameters))
 
     async def aexecute(self, text: str, parameters: Mapping[str, Any]) -> int:
-        """execute(), awaited."""
+        """execute() for asyncio."""
         with _explained():
             refuse_without_transaction(self._is_open())
             return int(await self._run(text, parameters))
 
 
 def blocking(connection: Any) -> Driver:
-    """How to use this connection. Raises TypeError."""
+    """Returns the Driver for a blocking connection; raises TypeError for any other object."""
     modules = _modules(connection)
     if _is_awaited(connection):
         raise TypeError(f"{_kind(connection)} is a connection for asyncio: use aclaim()")
@@ -61,7 +61,7 @@ def blocking(connection: Any) -> Driver:
 
 
 def awaited(connection: Any) -> Driver:
-    """How to use this connection of an asyncio driver. Raises TypeError."""
+    """Returns the Driver for an asyncio connection; raises TypeError for any other object."""
     modules = _modules(connection)
     if "asyncpg" in modules:
         return Driver("postgresql", connection.is_in_transaction, partial(_asyncpg, connection))
@@ -84,7 +84,7 @@ def refuse_without_transaction(is_open: bool) -> None:
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Raises the inbox's error instead of the driver's, if that means one."""
+    """Replaces a driver's error by the error of the inbox that has the same meaning, if there is one."""
     try:
         yield
     except Exception as error:
@@ -134,7 +134,7 @@ def _driver(connection: Any, style: Callable[[str], str], text: str, values: Map
 
 
 def _sqlite_is_open(connection: Any) -> bool:
-    # With the old default, sqlite3 itself begins a transaction before a statement that writes.
+    # In its default mode (autocommit is not set), sqlite3 itself begins a transaction before a statement that writes.
     begins = connection.isolation_level is not None and getattr(connection, "autocommit", -1) is not True
     return bool(connection.in_transaction or begins)
 
@@ -163,7 +163,7 @@ async def _psycopg(connection: Any, text: str, values: Mapping[str, Any]) -> int
 
 
 def _alchemy_is_open(connection: Any) -> bool:
-    """Asks the driver: SQLAlchemy counts a transaction as begun also where the driver commits each statement."""
+    """Asks the driver, because SQLAlchemy reports an open transaction even if the driver commits each statement."""
     if connection.dialect.name == "sqlite":
         return _sqlite_is_open(connection.connection.driver_connection)
     return not connection.connection.dbapi_connection.autocommit

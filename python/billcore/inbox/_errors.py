@@ -6,7 +6,7 @@ from .._error_base import BillcoreError
 
 
 class InboxError(BillcoreError):
-    """The inbox cannot claim: no transaction is open, or its table is missing or of another version."""
+    """The inbox cannot claim: no transaction is open, or the inbox's table is missing or has another version."""
 
 
 class InboxBusyError(InboxError):

@@ -1,10 +1,10 @@
-"""A charge that survives the process: each charge is recorded in a database before it is sent.
+"""Charges that survive a crash: a Journal records each charge in a database before the charge is sent.
 
     journal = Journal(lambda: sqlite3.connect("charges.db"), client, settle=60)
     order = journal.charge("invoice-2041", subscription_id, product_id=7, amount=1500)
 
-After any error, also after a crash, call again with the same key. python/journal.md has the promise, its limits and the
-table of states.
+After any error, and after a crash, call charge() again with the same key. python/journal.md describes the guarantee,
+its limits and the states of a charge.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The errors of the journal; public as billcore.journal.X. Each text says what a person should do."""
+"""The errors of the journal; public as billcore.journal.X. Each error's text says what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._webhook import Order
 
 
 class JournalError(BillcoreError):
-    """The journal could not do its work, such as when its database cannot be reached.
+    """The journal failed, for example because its database cannot be reached.
 
     Attributes:
         key: Key of the charge; "" if the error is not about one charge.
@@ -23,11 +23,11 @@ class JournalError(BillcoreError):
 
 
 class ChargeInProgressError(JournalError):
-    """The charge may be being sent at this moment; or another open key has the same subscription and product.
+    """The charge may be in flight; or another key has an open charge of the same subscription and product.
 
     Attributes:
         other: The other key, or None.
-        retry_after: Seconds until the charge cannot be in flight any more; None if nobody knows.
+        retry_after: Seconds after which the charge can no longer be in flight; None if `other` is set.
     """
 
     outcome_unknown = True
@@ -39,12 +39,12 @@ class ChargeInProgressError(JournalError):
 
 
 class ChargePendingError(JournalError):
-    """Nobody knows yet whether the charge was made: call again with the same key.
+    """It is not known yet whether the charge was made: call charge() again with the same key.
 
     Its __cause__ is the error of the look-up, if the look-up failed.
 
     Attributes:
-        retry_after: Seconds until a call can find out; None if the look-up failed.
+        retry_after: Seconds until a call can find out whether the charge was made; None if the look-up failed.
     """
 
     outcome_unknown = True
@@ -55,16 +55,16 @@ class ChargePendingError(JournalError):
 
 
 class UnresolvedChargeError(JournalError):
-    """Only a person can say whether the charge was made: see resolve()."""
+    """Only a person can find out whether the charge was made: see Journal.resolve()."""
 
     outcome_unknown = True
 
 
 class AmbiguousChargeError(JournalError):
-    """Several orders may be the one of this charge: choose one with resolve().
+    """More than one order may belong to the charge: choose one with Journal.resolve().
 
     Attributes:
-        candidates: These orders.
+        candidates: The orders that may belong to the charge.
     """
 
     outcome_unknown = True

@@ -27,7 +27,7 @@ class _Base:
         self, engine_or_connect: Any, client: Any, *, settle: float | None, timeout: float, skew: float
     ) -> None:
         self._client = client
-        # A UUID, which may be written in both cases: a change of the case must not make every key unknown.
+        # The account is a UUID. Lower case, so that the journal finds its keys even if base_url changes the case.
         self._account = urlsplit(client.base_url).path.rstrip("/").rpartition("/")[2].lower()
         self._settle = None if settle is None else seconds(settle, "settle", zero=True)
         self._timeout = seconds(timeout, "timeout")
@@ -85,22 +85,25 @@ def _integer(value: Any, name: str) -> int | None:
 
 
 class Journal(_Base):
-    """Records each charge before it is sent, so that its outcome survives the process.
+    """Records each charge before it is sent, so that its outcome can be found out after a crash.
 
-    At most one charge a key, if a charge that the service received is visible within deadline + settle. An equal charge
-    of the same product that somebody else made in the window may be adopted. An open key blocks others of its
-    subscription and product. After any error, call again with the same key. See python/journal.md.
+    The journal makes at most one charge for each key, if the service lists the order of every charge that it received
+    within `settle` seconds after the charge's deadline. If other code makes an equal charge of the same product at
+    about the same time, the journal may take that order for its own. While it is unknown whether a key's charge was
+    made, the journal refuses other keys for the same subscription and product. After any error, call again with the
+    same key. See python/journal.md.
 
     Threads: any number may share a journal. After a fork, the child process can also use it; with an engine, it must
     first call the engine's dispose(close=False).
 
     Args:
         engine_or_connect: An SQLAlchemy Engine, or a function that returns a new connection of sqlite3 or psycopg. The
-            journal makes its tables in this database. It uses a connection of the function for one statement; an engine
-            keeps connections, and so is faster with PostgreSQL.
-        client: A billcore.Client. Keys belong to the account of its base URL.
-        settle: Seconds after the deadline of a charge after which the service shows its order, if it received the
-            charge. None: unknown, so a charge that may have been made is never sent again without resolve().
+            journal makes its tables in this database. It calls the function for each statement; an engine keeps its
+            connections open, and so is faster with PostgreSQL.
+        client: A billcore.Client. A key is valid only for the account of this client's base URL.
+        settle: Number of seconds after a charge's deadline within which the service lists the charge's order, if the
+            service received the charge. None: unknown, so a charge that may have been made is never sent again without
+            resolve().
         timeout: Seconds that an attempt may take.
         skew: Seconds by which the clocks of this host and the service may differ.
 
@@ -129,10 +132,10 @@ class Journal(_Base):
         vat: int | None = None,
         description: str | None = None,
     ) -> Order:
-        """Charge once for this key: send the charge, or find out what became of it, or return its order.
+        """Charge once for this key: send the charge, or find out whether it was made; returns the order.
 
         Args:
-            key: Text of your own for this charge, such as the id of an invoice: printable, 1 to 1000 bytes in UTF-8.
+            key: Your name for this charge, such as the id of an invoice: printable text, 1 to 1000 bytes in UTF-8.
             subscription: The subscription's id.
             product_id: Id of a one-time product of the account.
             amount: The amount in cents, without VAT.
@@ -141,16 +144,16 @@ class Journal(_Base):
             description: Description of the order.
 
         Returns:
-            The charge's order. It may be in any state, so read `state`.
+            The charge's order. The order may be in any state, so read `state`.
 
         Raises:
-            PaymentError: The service refused the charge (402). This is final: a new try takes a new key.
-            ChargeInProgressError: The charge may be in flight, or another key blocks it.
-            ChargePendingError: Nobody knows yet: call again after retry_after.
-            UnresolvedChargeError: A person must find out: see resolve().
-            AmbiguousChargeError: Several orders may be the one of this charge: see resolve().
+            PaymentError: The service refused the charge (402). The refusal is final: to try again, use a new key.
+            ChargeInProgressError: The charge may be in flight, or another key has an open charge.
+            ChargePendingError: It is not known yet whether the charge was made: call again after retry_after.
+            UnresolvedChargeError: A person must find out whether the charge was made: see resolve().
+            AmbiguousChargeError: More than one order may belong to the charge: see resolve().
             KeyReusedError: The key belongs to a charge with other arguments.
-            JournalError: The database failed. If `order` is set, the charge was made.
+            JournalError: The database failed. If the error's `order` is set, the charge was made.
             BillcoreError: Anything else that Client.subscriptions.charge() raises.
 
         Service interface: Endpoints, Subscriptions.
@@ -169,11 +172,11 @@ class Journal(_Base):
         return order
 
     def resolve(self, key: str, *, order_id: str | int | None) -> Order | None:
-        """Record what a person found out about a charge; refused before its deadline.
+        """Record what a person found out about a charge. While the charge may be in flight, resolve() raises an error.
 
         Args:
             key: The charge's key.
-            order_id: The order of the charge. None: nothing was charged, and the next charge() sends it again.
+            order_id: Id of the charge's order. None: nothing was charged, so the next charge() sends the charge again.
         """
         order: Order | None = self._run(self._resolve(key, order_id))
         return order
@@ -186,7 +189,8 @@ class Journal(_Base):
     def purge(self, before: datetime) -> int:
         """Delete the keys that were settled before this time (aware); returns their number.
 
-        A deleted key can charge again. Open keys stay, and so do keys that were settled after an open one began.
+        A deleted key can charge again. Keys with an open charge are kept, and so are keys that were settled after an
+        open charge began.
         """
         return int(self._run(self._purge(before)))
 
@@ -209,7 +213,7 @@ class AsyncJournal(_Base):
     """Journal for asyncio: the same methods, awaited. See Journal.
 
     Args:
-        engine_or_connect: As for Journal; its statements then run in threads. Or an SQLAlchemy AsyncEngine.
+        engine_or_connect: As for Journal, whose statements then run in threads; or an SQLAlchemy AsyncEngine.
         client: A billcore.AsyncClient.
         settle: See Journal.
         timeout: See Journal.
@@ -280,7 +284,7 @@ class AsyncJournal(_Base):
             result = error = None
             try:
                 if isinstance(step, Sql):
-                    # A statement is not cut off, because its thread would go on: the cancellation waits for its end.
+                    # A statement is not cancelled, because its thread would continue: raise CancelledError afterwards.
                     task = asyncio.ensure_future(self._store.run_async(step))
                     while not task.done():
                         try:

@@ -1,6 +1,6 @@
-"""What the journal does, as generators: they yield statements and calls of the client, and receive the results.
+"""The decisions of the journal, as generators that yield SQL statements and client calls, and receive the results.
 
-So Journal and AsyncJournal share every decision. python/journal.md has the table of states.
+Journal and AsyncJournal run the same generators. python/journal.md has the table of states.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _MISMATCH = "sum_mismatch"
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """Run a statement in a transaction of its own. The result: its rows, or the number of changed rows.
+    """Run a statement in its own transaction. The result is its rows, or the number of rows that it changed.
 
-    A statement that a unique index refuses changes no rows.
+    If a unique index refuses the statement, the result is 0.
     """
 
     text: str
@@ -55,7 +55,7 @@ Steps = Generator[Sql | Call, Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A key of the journal, as its row shows it.
+    """A key of the journal, with the values of the key's row.
 
     Attributes:
         key: The caller's key.
@@ -67,7 +67,7 @@ class Charge:
         quantity: Number of pieces, or None.
         vat: Basis points, or None.
         description: Description of the order, or None.
-        since: Orders from this time on may be the charge's (aware, UTC).
+        since: Only orders made from this time on may belong to the charge (aware, UTC).
         deadline: The latest attempt cannot be sent after this time (aware, UTC).
         uncertain: The deadline of the latest attempt whose outcome is not known, or None.
         order_id: Id of the charge's order, or None.
@@ -106,13 +106,13 @@ class Row:
 
 
 class Machine:
-    """The decisions about one key.
+    """Decides what to do for one key.
 
     Args:
         account: The account's segment of the base URL.
-        settle: Seconds after a deadline until the service shows every order that it received; None: unknown.
+        settle: Seconds after a charge's deadline within which the service lists the charge's order; None: unknown.
         timeout: Seconds that an attempt may take.
-        skew: Seconds by which the service's clock may differ.
+        skew: Seconds by which the clocks of this host and the service may differ.
         key: The caller's key.
         wanted: The arguments of the charge, by column.
     """
@@ -126,7 +126,7 @@ class Machine:
         self._wanted = wanted
 
     def charge(self) -> Steps:
-        """Make the charge, or find out what became of it; returns its order."""
+        """Make the charge, or find out whether it was made; returns its order."""
         while True:
             row = yield from self._read()
             if row is None:
@@ -153,7 +153,7 @@ class Machine:
                 return order
 
     def resolve(self, order: Order | None) -> Steps:
-        """Record what a person knows: the charge's order, or that nothing was charged."""
+        """Record what a person found out: the charge's order, or that nothing was charged."""
         row = yield from self._read()
         if row is None:
             raise JournalError(f"the journal has no key {self._key!r}", key=self._key)
@@ -190,7 +190,7 @@ class Machine:
         return ChargeInProgressError(text, key=self._key, retry_after=left)
 
     def _baseline(self) -> Steps:
-        """(baseline, since): the orders that exist before the first attempt, from `since` on."""
+        """(baseline, since): JSON of the ids of the orders made from `since` on, before the charge is sent; `since`."""
         subscription, product = self._wanted["subscription"], self._wanted["product_id"]
         host = datetime.now(UTC)
 
@@ -203,7 +203,7 @@ class Machine:
             service = parsedate_to_datetime(page.response_info.headers["date"]).astimezone(UTC)
         except (KeyError, ValueError, OverflowError):
             service = host
-        # A whole second, because the look-up rounds down: it must not go further back than the baseline.
+        # A whole second, because find_charges() rounds down: it must not find orders from before the baseline begins.
         since = (min(host, service) - timedelta(seconds=self._skew)).replace(microsecond=0)
         orders = page.items
         if page.current_page < page.total_pages and not (orders and orders[-1].created_at < since):
@@ -239,9 +239,9 @@ class Machine:
             raise ChargeInProgressError(text, key=self._key, other=rows[0][0])
 
     def _send(self, attempt: int, begun: float, *, certain: bool) -> Steps:
-        """Send the charge, whose intent is committed. certain: no earlier attempt has an unknown outcome.
+        """Send the charge, whose row is committed. `certain`: no earlier attempt has an unknown outcome.
 
-        begun: before the intent was written, so that the call ends before the intent's deadline.
+        `begun` is a time before the row was written, so that the call ends before the deadline in the row.
         """
         where = {**self._this, "attempt": attempt}
         order: Order | None = None
@@ -281,18 +281,18 @@ class Machine:
         if order is None:
             assert caught is not None
             if isinstance(caught, PaymentError) and not certain:
-                return None  # believed only after a look-up
+                return None  # the 402 is final only after a look-up
             if not changed and isinstance(caught, Exception):
                 text = f"another process has gone on with the charge {self._key!r}: call again with the same key"
                 raise ChargePendingError(text, key=self._key, retry_after=0) from caught
             raise caught
         if not changed:
-            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # if another key has the order: never send again
+            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # another key has the order: never send again
             yield from self._refuse_other(order)
         return order
 
     def _refuse_other(self, order: Order) -> Steps:
-        """The key got another result while the answer was on its way, such as by an adoption after the deadline."""
+        """Raises an error if the key got another result while the answer was in flight, such as an adopted order."""
         row = yield from self._read()
         if row is not None and row.state == "charged" and same_id(row.columns["order_id"], order.id):
             return
@@ -305,7 +305,7 @@ class Machine:
         raise AmbiguousChargeError(text, key=self._key, candidates=[order, *stored])
 
     def _check_sum(self, order: Order) -> Steps:
-        """Look-ups compare sums, which the service interface does not promise. An answer shows whether it holds."""
+        """Checks the total of an order, because look-ups rely on a sum that the service interface does not promise."""
         try:
             fits = self._fits(order)
         except DecodeError:
@@ -321,7 +321,7 @@ class Machine:
         return bool(sums & {order.total, order.total_with_vat})
 
     def _resume(self, row: Row) -> Steps:
-        """Find out what became of an uncertain attempt; maybe send again. Returns the order, or None to read again."""
+        """Look an uncertain charge up; maybe send it again. Returns its order; None: the caller reads the row again."""
         match = yield from self._match(row)
         if match is not None:
             return match if (yield from self._adopt(row, match)) else None
@@ -337,7 +337,7 @@ class Machine:
         if left > 0:
             text = f"the service may still be working on the charge {self._key!r}: call again in {left:.1f} s"
             raise ChargePendingError(text, key=self._key, retry_after=left)
-        if row.columns["answer"] is not None:  # a 402 after uncertain attempts, none of which made an order
+        if row.columns["answer"] is not None:  # a 402 is stored, and no uncertain attempt made an order
             yield Sql(table.DECLINE, self._at(row))
             return None
         return (yield from self._attempt_again(row, row.columns["baseline"], row.columns["since"]))
@@ -384,7 +384,7 @@ def _look_up(subscription: str, product: int, since: datetime) -> Callable[[Any]
 
 
 def _state_after(error: BaseException, certain: bool) -> str:
-    """The state that this end of client.subscriptions.charge() means."""
+    """The state of a key after client.subscriptions.charge() raised this error."""
     if isinstance(error, DecodeError):
         return "unread"
     if isinstance(error, PaymentError):
@@ -393,5 +393,5 @@ def _state_after(error: BaseException, certain: bool) -> str:
         return "unknown" if error.outcome_unknown or error.status < 400 else "refused"
     if isinstance(error, BillcoreError):
         return "unknown" if error.outcome_unknown else "not_sent"
-    # Interrupted, cancelled, no memory: it may have been sent.
+    # The call was interrupted or cancelled, or memory ran out: the charge may have been sent.
     return "not_sent" if getattr(error, "nothing_sent", False) else "unknown"

@@ -1,4 +1,4 @@
-"""Orders and final errors as the journal stores them."""
+"""Converts orders and final errors to and from the JSON text that the journal stores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def load_order(text: str) -> Order:
 
 
 def dump_error(error: object) -> str | None:
-    """The JSON of a 402; None for an error that is not final."""
+    """Returns a PaymentError (402) as JSON; None for any other error, because no other error is final."""
     if not isinstance(error, PaymentError):
         return None
     named = {name: getattr(error, name) for name in ("method", "path", "headers")}

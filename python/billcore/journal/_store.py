@@ -1,6 +1,6 @@
-"""Where the journal keeps its table: SQLite or PostgreSQL, through a driver's connections or an SQLAlchemy engine.
+"""Runs the journal's statements on SQLite or PostgreSQL, through a driver's connections or an SQLAlchemy engine.
 
-Every statement is a transaction of its own, on a connection of the journal's own.
+Every statement runs in its own transaction, on a connection that only the journal uses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EXISTS = {
     "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'billcore_journal'",
 }
 _NAMED = re.compile(r":(\w+)")
-_LOCK = 7_203_160_544_918_391_846  # of PostgreSQL: one process at a time makes the tables
+_LOCK = 7_203_160_544_918_391_846  # PostgreSQL's advisory lock: one process at a time makes the tables
 _BUSY = "the connection is in a transaction: give the journal a function that returns a new connection each time"
 
 
@@ -61,7 +61,7 @@ class _DriverSession:
         try:
             yield
         except BaseException:
-            with contextlib.suppress(Exception):  # such as if the connection is lost: the first error says why
+            with contextlib.suppress(Exception):  # the connection may be lost: the first error is raised
                 self._cursor.execute("ROLLBACK")
             raise
         self._cursor.execute("COMMIT")
@@ -86,7 +86,7 @@ class _EngineSession:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        if self.dialect == "sqlite":  # the PRAGMA works outside of transactions alone
+        if self.dialect == "sqlite":  # this PRAGMA works only outside a transaction
             pooled = self._connection.connection
             if getattr(pooled.driver_connection, "in_transaction", False):
                 raise JournalError("the engine's pool shares a connection that is in a transaction: use another pool")
@@ -104,7 +104,7 @@ class _EngineSession:
 
 
 class Store:
-    """Runs statements. Thread-safe, and usable in a forked child if the engine is.
+    """Runs statements. Thread-safe; usable in a forked child if the engine is usable there.
 
     Args:
         source: An SQLAlchemy Engine or AsyncEngine, or a function that returns a new connection of sqlite3 or psycopg.
@@ -123,7 +123,7 @@ class Store:
             )
         self._source = source
         self._ready = False
-        self._shift: float | None = None  # SQLite: from the time since boot to the time of day, in seconds
+        self._shift: float | None = None  # SQLite: time of day minus time since boot, in seconds
 
     def run(self, statement: Sql) -> Any:
         """Run the statement; returns its rows, or how many rows it changed."""
@@ -132,7 +132,7 @@ class Store:
                 with self._source.connect() as connection:
                     return self._perform(_EngineSession(connection), statement)
             connection = self._source()
-            session = _DriverSession(connection)  # if it refuses the connection, this stays open
+            session = _DriverSession(connection)  # if it raises an error, the connection stays open
             with contextlib.closing(connection):
                 return self._perform(session, statement)
 
@@ -149,7 +149,7 @@ class Store:
             self._prepare(session)
             self._ready = True
         try:
-            with session.transaction():  # the time is read after SQLite's lock was awaited
+            with session.transaction():  # reads the time only when it holds SQLite's lock
                 return session.execute(self._dated(session.dialect, statement.text), statement.parameters)
         except Exception as error:
             if _is_duplicate(error):  # another process or another key was faster
@@ -178,8 +178,8 @@ class Store:
                 " use one version of billcore for all processes"
             )
         if session.dialect == "sqlite" and (boot := _boot()):
-            # The processes of a host agree on a clock that does not jump until the next boot. It does not begin before
-            # the last change, so that a wrong time of day at the boot moves no deadline into the far future.
+            # All processes of a host use one clock, which does not jump until the next boot. This clock does not start
+            # before the latest change: if the time of day is wrong (too early), no deadline is in the far future.
             note = {"account": "", "name": f"boot {boot}"}
             if not _alone(session, table.READ_NOTE, note):
                 latest = _alone(session, "SELECT max(changed) FROM billcore_charges")[0][0] or 0
@@ -222,7 +222,7 @@ def _reason(error: Exception) -> str:
 
 
 def _boot() -> str:
-    """The id of the machine's present run; "" where there is none."""
+    """The id that Linux gives to each boot; "" on other systems."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 VERSION = "1"
 
-# A key is open while a charge of it may exist that the journal does not know.
+# A key is open while the service may have made a charge for it whose order the journal does not know.
 OPEN = "(state IN ('sending', 'unknown', 'unread') OR (state IN ('refused', 'not_sent') AND uncertain IS NOT NULL))"
 
 SCHEMA = (
@@ -36,10 +36,10 @@ READ = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE a
 READ_OPEN = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE account = :account AND {OPEN}"
 BLOCKED_BY = f"""SELECT key FROM billcore_charges WHERE account = :account AND subscription = :subscription
   AND product_id = :product_id AND key <> :key AND {OPEN}"""
-# Not of this key: another call with it may have adopted the order since this call read the row.
+# Only other keys: another call with the same key may have adopted the order since this call read the row.
 ADOPTED_BY = "SELECT key FROM billcore_charges WHERE account = :account AND order_id = :order_id AND key <> :key"
 
-# Each transition is one conditional statement, so that of two processes one makes it.
+# Each transition is one conditional statement, so that only one of two processes makes the transition.
 _THIS = "account = :account AND key = :key AND state = :state AND attempt = :attempt"
 INTEND = """INSERT INTO billcore_charges (account, key, state, attempt, subscription, product_id, amount, quantity, vat,
   description, baseline, since, deadline, changed) VALUES (:account, :key, 'sending', 1, :subscription, :product_id,
@@ -48,8 +48,8 @@ INTEND_AGAIN = f"""UPDATE billcore_charges SET state = 'sending', attempt = atte
   since = :since, deadline = {{now}} + :timeout, answer = NULL, changed = {{now}} WHERE {_THIS}"""
 LAPSE = f"""UPDATE billcore_charges SET state = 'unknown', uncertain = deadline, changed = {{now}}
   WHERE {_THIS} AND deadline <= {{now}}"""
-# The outcome of an attempt that was sent. Meanwhile another process may have found that its deadline is past, and a
-# person may have asserted that nothing was charged: an answer is right even then.
+# Records the outcome of an attempt that was sent. Meanwhile another process may have set the state `unknown` after the
+# deadline, or a person may have asserted that nothing was charged: the service's answer overrides both.
 _ATTEMPT = "account = :account AND key = :key AND attempt = :attempt"
 CERTAIN = f"""UPDATE billcore_charges SET state = :to, order_id = :order_id, answer = :answer, changed = {{now}}
   WHERE {_ATTEMPT} AND state IN ('sending', 'unknown', 'not_sent')"""
@@ -61,6 +61,6 @@ DECLINE = f"UPDATE billcore_charges SET state = 'declined', changed = {{now}} WH
 ASSERT_NOTHING = (
     f"""UPDATE billcore_charges SET state = 'not_sent', uncertain = NULL, changed = {{now}} WHERE {_THIS}"""
 )
-# The orders of newer keys stay: the look-up of an open key must not take them for its own.
+# Keys that were settled after an open key began are kept: the open key must not adopt their orders.
 PURGE = f"""DELETE FROM billcore_charges WHERE account = :account AND changed < :before AND NOT {OPEN} AND changed <
   COALESCE((SELECT min(since) FROM billcore_charges WHERE account = :account AND {OPEN}), changed + 1)"""
