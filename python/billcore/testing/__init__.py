@@ -1,4 +1,4 @@
-"""A billing service for your tests: `Sandbox` runs it as a child process, `Control` controls it.
+"""A billing service for your tests: `Sandbox` runs the service as a child process, `Control` controls it.
 
     with billcore.testing.Sandbox() as sandbox:
         client = billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key)
@@ -8,7 +8,7 @@
 
     body, signature = billcore.testing.event("order.paid", total=19900)
 
-`order`, `subscription`, `product`, `product_group` and `page` make what the client returns:
+`order`, `subscription`, `product`, `product_group` and `page` make the objects that the client returns:
 
     client = unittest.mock.create_autospec(billcore.Client, instance=True)
     client.subscriptions.charge.return_value = billcore.testing.order(total=1500)
@@ -62,7 +62,7 @@ __all__ = [
     "subscription",
 ]
 
-# Pickles and tracebacks show __module__.
+# Sets __module__ to the module that users import the class from: pickles and tracebacks show it.
 for _value in list(globals().values()):
     if isinstance(_value, type):
         _value.__module__ = "billcore.testing"

@@ -1,4 +1,4 @@
-"""An account of a sandbox, and what tests need of it in one line; public as billcore.testing.X."""
+"""An account of a sandbox, with the methods that tests use most; public as billcore.testing.X."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Account:
 
 
 class _OfControl(Generic[P, R]):
-    """A method of the account's control, as one of the account."""
+    """Makes a method of Control a method of SandboxAccount, which calls it on the account's control."""
 
     def __init__(self, method: Callable[Concatenate[Control, P], R]) -> None:
         self._method = method
@@ -48,13 +48,13 @@ class _OfControl(Generic[P, R]):
 
 
 class SandboxAccount:
-    """One account of a running sandbox: what a test needs. See Sandbox.new_account().
+    """One account of a running sandbox, with everything that a test needs. See Sandbox.new_account().
 
     Attributes:
         base_url: The service's address for this account, for billcore.Client.
         api_key: The account's API key, for billcore.Client.
-        webhook_secret: The secret of the receivers that serve() registers: use it to make the application.
-        accounts: The account itself. The fixture adds a second account, whose key sees nothing of the first.
+        webhook_secret: The signing secret of the receivers that serve() registers: pass it to your application.
+        accounts: The account itself. The fixture adds a second account, whose key gives no access to the first.
         control: The control routes, for this account alone.
         control_url: The address of the control routes.
         pid: The process id of the sandbox.
@@ -94,17 +94,17 @@ class SandboxAccount:
     ) -> Receiver:
         """Run an ASGI or WSGI application at a free port of 127.0.0.1, and send this account's events to it.
 
-        It runs in a thread: an ASGI application in one event loop, a WSGI application in a further thread for each
-        request.
+        The application runs in a thread: an ASGI application in one event loop, a WSGI application in a further thread
+        for each request.
 
         Args:
-            app: The application. It checks signatures with `webhook_secret`.
+            app: The application, which must check signatures with `webhook_secret`.
             path: The path that events are sent to.
-            secret: Another secret than `webhook_secret`: 32 characters.
-            concurrency: How many events are sent at once (1).
-            paused: Let events wait until control.change_endpoint() ends the pause.
+            secret: A signing secret to use instead of `webhook_secret`: 32 characters.
+            concurrency: How many events are sent at once. Default: 1.
+            paused: True: events wait until control.change_endpoint() ends the pause.
             retry_schedule: Seconds of the account's clock before each further attempt.
-            keep_alive: Whether connections are kept open between attempts (True).
+            keep_alive: Whether connections are kept open between attempts. Default: True.
         """
         receiver = Receiver(app, path)
         try:
@@ -123,7 +123,7 @@ class SandboxAccount:
         return receiver._registered(self.control, endpoint["id"], endpoint["secret"])
 
     def events(self, name: str | None = None, *, count: int = 1, timeout: float = 10.0) -> list[AnyEvent]:
-        """Wait until receivers have accepted so many events; returns all that they accepted so far, oldest first.
+        """Wait until receivers have accepted `count` events; returns all events accepted so far, oldest first.
 
         Args:
             name: Only events with this name, such as "order.paid".
@@ -131,14 +131,14 @@ class SandboxAccount:
             timeout: Seconds of real time.
 
         Raises:
-            DeliveryFailed: An event did not arrive. The message has the receiver's answer.
-            TimeoutError: The message says what came instead.
+            DeliveryFailed: A receiver did not accept an event. The message has the receiver's answer.
+            TimeoutError: Too few events were accepted in time. The message counts the deliveries by event and state.
         """
         from .. import webhooks
 
         match: DeliveryMatch = {} if name is None else {"event": name}
         deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
-        # One by one, so that the first that fails ends the wait.
+        # Waits for one more event at a time, so that the first failed delivery ends the wait.
         for number in range(1, count + 1):
             try:
                 left = max(deadline - time.monotonic(), 0.0)
@@ -160,10 +160,10 @@ class SandboxAccount:
         path: str | None = None,
         status: int | None = None,
     ) -> list[RequestRecord]:
-        """Wait until the service has answered so many requests; returns all that match so far, oldest first.
+        """Wait until the service has answered `count` matching requests; returns all of them so far, oldest first.
 
         Args:
-            operation: Such as "subscriptions.charge", or the part after the dot if only one operation has it.
+            operation: Such as "subscriptions.charge"; the part after the dot is enough if only one operation has it.
             count: How many requests to wait for.
             timeout: Seconds of real time.
             method: HTTP method.
@@ -171,7 +171,7 @@ class SandboxAccount:
             status: Status of the answer.
 
         Raises:
-            TimeoutError: The message says what came instead.
+            TimeoutError: Too few requests matched in time. The message counts the requests by operation and status.
         """
         match = given({"operation": operation, "method": method, "path": path, "status": status})
         return self.control.wait(request=cast(RequestMatch, match), count=count, timeout=timeout)

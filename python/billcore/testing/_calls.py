@@ -1,4 +1,4 @@
-"""How the control routes of a sandbox are called."""
+"""Sends requests to the control routes of a sandbox."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from .._durations import seconds
 
-_LONGEST_WAIT = 600.0  # seconds, in one request
+_LONGEST_WAIT = 600.0  # seconds that one request may wait
 
 
 class ControlError(RuntimeError):
-    """A control route refused a request. `status`, `code` and `message` are those of the route's answer."""
+    """A control route refused a request. `status`, `code` and `message` are from the route's answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -66,7 +66,7 @@ class Calls:
         return answer
 
     def _wait(self, timeout: float, **fields: Any) -> Any:
-        """The answer of POST wait. Raises TimeoutError with the message of its 408."""
+        """Returns the answer of POST wait. If the answer is a 408, raises TimeoutError with its message."""
         rest = seconds(timeout, "timeout", zero=True)
         while True:
             once = min(rest, _LONGEST_WAIT)
@@ -81,7 +81,7 @@ class Calls:
 
 
 def given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not None."""
+    """Returns the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -19,9 +19,9 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
     """Calls the control routes of a sandbox. Control(control_url) works with any running sandbox. Thread-safe.
 
     Args:
-        control_url: From the sandbox's ready line, or its variable BILLCORE_SANDBOX_CONTROL.
+        control_url: The URL in the sandbox's ready line, or in the environment variable BILLCORE_SANDBOX_CONTROL.
         timeout: Seconds that a call may take.
-        account: UUID of an account. Every method then concerns this account alone.
+        account: UUID of an account. Every method then acts only on this account.
     """
 
     def checkout(
@@ -67,16 +67,17 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{segment(subscription_id)}/renew", {}))
 
     def advance(self, *, days: float = 0, seconds: float = 0, to: datetime | str | None = None) -> dict[str, Any]:
-        """Move the account's clock forward, and let everything happen that is due by then, in order.
+        """Move the account's clock forward; everything that becomes due happens, in order.
 
-        Renewals, their retries, trial ends, starts and expiries happen, and the first attempts of their deliveries are
-        done when this returns. A receiver that cannot answer, because it runs in the caller's thread, is waited for
-        only one delivery time-out; `pending_deliveries` counts what is left.
+        When advance() returns, renewals, their retries, trial ends, starts and expiries have happened, and the first
+        attempts of their deliveries have been made. A receiver in the caller's thread cannot answer during the call:
+        advance() waits for it only as long as one delivery may take, and `pending_deliveries` is the number of
+        deliveries that are still pending.
 
         Args:
             days: Days to move forward.
             seconds: Seconds to move forward, added to the days.
-            to: The time to move to, instead.
+            to: The time to move to, instead of `days` and `seconds`.
 
         Returns:
             `now`, `frozen`, `happened` (a list of {"at", "cause", and the id as "subscription", "order" or "request"}),
@@ -88,15 +89,15 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         return cast(dict[str, Any], self._call("POST", "clock", fields))
 
     def freeze(self) -> dict[str, Any]:
-        """Stop the account's clock; advance() moves it."""
+        """Stop the account's clock; advance() can still move it."""
         return cast(dict[str, Any], self._call("POST", "clock", {"freeze": True}))
 
     def run_clock(self) -> dict[str, Any]:
-        """Let the account's clock run on from the time that it shows."""
+        """Start the account's clock again, from the time at which it stopped."""
         return cast(dict[str, Any], self._call("POST", "clock", {"run": True}))
 
     def trigger(self, name: str, *, on: str | int | None = None) -> dict[str, Any]:
-        """Let a scenario happen, such as "renewal-fails", on a new subscription or on the one with the id `on`.
+        """Run a scenario, such as "renewal-fails", on a new subscription or on the one with the id `on`.
 
         Returns:
             `subscription` and `order` as the REST interface shows them, and `deliveries` (ids and events).
@@ -109,11 +110,11 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         return {each["name"]: each["about"] for each in self._call("GET", "scenarios")["scenarios"]}
 
     def subscription(self, subscription_id: str | int, cause: CauseOfSubscription, **fields: Any) -> dict[str, Any]:
-        """Let a cause happen to a subscription. `fields`: for change_billing, `billing` and `declines`."""
+        """Act on a subscription as `cause` says. Only change_billing has `fields`: `billing` and `declines`."""
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{segment(subscription_id)}/{cause}", fields))
 
     def order(self, order_id: str | int, cause: CauseOfOrder) -> dict[str, Any]:
-        """Let a cause happen to an order."""
+        """Act on an order as `cause` says, such as "pay" or "refund"."""
         return cast(dict[str, Any], self._call("POST", f"orders/{segment(order_id)}/{cause}", {}))
 
     def create_product(self, name: str, **fields: Any) -> dict[str, Any]:
@@ -129,7 +130,7 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         return cast(list[dict[str, Any]], self._call("GET", "keys")["keys"])
 
     def issue_key(self) -> str:
-        """One more API key for the account."""
+        """Issue one more API key for the account; returns the key."""
         return cast(str, self._call("POST", "keys", {})["api_key"])
 
     def revoke_key(self, key_id: int) -> None:
@@ -147,7 +148,7 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
     def change_group(
         self, group_id: int, *, name: str | None = None, products: Sequence[int] | None = None
     ) -> dict[str, Any]:
-        """Change the name or the products of a group; returns it as it is now."""
+        """Change the name or the products of a group; returns the changed group."""
         fields = {"name": name, "products": None if products is None else list(products)}
         return cast(dict[str, Any], self._call("POST", f"groups/{segment(group_id)}/change", fields)["group"])
 
@@ -156,15 +157,15 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         self._call("POST", f"groups/{segment(group_id)}/delete", {})
 
     def create_account(self, *, demo: bool = True) -> dict[str, Any]:
-        """A new account: `account` (its UUID), `number`, `api_key`, and the `ids` of its demo data.
+        """Make an account; returns `account` (its UUID), `number`, `api_key`, and the `ids` of its demo data.
 
         Args:
-            demo: Give it a few products and subscriptions.
+            demo: Whether the account has a few products and subscriptions.
         """
         return cast(dict[str, Any], self._call("POST", "accounts", {"demo": demo}))
 
     def delete_account(self, account: str) -> None:
-        """Delete an account with all that it has."""
+        """Delete an account with all its data."""
         self._call("DELETE", f"accounts/{segment(account)}")
 
     def reset(self) -> None:

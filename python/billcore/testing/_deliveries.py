@@ -10,14 +10,15 @@ from ._calls import Calls, given, segment
 
 
 class DeliveryFailed(AssertionError):
-    """A delivery did not reach its receiver, or the receiver did not accept it. The message has its last answer."""
+    """A receiver did not get a delivery, or did not accept it. The message has the receiver's last answer."""
 
 
 class Attempt(TypedDict):
-    """One attempt of a delivery: `status` is that of the receiver's answer; without an answer, `error` says why.
+    """One attempt of a delivery: `status` is the receiver's HTTP status; without an answer, `error` says why.
 
-    `headers` are those that were sent; `fault` is the kind of the fault that this attempt met. If the fault changed
-    the body or the signature, they are here as they were sent. Of a long answer, `answer_body` is the beginning.
+    `headers` are the headers that were sent; `fault` is the kind of the fault that affected this attempt. If the fault
+    changed the body or the signature, `body` or `signature` is the text that was sent. `answer_body` has only the
+    beginning of a long answer.
     """
 
     at: str
@@ -34,8 +35,8 @@ class Attempt(TypedDict):
 class Delivery(TypedDict):
     """The delivery of one event to one endpoint. `id` is the envelope's id, which is the same in every attempt.
 
-    `seq` is different for each delivery, also for duplicates. `reason` says why it ended without an answer; `faults`
-    has the kinds of the faults that it met when it was made.
+    `seq` is different for each delivery, also for duplicates. `reason` says why the delivery ended without an answer;
+    `faults` has the kinds of the faults that affected the delivery when the sandbox made it.
     """
 
     seq: int
@@ -88,15 +89,15 @@ class DeliveryControl(Calls):
         retry_schedule: Sequence[float] | None = None,
         keep_alive: bool | None = None,
     ) -> Endpoint:
-        """Register a webhook receiver; the answer has its secret.
+        """Register a webhook receiver; returns the endpoint, with its secret.
 
         Args:
             url: Where events are sent.
-            secret: 32 characters; the sandbox makes one otherwise.
-            concurrency: How many attempts are made at once (1).
-            paused: Let deliveries wait until change_endpoint() ends the pause.
+            secret: The signing secret, 32 characters. Left out: the sandbox makes a secret.
+            concurrency: How many attempts are made at once. Default: 1.
+            paused: True: deliveries wait until change_endpoint() ends the pause.
             retry_schedule: Seconds before each further attempt, instead of `self.retry_schedule`.
-            keep_alive: Whether connections are kept open between attempts (True).
+            keep_alive: Whether connections are kept open between attempts. Default: True.
         """
         schedule = self.retry_schedule if retry_schedule is None else retry_schedule
         fields = {
@@ -118,7 +119,7 @@ class DeliveryControl(Calls):
         retry_schedule: Sequence[float] | None = NOT_GIVEN,
         keep_alive: bool | None = None,
     ) -> Endpoint:
-        """Change settings of a receiver, from the next attempt on. The retry schedule None is the sandbox's."""
+        """Change settings of a receiver, from the next attempt on. retry_schedule=None: the sandbox's schedule."""
         fields = given({"concurrency": concurrency, "paused": paused, "keep_alive": keep_alive})
         if retry_schedule is not NOT_GIVEN:
             fields["retry_schedule"] = None if retry_schedule is None else list(retry_schedule)
@@ -129,7 +130,7 @@ class DeliveryControl(Calls):
         return cast(dict[str, Any], self._call("POST", f"endpoints/{segment(endpoint_id)}/{cause}", {}))
 
     def rotate_secret(self, endpoint_id: int, *, secret: str | None = None, overlap: float = 0) -> str:
-        """Give a receiver a new secret. For `overlap` seconds, deliveries with an even number have the old one."""
+        """Give a receiver a new secret. For `overlap` seconds, deliveries with an even `seq` use the old secret."""
         fields: dict[str, Any] = {"overlap": overlap} if secret is None else {"overlap": overlap, "secret": secret}
         return cast(str, self._call("POST", f"endpoints/{segment(endpoint_id)}/rotate_secret", fields)["secret"])
 
@@ -144,10 +145,10 @@ class DeliveryControl(Calls):
         """The deliveries, oldest first.
 
         Args:
-            event: Such as "order.paid".
-            state: Only those in this state.
-            since: The `seq` of a delivery: only later ones.
-            limit: At most so many, the oldest ones.
+            event: Only deliveries of events with this name, such as "order.paid".
+            state: Only deliveries in this state.
+            since: Only deliveries after the delivery with this `seq`.
+            limit: Maximum number of deliveries; the oldest are returned.
         """
         query = {"event": event, "state": state, "since": since, "limit": limit}
         return cast(list[Delivery], self._call("GET", "deliveries", query=query)["deliveries"])
@@ -157,12 +158,12 @@ class DeliveryControl(Calls):
 
         Args:
             delivery_id: The id of the event, or "seq:" and the seq of a delivery.
-            after: Seconds of the account's clock until it is sent.
+            after: Seconds of the account's clock until the new delivery is sent.
         """
         return int(self._again(delivery_id, "redeliver", {"after": after})["seq"])
 
     def replay(self, delivery_id: int | str, *, after: float = 0) -> int:
-        """Send the event of a delivery again, in an envelope with a new id; returns that id, which is also its seq."""
+        """Send the event of a delivery again, in an envelope with a new id; returns the new id, also the new `seq`."""
         return int(self._again(delivery_id, "replay", {"after": after})["id"])
 
     def edit(
@@ -178,10 +179,10 @@ class DeliveryControl(Calls):
 
         Args:
             delivery_id: The id of the event, or "seq:" and the seq of a delivery.
-            body: The text to send, as it is.
-            changes: Members that replace those of the envelope, and in `data` one by one, instead of a body.
-            sign: False keeps the signature of the original body, which is then wrong.
-            after: Seconds of the account's clock until it is sent.
+            body: The new body, which is sent verbatim.
+            changes: Instead of a body: members to replace in the envelope; of `data`, only the given members change.
+            sign: False keeps the signature of the original body, which does not fit the new body.
+            after: Seconds of the account's clock until the new delivery is sent.
         """
         fields = {"body": body, "changes": None if changes is None else dict(changes), "sign": sign, "after": after}
         return int(self._again(delivery_id, "edit", fields)["seq"])
@@ -199,7 +200,7 @@ class DeliveryControl(Calls):
 
         Args:
             timeout: Seconds of real time.
-            failed_ok: Also return deliveries that did not reach their receiver.
+            failed_ok: True: return failed deliveries too, instead of raising DeliveryFailed.
 
         Raises:
             DeliveryFailed: A receiver did not accept a delivery. The message has the receiver's answer.
@@ -212,7 +213,7 @@ class DeliveryControl(Calls):
 
 
 def check(deliveries: list[Delivery]) -> None:
-    """Raise DeliveryFailed for the deliveries that ended, but did not reach their receiver."""
+    """Raise DeliveryFailed if a delivery has ended, but was not accepted by its receiver."""
     failed = [each for each in deliveries if each["state"] not in ("delivered", "pending")]
     if failed:
         more = f" ({len(failed)} of {len(deliveries)} deliveries did not arrive)" if len(deliveries) > 1 else ""

@@ -40,11 +40,11 @@ def event(
         body, signature = billcore.testing.event("order.paid", total=19900, reference_id="customer-7")
         event = webhooks.unwrap(body, signature, billcore.testing.SECRET)
 
-    An omitted value has a default like what the service sends: all fields of the resource, integer ids, a new
-    envelope id in each call, the current time. A test.hook has the id 0 and no data.
+    The default values are like those of the service: all fields of the resource, integer ids, a new envelope id in
+    each call, the current time. A test.hook has the id 0 and no data.
 
     A value may be anything that JSON can hold, an aware datetime, a Decimal or a resource of billcore. A member with
-    the value NOT_GIVEN is left out, as in a reduced payload. Thread-safe.
+    the value NOT_GIVEN is left out, as some events leave fields out. Thread-safe.
 
     Args:
         name: Name of one of the eleven events. If data= is given, any name, such as that of a future event.
@@ -53,13 +53,13 @@ def event(
         account: `account` of the envelope.
         event_created_at: `created_at` of the envelope.
         data: The complete `data`, to which `fields` are then applied; may be a resource, such as a billcore.Order.
-        fields: Fields of the resource to set in `data`; id= and created_at= are those of the resource.
+        fields: Fields of the resource to set in `data`; id= and created_at= also set fields of the resource.
 
     Returns:
         The body and its signature.
 
     Raises:
-        TypeError: A field is not one of the resource's: it may be misspelt.
+        TypeError: The resource does not have a field of this name, which may be misspelt.
         InvalidArgumentError: The values do not form a valid event.
         ConfigError: The secret is not valid.
 

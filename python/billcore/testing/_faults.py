@@ -1,4 +1,4 @@
-"""Faults of a sandbox: what goes wrong on demand."""
+"""Faults, with which a sandbox makes requests and deliveries go wrong on demand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FaultKind = Literal[
 class FaultRecord(TypedDict):
     """A fault: its selectors, how many requests or events matched (`seen`), and how often it happened (`fired`).
 
-    `left` says how often it can happen yet. A selector that was not given is None.
+    `left` is the number of times that it can still happen. A selector that was not given is None.
     """
 
     id: int
@@ -93,41 +93,41 @@ class FaultControl(Calls):
         style: Literal["raw", "html", "pretty"] | None = None,
         account: str | None = None,
     ) -> int:
-        """Let something go wrong with matching requests or events; returns the fault's id.
+        """Make matching requests or events go wrong; returns the fault's id.
 
-        Without a selector, every request matches, or with a kind that begins with `event_` every event. A selector that
-        nothing can match is refused, and so is a field that the kind does not take.
+        Without a selector, every request matches; if the kind begins with `event_`, every event matches. The sandbox
+        refuses a selector that nothing can match, and an argument that the kind does not use.
 
         Args:
-            kind: What happens; the sandbox's README has a table.
-            operation: Such as "subscriptions.charge", or the part after the dot: "charge".
+            kind: What goes wrong; the sandbox's README has a table of the kinds.
+            operation: Name such as "subscriptions.charge"; the part after the dot, "charge", is enough.
             method: HTTP method.
             path: Path below the base URL, in which `*` stands for any characters except a slash.
             query: Parameters that the query must have, with these values.
-            event: For the kinds of events: such as "order.paid".
-            endpoint_id: For the kinds of events: the endpoint that gets the event.
-            nth: The fault begins with the n-th matching request (1).
-            times: How often the fault happens (1).
-            probability: The chance that it happens to a request (1.0); the same for the same seed of the sandbox.
-            optional: The fault may stay unused.
-            status: For `status`: the status of the answer (503).
-            retry_after: For `status`: seconds, as the header Retry-After.
+            event: For kinds that begin with `event_`: the name of the event, such as "order.paid".
+            endpoint_id: For kinds that begin with `event_`: the id of the endpoint that gets the event.
+            nth: The fault begins with the n-th matching request or event. Default: 1.
+            times: How often the fault happens. Default: 1.
+            probability: The chance that a match meets the fault (default: 1.0). Equal seeds give equal choices.
+            optional: True: the fixture does not fail the test if the fault never happens.
+            status: For `status`: the status of the answer. Default: 503.
+            retry_after: For `status`: the value of the answer's header Retry-After, in seconds.
             body: For `status`: the body of the answer as JSON, or with `content_type` a string that is sent verbatim.
             content_type: For `status`: the type of a verbatim `body`.
             headers: For `status`: further headers of the answer.
-            effect: For `status`: the service does its work before the answer is replaced.
-            delay: For `delay` and `drip`: real seconds (1). For `late` and `event_delay` (1) and `event_reorder` (60):
-                seconds of the account's clock.
-            abort: For `half_body`: the connection is reset after half of the body.
-            by: For `wrong_length`: bytes that Content-Length says more, or if negative, fewer.
-            insert: For `rows`: rows that are inserted at the front of the list after a page was read.
-            delete: For `rows`: rows that are deleted there.
-            answer: For `beyond_end`: what a page after the last one answers.
-            copies: For `event_duplicate`: how often the event is sent once more (1).
-            concurrent: For `event_duplicate`: all copies are sent at the same moment, each over its own connection.
-            bytes: For `event_oversize`: how much longer the body is (2 MiB).
+            effect: For `status`: True: the service carries the request out before the answer is replaced.
+            delay: For `delay` and `drip`: real seconds (default: 1). For `late` and `event_delay` (default: 1) and
+                `event_reorder` (default: 60): seconds of the account's clock.
+            abort: For `half_body`: True: the connection is reset after half of the body.
+            by: For `wrong_length`: how many bytes Content-Length is too large, or if negative, too small.
+            insert: For `rows`: how many rows are inserted at the front of the list after a page was read.
+            delete: For `rows`: how many rows are deleted at the front of the list after a page was read.
+            answer: For `beyond_end`: the answer to a request for a page after the last page.
+            copies: For `event_duplicate`: how many additional copies are sent. Default: 1.
+            concurrent: For `event_duplicate`: True: all copies are sent at once, each over its own connection.
+            bytes: For `event_oversize`: how many bytes are added to the body. Default: 2 MiB.
             style: For `event_escapes`: UTF-8 without escapes ("raw"), as for HTML ("html"), or indented ("pretty").
-            account: UUID of the account; without it, the account of this Control, or any account.
+            account: UUID of the account. Left out: the account of this Control, or if it has none, any account.
         """
         fields: dict[str, Any] = {
             "operation": operation,
@@ -163,7 +163,7 @@ class FaultControl(Calls):
         return int(self._call("POST", "faults", sent)["id"])
 
     def faults(self) -> list[FaultRecord]:
-        """Every fault, oldest first, also those that are used up."""
+        """Every fault, oldest first, even if the fault can no longer happen."""
         return cast(list[FaultRecord], self._call("GET", "faults")["faults"])
 
     def delete_fault(self, fault_id: int) -> None:

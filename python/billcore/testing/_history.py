@@ -9,7 +9,7 @@ from ._deliveries import Delivery
 
 
 class LateWork(TypedDict):
-    """The work that a fault of the kind `late` put off. `status` is that of the answer, which the client never gets."""
+    """The work that a fault of the kind `late` delayed. The client never gets the answer with the status `status`."""
 
     due: str
     done_at: str | None
@@ -38,7 +38,7 @@ class RequestRecord(TypedDict):
 
 
 class RequestMatch(TypedDict, total=False):
-    """Which requests wait() waits for; `path` is below the base URL, and * in it stands for anything but a slash."""
+    """Which requests wait() waits for. In `path` (below the base URL), * stands for any characters except a slash."""
 
     operation: str
     method: str
@@ -47,7 +47,7 @@ class RequestMatch(TypedDict, total=False):
 
 
 class DeliveryMatch(TypedDict, total=False):
-    """Which deliveries wait() waits for; without `state`, those that have ended."""
+    """Which deliveries wait() waits for. Without `state`, wait() waits for deliveries that have ended."""
 
     event: str
     state: Literal["pending", "delivered", "held_back", "failed", "dropped"]
@@ -81,9 +81,9 @@ class HistoryControl(Calls):
         """The effects in the ledger, or only those of one kind, oldest first.
 
         Args:
-            kind: Such as "charge".
-            since: The id of an effect: only later ones.
-            limit: At most so many, the oldest ones.
+            kind: Only effects of this kind, such as "charge".
+            since: Only effects after the effect with this id.
+            limit: Maximum number of effects; the oldest are returned.
         """
         query = {"kind": kind, "since": since, "limit": limit}
         return cast(list[dict[str, Any]], self._call("GET", "ledger", query=query)["effects"])
@@ -94,9 +94,9 @@ class HistoryControl(Calls):
         """The requests that the service received, oldest first.
 
         Args:
-            operation: Such as "subscriptions.charge", or the part after the dot if only one operation has it.
-            since: The id of a request: only later ones.
-            limit: At most so many, the oldest ones.
+            operation: Such as "subscriptions.charge"; the part after the dot is enough if only one operation has it.
+            since: Only requests after the request with this id.
+            limit: Maximum number of requests; the oldest are returned.
         """
         query = {"operation": operation, "since": since, "limit": limit}
         return cast(list[RequestRecord], self._call("GET", "requests", query=query)["requests"])
@@ -114,14 +114,14 @@ class HistoryControl(Calls):
     @overload
     def wait(self, *, order: WantedOrder, timeout: float = 30.0) -> dict[str, Any]: ...
     def wait(self, *, count: int = 1, since: int = 0, timeout: float = 30.0, **what: Any) -> Any:
-        """Wait until something has happened; name one of `request`, `delivery`, `subscription` and `order`.
+        """Wait until something has happened; pass one of `request`, `delivery`, `subscription` and `order`.
 
         Args:
             request: Which requests, such as {"operation": "charge", "status": 200}.
             delivery: Which deliveries, such as {"event": "order.paid"}.
-            subscription: The id of a subscription, and the status that it is to have.
-            order: The id of an order, and the state that it is to have.
-            count: How many requests or deliveries.
+            subscription: The id of a subscription, and the status to wait for.
+            order: The id of an order, and the state to wait for.
+            count: How many requests or deliveries to wait for.
             since: Only requests after this id, or deliveries after this `seq`.
             timeout: Seconds of real time.
 

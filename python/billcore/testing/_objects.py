@@ -23,15 +23,15 @@ def order(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[
 
         order = billcore.testing.order(total=19900, reference_id="customer-7")
 
-    An omitted field has a default like what the service sends; each call makes another id. A field with the value
-    NOT_GIVEN is left out. subscription(), product() and product_group() work in the same way.
+    The default values are like those of the service; each call makes a new id. A field with the value NOT_GIVEN is left
+    out. subscription(), product() and product_group() have the same parameters.
 
     Args:
-        data: All members of the resource, to which `fields` are then applied. They may have any names.
+        data: All members of the resource, with any names; `fields` are then applied to them.
         fields: Fields of the resource. A value may also be an aware datetime, a Decimal or a resource.
 
     Raises:
-        TypeError: A field is not one of the resource's: it may be misspelt.
+        TypeError: The resource does not have a field of this name, which may be misspelt.
         InvalidArgumentError: A field has a value of the wrong type.
 
     Service interface: Order.

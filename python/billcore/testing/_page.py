@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 
 class _Verdict:
-    """What Pager.verdict is at the end of a complete list."""
+    """The verdict of a list that was read to its end."""
 
     complete, reason = True, None
 
@@ -35,7 +35,7 @@ class _Page(Generic[Item]):
 
     @property
     def links(self) -> PageLinks:
-        """The links of a page without neighbours."""
+        """Links without a next or previous page."""
         from .._webhook import _restore
 
         made: PageLinks = _restore("PageLinks", '{"next":null,"previous":null}', "")
@@ -48,7 +48,7 @@ class _Page(Generic[Item]):
 
     @property
     def verdict(self) -> _Verdict | None:
-        """None until the last item was read, then true."""
+        """None until the last item was read, then a verdict that is true."""
         return _Verdict() if self._at_end else None
 
     def _first(self) -> Item | None:
@@ -64,7 +64,7 @@ class _Page(Generic[Item]):
 
 
 class SamplePage(_Page[Item]):
-    """A list of one page, which Client would return: a billcore.Pager that is also the only billcore.Page of it."""
+    """A list of one page, in place of a list of Client. It has the methods of billcore.Pager and billcore.Page."""
 
     def __iter__(self) -> Iterator[Item]:
         while taken := self._collect(1):
@@ -85,7 +85,7 @@ class SamplePage(_Page[Item]):
 
 
 class AsyncSamplePage(_Page[Item]):
-    """A list of one page, which AsyncClient would return; otherwise like SamplePage."""
+    """A list of one page, in place of a list of AsyncClient; otherwise like SamplePage."""
 
     async def __aiter__(self) -> AsyncIterator[Item]:
         while taken := self._collect(1):
@@ -120,10 +120,10 @@ def page(
     Args:
         items: The items, such as those that billcore.testing.order() makes.
         total: Number of records in the whole list. Left out: the number of items.
-        awaited: Make the list that AsyncClient returns, for `async for`.
+        awaited: True: make a list such as AsyncClient returns, for `async for`.
 
     Raises:
-        InvalidArgumentError: `items` is no list of items, or `total` is smaller than their number.
+        InvalidArgumentError: `items` is not a list of items, or `total` is smaller than their number.
     """
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise InvalidArgumentError(f"page() takes a list of items, not {type(items).__name__}: page([order()])")

@@ -25,7 +25,7 @@ class SandboxError(RuntimeError):
 
 
 class Sandbox(SandboxAccount):
-    """A running sandbox. The constructor starts the process; close() or the end of `with` ends it.
+    """A running sandbox. The constructor starts the process; close() or the end of `with` ends the process.
 
     The sandbox also exits when the calling process ends, even if that process is killed. `billcore sandbox --help`
     describes the options and their defaults.
@@ -166,7 +166,7 @@ class Sandbox(SandboxAccount):
         """A new account of this sandbox, so that tests do not see each other's data.
 
         Args:
-            demo: Give it a few products of each type, and subscriptions with the reference ids of the demo data.
+            demo: Whether the account has a few products of each type, and subscriptions with the demo reference ids.
         """
         made = self.control.create_account(demo=demo)
         out = SandboxAccount()
@@ -186,7 +186,7 @@ class Sandbox(SandboxAccount):
 
 
 def _environment() -> dict[str, str]:
-    """The child's environment, in which it imports the same billcore_sandbox as this process."""
+    """The child's environment, with which the child imports the same billcore_sandbox as this process."""
     found = importlib.util.find_spec("billcore_sandbox")
     if found is None or found.origin is None:
         raise SandboxError("billcore-sandbox is not installed: run pip install ./python/sandbox in a checkout")

@@ -1,4 +1,4 @@
-"""What the service would send: sample data, and the changes that a test makes to them."""
+"""Sample data such as the service sends, and functions that change the data for a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _made: tuple[int, dict[str, Any]] | None = None
 
 
 def catalog() -> tuple[int, dict[str, Any]]:
-    """The account and its sample data, read once; two threads may both read them."""
+    """The account's number and its sample data, cached; two threads may both read the file, harmlessly."""
     global _made
     if _made is None:
         samples = json.loads((Path(__file__).parent / "samples.json").read_text("utf-8"))
@@ -26,7 +26,7 @@ def catalog() -> tuple[int, dict[str, Any]]:
 
 
 def _later(data: Any, age: timedelta) -> Any:
-    """The sample with its times moved, so that a subscription which is paid for is still paid for today."""
+    """The sample with later times, so that a subscription that is paid for in the sample is paid for today."""
     if not isinstance(data, dict):
         return data
     moved = {
@@ -54,7 +54,7 @@ def require_known(function: str, fields: Iterable[str], known: Iterable[str]) ->
 
 
 def changed(data: Any, fields: dict[str, Any]) -> Any:
-    """The plain data with these fields."""
+    """The plain data with these fields set."""
     if not fields:
         return _without_not_given(data) if isinstance(data, dict) else data
     if data is None or data is NOT_GIVEN:

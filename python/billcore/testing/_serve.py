@@ -19,14 +19,14 @@ from ._control import Control
 
 _HOST = "127.0.0.1"
 _STARTING = 30.0  # seconds
-_STOPPING = 5.0  # seconds: a request that takes longer is left to its thread, which ends with the process
+_STOPPING = 5.0  # seconds: stop() does not wait longer for running requests; their threads end with the process
 
 
 class Receiver:
-    """An application that receives webhooks in a thread of the test. close() or the end of `with` ends it.
+    """An application that receives webhooks in a thread of the test. close() or the end of `with` ends the application.
 
     Attributes:
-        url: Where the application is.
+        url: The URL of the application.
         endpoint_id: The id of its webhook endpoint, which close() deletes.
         secret: The secret that its webhooks are signed with.
     """
@@ -50,7 +50,7 @@ class Receiver:
         """End the application and delete its endpoint; a second call does nothing."""
         control, self._control = self._control, None
         if control is not None:
-            with suppress(ControlError, OSError):  # the endpoint is gone with its account or its sandbox
+            with suppress(ControlError, OSError):  # the account was deleted, or the sandbox has ended
                 control.endpoint(self.endpoint_id, "delete")
         self._server.stop()
 
@@ -73,7 +73,7 @@ class _Server(Protocol):
 
 
 def _is_asgi(app: Any) -> bool:
-    """Whether the application is called as ASGI says, which is with three arguments; WSGI says with two."""
+    """Whether the application takes the three arguments of ASGI; a WSGI application takes two."""
     if callable(app):
         called: Any = app if inspect.isroutine(app) else app.__call__
         if inspect.iscoroutinefunction(called):
@@ -119,7 +119,7 @@ class _Asgi:
         except ImportError:
             raise InvalidArgumentError("an ASGI application needs uvicorn: install billcore-sandbox") from None
 
-        # Without a log configuration of its own, uvicorn logs an application's exception as the test run is set up to.
+        # With log_config=None, uvicorn does not configure logging: the test run decides how exceptions are logged.
         config = uvicorn.Config(
             app, loop="asyncio", http="h11", ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
         )
