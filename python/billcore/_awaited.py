@@ -10,8 +10,8 @@ class WriteFuture(asyncio.Future[None]):
     """Remembers the CancelledError that was being handled when this future was cancelled.
 
     A cancelled task group cancels its tasks, drops their CancelledErrors and raises the CancelledError that it got
-    itself. (So does wait_for() in Python 3.11.) The note about the write (in `__notes__`) must therefore be added to
-    both errors: the one of the task that awaits the write, and the one that is being handled.
+    itself. (wait_for() in Python 3.11 does the same.) The note about the write (in `__notes__`) must therefore be added
+    to both errors: the error of the task that awaits the write, and the error that is being handled.
     """
 
     cause: asyncio.CancelledError | None = None

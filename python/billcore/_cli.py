@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _sandbox(arguments: Sequence[str]) -> int:
-    """Run `billcore-sandbox`, a package of its own, which has its own options."""
+    """Run the command of the separate package billcore-sandbox, which parses its own options."""
     if importlib.util.find_spec("billcore_sandbox") is None:
         print("billcore-sandbox is not installed: run pip install ./python/sandbox in a checkout", file=sys.stderr)
         return EXIT_USAGE

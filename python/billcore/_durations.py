@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ._errors import InvalidArgumentError
 
-_LONGEST = 2e6  # 23 days in seconds, since time-outs of sockets are 32-bit numbers of milliseconds
+_LONGEST = 2e6  # 23 days in seconds, because time-outs of sockets are 32-bit numbers of milliseconds
 
 
 def seconds(value: object, name: str, otherwise: str = "", *, zero: bool = False) -> float:
     """Returns a number of seconds as a float; the number must be more than 0, or with `zero` at least 0.
 
-    More than 23 days count as 23 days. Any other value raises InvalidArgumentError, whose message also says what else
-    the argument may be: the text `otherwise`.
+    More than 23 days count as 23 days. Any other value raises InvalidArgumentError, whose message includes the text
+    `otherwise`: other values that the argument may have.
     """
     kind = "number of seconds" if zero else "positive number of seconds"
     wrong = f"{name} must be a {kind}" + (f", or {otherwise}" if otherwise else "")

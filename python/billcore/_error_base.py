@@ -25,7 +25,7 @@ class BillcoreError(Exception):
     """Base class of all exceptions of billcore.
 
     Attributes:
-        outcome_unknown: True if a write may or may not have happened; check before you send it again.
+        outcome_unknown: True if a write may or may not have happened; check before you send the write again.
     """
 
     outcome_unknown: bool = False
@@ -36,7 +36,7 @@ class BillcoreError(Exception):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            """Python calls this only for missing attributes; a declared one is missing if __init__ did not run."""
+            """Python calls this only for missing attributes; an annotated one is missing if __init__ did not run."""
             kind = type(self)
             if any(name in getattr(owner, "__annotations__", ()) for owner in kind.__mro__):
                 raise ConfigError(f"this {kind.__name__} was never initialised: its __init__ failed or did not run")
@@ -135,7 +135,7 @@ class TransportError(BillcoreError):
 class OutcomeUnknownError(BillcoreError):
     """A write was sent, and no complete answer was received: it may or may not have happened.
 
-    Its __cause__ is the transport error. After a charge, client.subscriptions.find_charges() lists the orders
+    The __cause__ is the error of the transport. After a charge, client.subscriptions.find_charges() lists the orders
     that the charge may have made.
 
     Attributes:
@@ -201,7 +201,7 @@ class MissingFieldError(DecodeError, AttributeError):
 class PossiblyMissedError(BillcoreError):
     """Orders may be missing: the list changed during the search, or the search did not finish. Search again.
 
-    Its __cause__ is the error that ended the search.
+    The __cause__ is the error that ended the search.
 
     Attributes:
         found: The orders found so far, latest first.

@@ -16,16 +16,16 @@ class Attempt:
     __slots__ = {  # noqa: RUF023
         "method": "HTTP method.",
         "route": "Template of the path, such as /subscription/{id}; '(other)' for an unknown path.",
-        "attempt": "Its number, from 1.",
+        "attempt": "Number of the attempt, from 1.",
         "status": "HTTP status; None without a complete answer, and in on_request.",
         "error": "Class name of the error, such as 'TimeoutError', or None. An attempt that was given up (cancelled, "
-        "interrupted, or not wanted any more) has 'CancelledError' or 'KeyboardInterrupt'.",
+        "interrupted, or no longer needed) has 'CancelledError' or 'KeyboardInterrupt'.",
         "duration": "Duration in seconds.",
         "request_id": "Value of the answer's request id header, or None.",
         "wait": "Seconds until the next attempt (on_retry).",
         "sent": "Whether at least a part of the request was sent; False in on_request.",
-        "outcome_unknown": "Whether it is a write that may or may not have happened.",
-        "path": "Path of a write that was sent and given up, with its id; else None.",
+        "outcome_unknown": "Whether the attempt is a write that may or may not have happened.",
+        "path": "Path (with the id) of a write that was sent and given up; otherwise None.",
     }
 
     def __init__(
@@ -175,12 +175,12 @@ def _logger() -> Logger | None:
 
 
 def is_of_signal(error: BaseException) -> bool:
-    """Whether a signal handler raised the error within a hook: such an error ends the call, a hook's own does not."""
+    """Whether a signal handler raised the error during a hook. Only such an error of a hook ends the call."""
     import signal
 
     handlers = [one for number in signal.valid_signals() if callable(one := signal.getsignal(number))]
     codes = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers}
-    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # handlers that are callable objects
+    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # objects with __call__
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:

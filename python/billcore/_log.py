@@ -1,4 +1,4 @@
-"""Shows the logger "billcore" on stderr. The client imports this module if the variable BILLCORE_LOG is set."""
+"""Writes the log of the logger "billcore" to stderr. The client imports this module if BILLCORE_LOG is set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def begin() -> None:
     wanted = os.environ.get("BILLCORE_LOG", "").lower()
     level = _LEVELS.get(wanted)
     if level is None:
-        with contextlib.suppress(OSError, ValueError):  # the import must not fail because stderr is closed
+        with contextlib.suppress(OSError, ValueError):  # stderr may be closed: the import must not fail
             print(f"billcore: BILLCORE_LOG must be {', '.join(_LEVELS)}, not {wanted[:80]!r}: ignored", file=sys.stderr)
         return
     logger = logging.getLogger("billcore")

@@ -1,4 +1,4 @@
-"""The signatures of a Method of _specs, which imports this module late, because `inspect` takes long to load."""
+"""Makes signatures for Method in _specs, which imports this module late, because `inspect` takes long to load."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ._types import ProductWrite
 
 
 class _Signature(Signature):
-    """The signature of a method without `self`, from which unittest.mock tries to remove `self` once more.
+    """The signature of a method without `self`. unittest.mock does not know that `self` is already removed.
 
     When a mock is called, unittest.mock checks the call with the signature of `Method.__call__`. For assertions such as
-    assert_called_with(), it uses the signature of partial(Method.__call__, None): that None is dropped here.
+    assert_called_with(), it passes a None for `self` (partial(Method.__call__, None)): bind_partial() drops this None.
     """
 
     def bind_partial(self, /, *args: Any, **kwargs: Any) -> BoundArguments:
@@ -24,13 +24,13 @@ def signature_of(method: Any) -> Signature:
     """The signature of a method that is written in C++; its first parameter is `self`."""
     try:
         return signature(method)
-    except ValueError:  # inspect finds none for `__aenter__` and `__aexit__`
+    except ValueError:  # inspect finds no signature for `__aenter__` and `__aexit__`
         names = ("self",) if method.__name__ == "__aenter__" else ("self", "kind", "error", "trace")
         return Signature([Parameter(name, Parameter.POSITIONAL_ONLY) for name in names])
 
 
 def as_mocks_call_it(signature: Signature) -> Callable[[], None]:
-    """A function with this signature, but without `self`, and with the fields of ProductWrite instead of `**`."""
+    """A function with this signature, but without `self`; the fields of ProductWrite replace a `**` parameter."""
 
     def call() -> None: ...
 

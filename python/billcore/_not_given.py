@@ -45,6 +45,6 @@ class NotGiven(bytes):
 
 
 NOT_GIVEN: Final = bytes.__new__(NotGiven)
-"""The value of an argument that was left out, where None has a meaning of its own."""
+"""Stands for an argument that was left out, where None would mean something else."""
 
 NotGiven.__module__ = "billcore"

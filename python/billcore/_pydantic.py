@@ -1,4 +1,4 @@
-"""Lets pydantic and FastAPI use resources as types. Imported when pydantic asks for the schema of a resource type."""
+"""Lets pydantic and FastAPI use resources as types. Imported when pydantic needs the schema of a resource type."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def billcore_sandbox_options() -> dict[str, Any]:
-    """The arguments of the run's billcore.testing.Sandbox. Override this fixture in conftest.py."""
+    """The arguments of billcore.testing.Sandbox for the test run. Override this fixture in conftest.py."""
     return {}
 
 
 @pytest.fixture(scope="session")
 def _billcore_sandbox_process(billcore_sandbox_options: dict[str, Any]) -> Iterator[Sandbox]:
-    """One sandbox process for the whole run, because a start takes longer than a new account."""
+    """One sandbox process for the whole test run: a new process takes longer to make than a new account."""
     from billcore.testing import Sandbox
 
     with Sandbox(**billcore_sandbox_options) as sandbox:
@@ -59,7 +59,7 @@ _CHECKED = pytest.StashKey[tuple["Control", "Control", bool]]()
 
 
 def _settings(item: pytest.Item) -> dict[str, Any]:
-    """What the markers of a test say; the nearest marker counts."""
+    """The arguments of a test's markers; an argument of the nearest marker overrides the others."""
     settings: dict[str, Any] = {"strict": True, "demo": True, "retry_schedule": None}
     for mark in reversed(list(item.iter_markers("billcore_sandbox"))):
         if mark.args or mark.kwargs.keys() - settings:
@@ -70,7 +70,7 @@ def _settings(item: pytest.Item) -> dict[str, Any]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Checks a test that has passed, so that the test itself fails, and not only its teardown."""
+    """Checks the faults and requests of a passed test here, so that the test itself fails, and not its teardown."""
     if _CHECKED in item.stash:
         own, other, strict = item.stash[_CHECKED]
         problems = [problem for control in (own, other) for problem in _problems(control.state(), strict)]

@@ -1,4 +1,4 @@
-"""Formats resources, pages and events for notebooks and for rich. Imported when the first of them is shown."""
+"""Formats resources, pages and events for notebooks and for rich. Imported when the program first shows one."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def html_of_page(page: Page[Resource]) -> str:
 
 
 def rich_repr(shown: Resource | Event) -> Iterator[tuple[str, object]]:
-    """Yields what repr() shows in the parentheses: Order(id=9102337, state='paid', total_with_vat='18.75 DKK')."""
+    """Yields the names and values for repr(): Order(id=9102337, state='paid', total_with_vat='18.75 DKK')."""
     kind, members = type(shown).__name__, shown.to_dict()
     for name in SHOWN.get(kind, ("id", "name")):
         if isinstance(members.get(name), (str, int)):

@@ -1,7 +1,7 @@
-"""Makes the clients' classes usable as specs of unittest.mock, which finds out parameters only from Python functions.
+"""Makes the clients' classes usable as specs of unittest.mock, which finds parameters only in Python functions.
 
-Read from a class, `Client.subscriptions` is the class of that group, and `Client.request` is a Method, which has a
-signature for unittest.mock. Reading from an object is not affected.
+After install(), `Client.subscriptions` is the class of the group, and `Client.request` is a Method, which has a
+signature for unittest.mock. The attributes of a client object do not change.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ if TYPE_CHECKING:  # importing typing takes longer than importing this module
     from types import ModuleType
     from typing import Any
 
-# Methods of the asyncio classes that are not awaited. Nor are lists awaited, which have the parameter `resume`.
+# Methods of the asyncio classes that are not awaited. Methods that return a list are not awaited either: they have the
+# parameter `resume`.
 _NOT_AWAITED = ("with_options", "pages", "to_batches")
 _AWAITED_PRIVATE = ("__aenter__", "__aexit__")
 
 
 class Method:
-    """A method of a class that is written in C++, as read from the class."""
+    """Stands for a method of a class that is written in C++, when a program reads it from the class."""
 
     def __init__(self, owner: type, name: str, method: Any) -> None:
         from ._mock_signature import as_mocks_call_it, signature_of
@@ -35,7 +36,7 @@ class Method:
     def _mark_as_awaited(self) -> None:
         async def awaited() -> None: ...
 
-        self.__code__ = awaited.__code__  # without it, unittest.mock makes no AsyncMock
+        self.__code__ = awaited.__code__  # without this code object, unittest.mock makes no AsyncMock
         if sys.version_info >= (3, 12):
             from inspect import markcoroutinefunction
 
@@ -56,10 +57,10 @@ class Method:
 
 
 def install(module: ModuleType) -> None:
-    """Changes what the classes of the module `_client` show. A second call does nothing."""
+    """Makes the classes of the module `_client` usable as specs. A second call does nothing."""
     metaclass: Any = type(module.Client)
     if metaclass is type or "__getattribute__" in vars(metaclass):
-        return  # `type` is the metaclass of the stubs that the reference is made from
+        return  # Sphinx has imported the stubs, whose metaclass is `type`
     before, method_type = metaclass.__getattribute__, type(module.Client.request)
     methods: dict[tuple[type, str], Method] = {}
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import sources
 
 LARGEST = 5_000_000  # bytes
-# The libraries that belong to glibc or musl. libgcc_s does not.
+# The libraries that belong to glibc or musl. libgcc_s belongs to neither.
 LIBC = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1", "libc.so"}
 EPOCH = (2020, 1, 1, 0, 0, 0)  # a fixed time, so that equal contents give identical wheels
 

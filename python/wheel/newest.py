@@ -18,7 +18,7 @@ import sources
 def crate_versions(crate: str) -> list[str]:
     """Returns the newest version of the crate and the newest version in the release line of the pinned release.
 
-    cargo asks the registry.
+    cargo queries the registry.
     """
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # importing typing takes longer than importing this package
 def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
     """Return the Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
 
-    `event` is the first argument of handler(event, context). It may come from an API Gateway REST API (v1) or HTTP
+    `event` is the first argument of handler(event, context). It may be from an API Gateway REST API (v1) or HTTP
     API (v2), a function URL or a load balancer, with or without multi-value headers, and its body may be in base64.
     Service interface: Events.
     """
@@ -28,7 +28,7 @@ def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
             "event has no headers: pass the whole event of an HTTP request, as the handler got it"
         )
     fields: list[tuple[str, Any]] = []
-    # A v1 event has both of these members. Only multiValueHeaders has all values of a repeated header.
+    # A v1 event has both `headers` and `multiValueHeaders`. Only multiValueHeaders has all values of a repeated header.
     for name in ("headers", "multiValueHeaders"):
         headers = event.get(name)
         if headers is not None and not is_mapping(headers):

@@ -19,9 +19,9 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
     """Read the body of a WSGI request, up to verifier.max_body, and return its Event. Raises like Verifier.unwrap.
 
     `environ` is the argument of the WSGI application: request.environ in Flask, request.META in Django. If other code
-    has already read the body (request.form, request.body, a middleware), from_wsgi raises InvalidArgumentError. It
-    can detect that on production servers and on the development servers of Flask and Django. On wsgiref's own server
-    it cannot, and waits until the sender disconnects. If the body ends early, from_wsgi raises ConnectionError.
+    has already read the body (request.form, request.body, a middleware), from_wsgi raises InvalidArgumentError on
+    production servers and on the development servers of Flask and Django. On wsgiref's own server, from_wsgi cannot
+    detect this and waits until the sender disconnects. If the body ends early, from_wsgi raises ConnectionError.
     Service interface: Events.
     """
     check_verifier(verifier)
