@@ -9,7 +9,7 @@ Each name is loaded on its first use.
 
 
 def _in_main_interpreter() -> bool:
-    """Whether this is the main interpreter. Also True if this quick check cannot decide: the C++ modules check it."""
+    """True in the main interpreter, and also if this quick check cannot decide: the C++ modules check again."""
     import _thread
 
     known = getattr(_thread, "_is_main_interpreter", None)

@@ -1,4 +1,4 @@
-"""The future that an awaited write waits for."""
+"""The future that the coroutine of a write awaits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `billcore`. Its only subcommand is `sandbox`; the option `--version` prints the installed releases."""
+"""The command `billcore`. The only subcommand is `sandbox`; the option `--version` prints the installed releases."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ class HasOnRetry(Protocol):
     def on_retry(self, attempt: Attempt, /) -> object: ...
 
 class Client:
-    """The REST client for all operations of the service. It may retry a read, but never a write that was sent.
+    """The REST client for all operations of the service. The client may retry a read, but never a write that was sent.
 
-    Threads: any number may share a client. After a fork, the child process can also use it.
+    Threads: any number may share a client. After a fork, the child process can also use the client.
 
     Args:
         base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.
@@ -114,7 +114,7 @@ class Client:
             path: Path below the base URL, which begins with a slash and is percent-encoded.
             query: Query parameters, as a mapping or as pairs. Values must not be None.
             json: The body as JSON values; None is sent as null. Left out: no body.
-            raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.
+            raise_on_error: False: return the answer even if it has an error status, instead of raising an ApiError.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
 
         Returns:
@@ -272,8 +272,8 @@ class Subscriptions:
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
             product_id: Only orders of this product.
-            skew: With an error: the search begins this long before the charge was sent. Default: 300 s.
-            since: With an id: a time before the charge was sent; the search rounds it down to a whole second.
+            skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
+            since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
 
         Raises:
@@ -438,11 +438,11 @@ class WebhookEndpoints:
         """
 
 class AsyncClient:
-    """The REST client for asyncio. It has the methods of Client, but they must be awaited.
+    """The REST client for asyncio. AsyncClient has the methods of Client, but they must be awaited.
 
     Read lists with `async for`. Await close(), or use the client in `async with`. Cancelling a task ends its request;
     if the request was a write that may have happened, the CancelledError has a note that says so. The client starts
-    no threads. It opens at most 100 connections for each event loop; a request that finds no free connection waits
+    no threads, and opens at most 100 connections for each event loop; a request that finds no free connection waits
     for one, within its timeout. Threads: any number may share a client, each with its own event loop.
 
     Args:
@@ -522,7 +522,7 @@ class AsyncClient:
             path: Path below the base URL, which begins with a slash and is percent-encoded.
             query: Query parameters, as a mapping or as pairs. Values must not be None.
             json: The body as JSON values; None is sent as null. Left out: no body.
-            raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.
+            raise_on_error: False: return the answer even if it has an error status, instead of raising an ApiError.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
 
         Returns:
@@ -684,8 +684,8 @@ class AsyncSubscriptions:
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
             product_id: Only orders of this product.
-            skew: With an error: the search begins this long before the charge was sent. Default: 300 s.
-            since: With an id: a time before the charge was sent; the search rounds it down to a whole second.
+            skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
+            since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
 
         Raises:
@@ -864,7 +864,7 @@ class Pager(Generic[Item]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     def __iter__(self) -> Iterator[Item]: ...
     def pages(self) -> Iterator[Page[Item]]:
-        """Iterate over pages. If part of a page was already read, the first page has only the remaining items of it."""
+        """Iterate over pages. If a page was read in part, the iteration begins with that page's remaining items."""
 
     def first(self) -> Item | None:
         """The list's first item, or None. Does not advance the pager; sends at most one request."""
@@ -903,8 +903,8 @@ class Pager(Generic[Item]):
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
-            constants: Further columns, from their names to the value that each row has: text, an integer or a bool.
-            rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.
+            constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
+            rows: Maximum number of rows of a batch; a larger page is one batch. Left out: each page is one batch.
         """
 
     @property
@@ -913,12 +913,13 @@ class Pager(Generic[Item]):
 
     @property
     def state(self) -> str:
-        """The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.
+        """The read position as text.
 
-        The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that
-        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you
-        resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's
-        reason is then 'may_repeat'.
+        Pass the text as `resume` to the same method to continue here, even in a later process. The text contains no
+        secrets. The text contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that is more), at most
+        4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you resume, the list grows
+        by more records than the text has ids, some records may be yielded twice; the verdict's reason is then
+        'may_repeat'.
         """
 
     @property
@@ -944,7 +945,7 @@ class AsyncPager(Generic[Item]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     def __aiter__(self) -> AsyncIterator[Item]: ...
     def pages(self) -> AsyncIterator[Page[Item]]:
-        """Iterate over pages. If part of a page was already read, the first page has only the remaining items of it."""
+        """Iterate over pages. If a page was read in part, the iteration begins with that page's remaining items."""
 
     def first(self) -> Coroutine[object, None, Item | None]:
         """The list's first item, or None. Does not advance the pager; sends at most one request."""
@@ -970,8 +971,8 @@ class AsyncPager(Generic[Item]):
 
         Args:
             fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
-            constants: Further columns, from their names to the value that each row has: text, an integer or a bool.
-            rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.
+            constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
+            rows: Maximum number of rows of a batch; a larger page is one batch. Left out: each page is one batch.
         """
 
     @property
@@ -980,12 +981,13 @@ class AsyncPager(Generic[Item]):
 
     @property
     def state(self) -> str:
-        """The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.
+        """The read position as text.
 
-        The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that
-        is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you
-        resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's
-        reason is then 'may_repeat'.
+        Pass the text as `resume` to the same method to continue here, even in a later process. The text contains no
+        secrets. The text contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that is more), at most
+        4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you resume, the list grows
+        by more records than the text has ids, some records may be yielded twice; the verdict's reason is then
+        'may_repeat'.
         """
 
     @property
@@ -1027,7 +1029,7 @@ class Page(Generic[Item]):
 
     @property
     def links(self) -> PageLinks:
-        """Links to the next and the previous page, as received. The library never follows them."""
+        """Links to the next and the previous page, as received. The library never follows these links."""
 
     @property
     def response_info(self) -> ResponseInfo:
@@ -1045,7 +1047,7 @@ class Verdict:
     def __bool__(self) -> bool: ...
     @property
     def complete(self) -> bool:
-        """True if no record can have been missed. Otherwise `reason` says why one may have been missed."""
+        """True if no record can have been missed. If False, `reason` says why a record may have been missed."""
 
     @property
     def reason(self) -> VerdictReason | None:
@@ -1103,7 +1105,7 @@ class ArrowStream:
 class ArrowBatch:
     """The records of one or more pages as Arrow columns, for any reader of the Arrow PyCapsule interface.
 
-    A batch can be read any number of times, without copies. Its column types are those of ArrowStream. Threads: any.
+    A batch can be read any number of times, without copies. The column types are those of ArrowStream. Threads: any.
     """
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:

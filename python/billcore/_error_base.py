@@ -36,7 +36,7 @@ class BillcoreError(Exception):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            """Python calls this only for missing attributes; an annotated one is missing if __init__ did not run."""
+            """Called only for missing attributes; an annotated attribute is missing if __init__ did not run."""
             kind = type(self)
             if any(name in getattr(owner, "__annotations__", ()) for owner in kind.__mro__):
                 raise ConfigError(f"this {kind.__name__} was never initialised: its __init__ failed or did not run")
@@ -218,7 +218,7 @@ _ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch":
 
 
 class SignatureError(BillcoreError):
-    """A webhook's signature check failed. This happens in normal operation, for example with forged webhooks.
+    """A webhook's signature check failed. Such errors occur in normal operation, for example with forged webhooks.
 
     Attributes:
         reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.

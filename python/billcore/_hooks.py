@@ -57,7 +57,7 @@ class Attempt:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            """Python calls this only for missing attributes; a slot is missing if __init__ did not run."""
+            """Called only for missing attributes; a slot is missing if __init__ did not run."""
             if name not in Attempt.__slots__:
                 raise AttributeError(f"'Attempt' object has no attribute {name!r}", name=name, obj=self)
             from ._errors import ConfigError

@@ -38,7 +38,7 @@ def _billcore_sandbox_process(billcore_sandbox_options: dict[str, Any]) -> Itera
 
 @pytest.fixture
 def billcore_sandbox(request: pytest.FixtureRequest, _billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
-    """A new account with demo data. `accounts[1]` is another new account. Both are deleted after the test.
+    """A new account with demo data. `accounts[1]` is another new account. Both accounts are deleted after the test.
 
     The test fails if one of its faults never happened, unless that fault has `optional=True`, or if a request had
     parameters that the service does not have.

@@ -1,4 +1,4 @@
-"""Formats resources, pages and events for notebooks and for rich. Imported when the program first shows one."""
+"""Formats resources, pages and events for notebooks and for rich. Imported when a program first shows one of them."""
 
 from __future__ import annotations
 

@@ -352,11 +352,11 @@ class PageLinks(Resource):
 
     @property
     def next(self) -> str | None:
-        """URL of the next page as received, or None. The library never follows it."""
+        """URL of the next page as received, or None. The library never follows this URL."""
 
     @property
     def previous(self) -> str | None:
-        """URL of the previous page as received, or None. The library never follows it."""
+        """URL of the previous page as received, or None. The library never follows this URL."""
 
 @final
 class ResponseInfo:
@@ -391,7 +391,7 @@ class Event:
 
     @property
     def id(self) -> str | int:
-        """Delivery id, as received. Use it to drop duplicates, except for test.hook, whose id is always 0.
+        """Delivery id, as received. Use the id to drop duplicates, except for test.hook, whose id is always 0.
 
         Compare with billcore.same_id().
         """
@@ -660,7 +660,7 @@ class Verifier:
 
 @final
 class VerifyStream:
-    """Verifies a body in pieces. Verifier.stream() makes it; update() takes the pieces; finish() checks the signature.
+    """Verifies a body in pieces: Verifier.stream() makes a VerifyStream, update() adds a piece, finish() verifies.
 
     Do not act on the pieces before finish() has returned: until then they are unverified. Threads: one at a time.
     """
@@ -764,5 +764,5 @@ def explain(body: object, signature: object, secret: object) -> str:
     was re-serialised, is still in base64 or has other line ends; the signature is in upper case or has a prefix; the
     secret has white space, is in another encoding, or is another secret of the list. The arguments are those of
     verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text contains no secret
-    and not the right signature. Slow: do not call it for every request. Service interface: Events, Request headers.
+    and not the right signature. Slow: do not explain every request. Service interface: Events, Request headers.
     """

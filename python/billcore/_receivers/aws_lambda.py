@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # importing typing takes longer than importing this package
 def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
     """Return the Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
 
-    `event` is the first argument of handler(event, context). It may be from an API Gateway REST API (v1) or HTTP
-    API (v2), a function URL or a load balancer, with or without multi-value headers, and its body may be in base64.
+    `event` is the first argument of handler(event, context): an event of an API Gateway REST API (v1) or HTTP API (v2),
+    a function URL or a load balancer, with or without multi-value headers. The body of the event may be in base64.
     Service interface: Events.
     """
     check_verifier(verifier)

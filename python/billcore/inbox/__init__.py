@@ -40,7 +40,7 @@ CREATE INDEX billcore_inbox_received_at ON billcore_inbox (received_at);
 """
 _CLAIM = """INSERT INTO billcore_inbox (consumer, account, id, name, received_at, body)
   VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body)
-  ON CONFLICT (consumer, account, id) DO NOTHING"""  # fails if a table of another version lacks this key
+  ON CONFLICT (consumer, account, id) DO NOTHING"""  # the statement fails if the table lacks this key
 _PURGE = "DELETE FROM billcore_inbox WHERE received_at < :before"
 _LOCK = {"postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"}
 _LONGEST = 200
@@ -113,7 +113,7 @@ async def alock(connection: Any, name: str) -> None:
 
 
 def purge(connection: Any, before: datetime) -> int:
-    """Delete the claims made before this time; returns their number. Their events can be claimed again.
+    """Delete the claims made before this time; returns how many. The events of deleted claims can be claimed again.
 
     Args:
         connection: See claim().
@@ -135,7 +135,7 @@ async def apurge(connection: Any, before: datetime) -> int:
 
 
 def schema(dialect: Literal["postgresql", "sqlite"]) -> str:
-    """The SQL that creates the table, for your migrations. Its first line is a comment with the table's version.
+    """The SQL that creates the table, for your migrations. The first line is a comment with the table's version.
 
     Args:
         dialect: The kind of database.

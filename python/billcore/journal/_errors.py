@@ -41,7 +41,7 @@ class ChargeInProgressError(JournalError):
 class ChargePendingError(JournalError):
     """It is not known yet whether the charge was made: call charge() again with the same key.
 
-    Its __cause__ is the error of the look-up, if the look-up failed.
+    The __cause__ is the error of the look-up, if the look-up failed.
 
     Attributes:
         retry_after: Seconds until a call can find out whether the charge was made; None if the look-up failed.

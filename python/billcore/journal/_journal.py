@@ -98,8 +98,8 @@ class Journal(_Base):
 
     Args:
         engine_or_connect: An SQLAlchemy Engine, or a function that returns a new connection of sqlite3 or psycopg. The
-            journal makes its tables in this database. It calls the function for each statement; an engine keeps its
-            connections open, and so is faster with PostgreSQL.
+            journal makes its tables in this database. The journal calls the function for each statement; an engine
+            keeps its connections open, and so is faster with PostgreSQL.
         client: A billcore.Client. A key is valid only for the account of this client's base URL.
         settle: Number of seconds after a charge's deadline within which the service lists the charge's order, if the
             service received the charge. None: unknown, so a charge that may have been made is never sent again without

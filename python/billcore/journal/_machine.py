@@ -34,7 +34,7 @@ _MISMATCH = "sum_mismatch"
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """Run a statement in its own transaction. The result is its rows, or the number of rows that it changed.
+    """Run a statement in its own transaction. The result is the rows, or the number of changed rows.
 
     If a unique index refuses the statement, the result is 0.
     """

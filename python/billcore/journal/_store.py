@@ -132,7 +132,7 @@ class Store:
                 with self._source.connect() as connection:
                     return self._perform(_EngineSession(connection), statement)
             connection = self._source()
-            session = _DriverSession(connection)  # if it raises an error, the connection stays open
+            session = _DriverSession(connection)  # if this raises an error, the connection stays open
             with contextlib.closing(connection):
                 return self._perform(session, statement)
 
@@ -178,8 +178,9 @@ class Store:
                 " use one version of billcore for all processes"
             )
         if session.dialect == "sqlite" and (boot := _boot()):
-            # All processes of a host use one clock, which does not jump until the next boot. This clock does not start
-            # before the latest change: if the time of day is wrong (too early), no deadline is in the far future.
+            # All processes of a host use one clock, which does not jump until the next boot. At a boot, the clock
+            # starts at the time of day, or at the latest change if that is later: even if the time of day is then far
+            # too early, no stored deadline is in the far future.
             note = {"account": "", "name": f"boot {boot}"}
             if not _alone(session, table.READ_NOTE, note):
                 latest = _alone(session, "SELECT max(changed) FROM billcore_charges")[0][0] or 0

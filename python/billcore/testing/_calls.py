@@ -66,7 +66,7 @@ class Calls:
         return answer
 
     def _wait(self, timeout: float, **fields: Any) -> Any:
-        """Returns the answer of POST wait. If the answer is a 408, raises TimeoutError with its message."""
+        """Returns the answer of POST wait. If the answer is a 408, raises TimeoutError with the answer's message."""
         rest = seconds(timeout, "timeout", zero=True)
         while True:
             once = min(rest, _LONGEST_WAIT)

@@ -64,7 +64,7 @@ class _Page(Generic[Item]):
 
 
 class SamplePage(_Page[Item]):
-    """A list of one page, in place of a list of Client. It has the methods of billcore.Pager and billcore.Page."""
+    """A list of one page, in place of a list of Client, with the methods of billcore.Pager and billcore.Page."""
 
     def __iter__(self) -> Iterator[Item]:
         while taken := self._collect(1):

@@ -5,9 +5,9 @@
 namespace billcore::python::docs {
 
 inline constexpr const char* about_client =
-    "The REST client for all operations of the service. It may retry a read, but never a write that was sent.\n"
+    "The REST client for all operations of the service. The client may retry a read, but never a write that was sent.\n"
     "\n"
-    "Threads: any number may share a client. After a fork, the child process can also use it.\n"
+    "Threads: any number may share a client. After a fork, the child process can also use the client.\n"
     "\n"
     "Args:\n"
     "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
@@ -37,9 +37,9 @@ inline constexpr const char* client_init_signature =
     "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
 inline constexpr const char* client_init =
-    "The REST client for all operations of the service. It may retry a read, but never a write that was sent.\n"
+    "The REST client for all operations of the service. The client may retry a read, but never a write that was sent.\n"
     "\n"
-    "Threads: any number may share a client. After a fork, the child process can also use it.\n"
+    "Threads: any number may share a client. After a fork, the child process can also use the client.\n"
     "\n"
     "Args:\n"
     "    base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.\n"
@@ -79,7 +79,7 @@ inline constexpr const char* client_request =
     "    path: Path below the base URL, which begins with a slash and is percent-encoded.\n"
     "    query: Query parameters, as a mapping or as pairs. Values must not be None.\n"
     "    json: The body as JSON values; None is sent as null. Left out: no body.\n"
-    "    raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.\n"
+    "    raise_on_error: False: return the answer even if it has an error status, instead of raising an ApiError.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Returns:\n"
@@ -191,8 +191,8 @@ inline constexpr const char* subscriptions_find_charges =
     "Args:\n"
     "    charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.\n"
     "    product_id: Only orders of this product.\n"
-    "    skew: With an error: the search begins this long before the charge was sent. Default: 300 s.\n"
-    "    since: With an id: a time before the charge was sent; the search rounds it down to a whole second.\n"
+    "    skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.\n"
+    "    since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Raises:\n"
@@ -307,12 +307,12 @@ inline constexpr const char* webhook_endpoints_create =
     "\n"
     "Service interface: Endpoints, Webhook endpoints.";
 inline constexpr const char* about_async_client =
-    "The REST client for asyncio. It has the methods of Client, but they must be awaited.\n"
+    "The REST client for asyncio. AsyncClient has the methods of Client, but they must be awaited.\n"
     "\n"
     "Read lists with `async for`. Await close(), or use the client in `async with`. Cancelling a task ends its "
     "request;\n"
     "if the request was a write that may have happened, the CancelledError has a note that says so. The client starts\n"
-    "no threads. It opens at most 100 connections for each event loop; a request that finds no free connection waits\n"
+    "no threads, and opens at most 100 connections for each event loop; a request that finds no free connection waits\n"
     "for one, within its timeout. Threads: any number may share a client, each with its own event loop.\n"
     "\n"
     "Args:\n"
@@ -343,12 +343,12 @@ inline constexpr const char* async_client_init_signature =
     "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
 inline constexpr const char* async_client_init =
-    "The REST client for asyncio. It has the methods of Client, but they must be awaited.\n"
+    "The REST client for asyncio. AsyncClient has the methods of Client, but they must be awaited.\n"
     "\n"
     "Read lists with `async for`. Await close(), or use the client in `async with`. Cancelling a task ends its "
     "request;\n"
     "if the request was a write that may have happened, the CancelledError has a note that says so. The client starts\n"
-    "no threads. It opens at most 100 connections for each event loop; a request that finds no free connection waits\n"
+    "no threads, and opens at most 100 connections for each event loop; a request that finds no free connection waits\n"
     "for one, within its timeout. Threads: any number may share a client, each with its own event loop.\n"
     "\n"
     "Args:\n"
@@ -389,7 +389,7 @@ inline constexpr const char* async_client_request =
     "    path: Path below the base URL, which begins with a slash and is percent-encoded.\n"
     "    query: Query parameters, as a mapping or as pairs. Values must not be None.\n"
     "    json: The body as JSON values; None is sent as null. Left out: no body.\n"
-    "    raise_on_error: False: if the answer has an error status, return it instead of raising an ApiError.\n"
+    "    raise_on_error: False: return the answer even if it has an error status, instead of raising an ApiError.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.\n"
     "\n"
     "Returns:\n"
@@ -433,7 +433,7 @@ inline constexpr const char* about_pager =
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* pager_pages_signature = "pages(self)";
 inline constexpr const char* pager_pages =
-    "Iterate over pages. If part of a page was already read, the first page has only the remaining items of it.";
+    "Iterate over pages. If a page was read in part, the iteration begins with that page's remaining items.";
 inline constexpr const char* pager_first_signature = "first(self)";
 inline constexpr const char* pager_first =
     "The list's first item, or None. Does not advance the pager; sends at most one request.";
@@ -464,17 +464,18 @@ inline constexpr const char* pager_to_batches =
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
-    "    constants: Further columns, from their names to the value that each row has: text, an integer or a bool.\n"
-    "    rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.";
+    "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
+    "    rows: Maximum number of rows of a batch; a larger page is one batch. Left out: each page is one batch.";
 inline constexpr const char* pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* pager_state =
-    "The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.\n"
+    "The read position as text.\n"
     "\n"
-    "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
-    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you\n"
-    "resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's\n"
-    "reason is then 'may_repeat'.";
+    "Pass the text as `resume` to the same method to continue here, even in a later process. The text contains no\n"
+    "secrets. The text contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that is more), at most\n"
+    "4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you resume, the list grows\n"
+    "by more records than the text has ids, some records may be yielded twice; the verdict's reason is then\n"
+    "'may_repeat'.";
 inline constexpr const char* pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* pager_verdict =
     "Whether a record may have been missed; None until the last item was read or the list was stopped.";
@@ -491,7 +492,7 @@ inline constexpr const char* about_async_pager =
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* async_pager_pages_signature = "pages(self)";
 inline constexpr const char* async_pager_pages =
-    "Iterate over pages. If part of a page was already read, the first page has only the remaining items of it.";
+    "Iterate over pages. If a page was read in part, the iteration begins with that page's remaining items.";
 inline constexpr const char* async_pager_first_signature = "first(self)";
 inline constexpr const char* async_pager_first =
     "The list's first item, or None. Does not advance the pager; sends at most one request.";
@@ -511,17 +512,18 @@ inline constexpr const char* async_pager_to_batches =
     "\n"
     "Args:\n"
     "    fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.\n"
-    "    constants: Further columns, from their names to the value that each row has: text, an integer or a bool.\n"
-    "    rows: Maximum number of rows of a batch, which has at least one page. Left out: each page is a batch.";
+    "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
+    "    rows: Maximum number of rows of a batch; a larger page is one batch. Left out: each page is one batch.";
 inline constexpr const char* async_pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* async_pager_state =
-    "The read position as text. Pass it as `resume` to the same method to continue here, even in a later process.\n"
+    "The read position as text.\n"
     "\n"
-    "The text contains no secrets. It contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that\n"
-    "is more), at most 4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you\n"
-    "resume, the list grows by more records than the text has ids, some records may be yielded twice; the verdict's\n"
-    "reason is then 'may_repeat'.";
+    "Pass the text as `resume` to the same method to continue here, even in a later process. The text contains no\n"
+    "secrets. The text contains the ids of the last 18 pages (of 2 * concurrency + 2 pages if that is more), at most\n"
+    "4096 ids: 4 KB with 20 records per page, 19 KB with 100, 39 KB with 200. If, before you resume, the list grows\n"
+    "by more records than the text has ids, some records may be yielded twice; the verdict's reason is then\n"
+    "'may_repeat'.";
 inline constexpr const char* async_pager_fetched_pages = "Number of pages fetched so far.";
 inline constexpr const char* async_pager_verdict =
     "Whether a record may have been missed; None until the last item was read or the list was stopped.";
@@ -534,14 +536,14 @@ inline constexpr const char* page_per_page = "Number of items on a full page.";
 inline constexpr const char* page_current_page = "Number of this page, from 1.";
 inline constexpr const char* page_total_pages = "Number of pages in the list.";
 inline constexpr const char* page_links =
-    "Links to the next and the previous page, as received. The library never follows them.";
+    "Links to the next and the previous page, as received. The library never follows these links.";
 inline constexpr const char* page_response_info = "Status, headers, attempts and request id of the answer.";
 inline constexpr const char* about_verdict =
     "Whether the pager yielded every record that existed during the whole reading of the list.\n"
     "\n"
     "str() returns 'complete' or 'possibly_missed'; bool() returns `complete`.";
 inline constexpr const char* verdict_complete =
-    "True if no record can have been missed. Otherwise `reason` says why one may have been missed.";
+    "True if no record can have been missed. If False, `reason` says why a record may have been missed.";
 inline constexpr const char* verdict_reason = "Why a record may have been missed; None if `complete` is True.";
 inline constexpr const char* about_response =
     "An answer as received, from an operation whose answer the service interface does not specify.";
@@ -575,7 +577,7 @@ inline constexpr const char* arrow_stream_error =
 inline constexpr const char* about_arrow_batch =
     "The records of one or more pages as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
     "\n"
-    "A batch can be read any number of times, without copies. Its column types are those of ArrowStream. Threads: any.";
+    "A batch can be read any number of times, without copies. The column types are those of ArrowStream. Threads: any.";
 inline constexpr const char* arrow_batch_arrow_c_array_signature = "__arrow_c_array__(self, requested_schema=None)";
 inline constexpr const char* arrow_batch_arrow_c_array =
     "Capsules of an ArrowSchema and an ArrowArray. requested_schema is ignored.";

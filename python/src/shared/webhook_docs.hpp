@@ -116,9 +116,9 @@ inline constexpr const char* product_strings_price_without_vat = "The price with
 inline constexpr const char* about_page_links =
     "A page's links to its neighbour pages, as received. Service interface: Pagination.";
 inline constexpr const char* page_links_next =
-    "URL of the next page as received, or None. The library never follows it.";
+    "URL of the next page as received, or None. The library never follows this URL.";
 inline constexpr const char* page_links_previous =
-    "URL of the previous page as received, or None. The library never follows it.";
+    "URL of the previous page as received, or None. The library never follows this URL.";
 inline constexpr const char* about_response_info =
     "Status, headers and other properties of the answer that contained a result.";
 inline constexpr const char* response_info_status = "HTTP status.";
@@ -137,7 +137,7 @@ inline constexpr const char* about_event =
     "body; loading it does not check a signature.\n"
     "Service interface: Events.";
 inline constexpr const char* event_id =
-    "Delivery id, as received. Use it to drop duplicates, except for test.hook, whose id is always 0.\n"
+    "Delivery id, as received. Use the id to drop duplicates, except for test.hook, whose id is always 0.\n"
     "\n"
     "Compare with billcore.same_id().";
 inline constexpr const char* event_name =
@@ -268,7 +268,7 @@ inline constexpr const char* verifier_matches =
 inline constexpr const char* verifier_header = "Name of the signature header.";
 inline constexpr const char* verifier_max_body = "Maximum size of a body in bytes; larger bodies are refused.";
 inline constexpr const char* about_verify_stream =
-    "Verifies a body in pieces. Verifier.stream() makes it; update() takes the pieces; finish() checks the signature.\n"
+    "Verifies a body in pieces: Verifier.stream() makes a VerifyStream, update() adds a piece, finish() verifies.\n"
     "\n"
     "Do not act on the pieces before finish() has returned: until then they are unverified. Threads: one at a time.";
 inline constexpr const char* verify_stream_update_signature = "update(self, piece, /)";
@@ -357,6 +357,6 @@ inline constexpr const char* explain =
     "secret has white space, is in another encoding, or is another secret of the list. The arguments are those of\n"
     "verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text contains no "
     "secret\n"
-    "and not the right signature. Slow: do not call it for every request. Service interface: Events, Request headers.";
+    "and not the right signature. Slow: do not explain every request. Service interface: Events, Request headers.";
 
 }  // namespace billcore::python::docs
