@@ -37,7 +37,7 @@ FaultKind = Literal[
 class FaultRecord(TypedDict):
     """A fault: its selectors, how many requests or events matched (`seen`), and how often it happened (`fired`).
 
-    `left` is the number of times that it can still happen. A selector that was not given is None.
+    `left` is how often the fault can still happen. A selector that was not given is None.
     """
 
     id: int
@@ -108,7 +108,7 @@ class FaultControl(Calls):
             endpoint_id: For kinds that begin with `event_`: the id of the endpoint that gets the event.
             nth: The fault begins with the n-th matching request or event. Default: 1.
             times: How often the fault happens. Default: 1.
-            probability: The chance that a match meets the fault (default: 1.0). Equal seeds give equal choices.
+            probability: The chance that a match meets the fault (default: 1.0). The sandbox's seed determines the choices.
             optional: True: the fixture does not fail the test if the fault never happens.
             status: For `status`: the status of the answer. Default: 503.
             retry_after: For `status`: the value of the answer's header Retry-After, in seconds.

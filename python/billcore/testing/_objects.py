@@ -24,7 +24,7 @@ def order(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[
         order = billcore.testing.order(total=19900, reference_id="customer-7")
 
     The default values are like those of the service; each call makes a new id. A field with the value NOT_GIVEN is left
-    out. subscription(), product() and product_group() have the same parameters.
+    out. subscription(), product() and product_group() do the same for other resources.
 
     Args:
         data: All members of the resource, with any names; `fields` are then applied to them.

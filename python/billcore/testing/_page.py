@@ -112,7 +112,7 @@ def page(items: Iterable[Item], *, total: int | None = None, awaited: Literal[Tr
 def page(
     items: Iterable[Item], *, total: int | None = None, awaited: bool = False
 ) -> SamplePage[Item] | AsyncSamplePage[Item]:
-    """Make a list of one page for unit tests, without a server. Like a list of the client, it can be read once.
+    """Make a list of one page for unit tests, without a server. Like a list of the client, the list can be read once.
 
         client = create_autospec(billcore.Client, instance=True)
         client.subscriptions.list.return_value = billcore.testing.page([billcore.testing.subscription()])
