@@ -108,7 +108,7 @@ class FaultControl(Calls):
             endpoint_id: For kinds that begin with `event_`: the id of the endpoint that gets the event.
             nth: The fault begins with the n-th matching request or event. Default: 1.
             times: How often the fault happens. Default: 1.
-            probability: The chance that a match meets the fault (default: 1.0). The sandbox's seed determines the choices.
+            probability: The chance that a match meets the fault (default: 1.0). The sandbox's seed decides.
             optional: True: the fixture does not fail the test if the fault never happens.
             status: For `status`: the status of the answer. Default: 503.
             retry_after: For `status`: the value of the answer's header Retry-After, in seconds.
