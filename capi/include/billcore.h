@@ -27,16 +27,16 @@
  *     handles in any order.
  *  7. Options, queries and changes are opaque objects. The caller makes such an object with `_new` and fills it with
  *     setters; the function that takes the object copies it. If the caller does not set an option, the default of the
- *     library or of the service applies. A separate function turns an option off (`_set_no_timeout`); no special
- *     number does. NULL in place of an options object means that no option is set.
- *  8. A separate output says whether a value is missing, because NULL or 0 could be a value. The getter of a field
- *     that may be null has the output `bool *present`, which is false for a null and for an absent field (`_contains`
- *     and `_field` distinguish the two). The library checks a field only when the caller reads it: an absent required
- *     field gives BILLCORE_ERROR_MISSING_FIELD; a required field that is null, or a value of the wrong type, gives
- *     BILLCORE_ERROR_DECODE. Both errors have the field's path, such as `data.price`.
- *  9. A function that iterates returns BILLCORE_OK with an item, BILLCORE_DONE after the last item, or an error. For
- *     a list inside a resource there is a function `_count`, which returns the number of items, and a function `_at`,
- *     which returns the item at an index.
+ *     library or of the service applies. To turn an option off, call a separate function (such as `_set_no_timeout`);
+ *     no value of the option means "off". NULL in place of an options object means that no option is set.
+ *  8. A separate output, not NULL or 0, says whether a value is missing, because NULL or 0 could be a value. The getter
+ *     of a field that may be null has the output `bool *present`, which is false for a null and for an absent field
+ *     (`_contains` and `_field` distinguish the two). The library checks a field only when the caller reads it: an
+ *     absent required field gives BILLCORE_ERROR_MISSING_FIELD; a required field that is null, or a value of the wrong
+ *     type, gives BILLCORE_ERROR_DECODE. Both errors have the field's path, such as `data.price`.
+ *  9. A function that iterates returns BILLCORE_OK with an item, BILLCORE_DONE after the last item, or an error. A list
+ *     inside a resource has a function `_count`, which returns the number of items, and a function `_at`, which returns
+ *     the item at an index.
  *  10. An id is opaque. The library returns an id as a text and a flag that says whether the service sent the id as a
  *      JSON integer. Money is int64_t in minor units (cents); a number that does not fit gives
  *      BILLCORE_ERROR_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis points (2500 = 25 %); vat_rate is

@@ -27,7 +27,7 @@ extern "C" {
  * thread at a time while values are set, then immutable. */
 typedef struct billcore_call_options billcore_call_options;
 
-/** Makes the options of a call with nothing set. The caller frees *out.  @since 0.1 */
+/** Makes the options of a call, with no option set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_new(billcore_call_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, out == NULL ? NULL : &made, err);
@@ -43,14 +43,14 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_timeout_ms(billcore_ca
                                     err);
 }
 
-/** No deadline for the call.  @since 0.1 */
+/** Lets the call run without a deadline.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_call_options* options,
                                                                      billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Sets a token: when the token is triggered, the call ends. For a list, the token applies to the request of every
- * page. The caller may free the token before the options. NULL removes the token from the options.  @since 0.1 */
+/** Sets a cancel token: the call ends when the token is triggered. For a list, the token applies to the request of
+ * every page. The caller may free the token before the options. NULL removes the token from the options.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_options* options,
                                                                  const billcore_cancel* cancel, billcore_error** err) {
   return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);

@@ -1,10 +1,10 @@
 /** @file
- * Cancellation: a token with which another thread ends calls. Conventions: billcore.h.
+ * Cancellation: a token with which any thread can end calls. Conventions: billcore.h.
  *
  * The caller sets a token in the options of a call (billcore_call_options_set_cancel). Once the token is triggered, a
  * running call returns at once with BILLCORE_ERROR_INTERRUPTED, and a later call sends nothing. A list whose token is
- * triggered returns BILLCORE_ERROR_INTERRUPTED instead of the page that it is waiting for or would fetch next. A call
- * whose answer arrived before the trigger, or at the same moment, returns as usual.
+ * triggered returns BILLCORE_ERROR_INTERRUPTED instead of the page for which the list is waiting or which it would
+ * fetch next. A call whose answer arrived before the trigger, or at the same moment, returns as usual.
  *
  * For a cancelled write, billcore_error_outcome_unknown says whether the write may have happened; if that function
  * returns false, no part of the write was sent. A hook (billcore/hooks.h) can read in billcore_attempt.outcome_unknown
@@ -38,7 +38,7 @@ typedef struct billcore_cancel billcore_cancel;
 /** Makes a token that is not triggered yet. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_cancel_new(billcore_cancel** out, billcore_error** err);
 
-/** Cancels all running and later calls whose options have the token. A triggered token stays triggered. The function
+/** Cancels all running and later calls whose options contain the token. A triggered token stays triggered. The function
  * does nothing when `cancel` is NULL. The function does not wait until the cancelled calls have returned. Do not call
  * this function in a signal handler: let a billcore_interrupt callback check a flag that the handler sets.
  * @since 0.1 */

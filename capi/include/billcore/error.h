@@ -1,5 +1,5 @@
 /** @file
- * Errors: what a failed call returns besides its status. Conventions: billcore.h.
+ * Errors: the details that a failed call returns in addition to its status. Conventions: billcore.h.
  *
  * @code{.c}
  * billcore_order* order = NULL;
@@ -36,7 +36,7 @@ BILLCORE_EXPORT void billcore_error_free(billcore_error* error);
 /** The status that the failed call returned; BILLCORE_OK for NULL.  @since 0.1 */
 BILLCORE_API billcore_status billcore_error_status(const billcore_error* error);
 
-/** One line that says what was wrong and what to do. The message never shows secrets or API keys.  @since 0.1 */
+/** One line that describes the failure and the remedy. The message never shows secrets or API keys.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_message(const billcore_error* error);
 
 /** HTTP status of the service's answer, or 0; for BILLCORE_ERROR_SIGNATURE the status (413, 401 or 400) of the
@@ -55,8 +55,8 @@ BILLCORE_API billcore_str billcore_error_body(const billcore_error* error);
 /** Value of the answer's request id header (billcore_client_options_set_request_id_header).  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_request_id(const billcore_error* error);
 
-/** True when the answer says how long to wait before a retry. *seconds (seconds may be NULL) is that time, or 0 when
- * the answer does not say it. @since 0.1 */
+/** True when the answer says how long to wait before a retry. *seconds (seconds may be NULL) is the length of that
+ * wait, or 0 when the function returns false. @since 0.1 */
 BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double* seconds);
 
 /** Number of attempts of the request; 0 when the error is not about a request.  @since 0.1 */
@@ -75,7 +75,7 @@ enum {
   BILLCORE_REASON_MISSING = 2,        /**< answer 401; the request has no signature header */
   BILLCORE_REASON_MALFORMED = 3,      /**< answer 400; not exactly 64 lowercase hex digits */
   BILLCORE_REASON_MISMATCH = 4,       /**< answer 401; no secret gives this signature for this body */
-  BILLCORE_REASON_STALE = 5           /**< answer 400; the signature is right, but the event too old or too new */
+  BILLCORE_REASON_STALE = 5           /**< answer 400; the signature is right, but the event is too old or too new */
 };
 
 /** The reason of a BILLCORE_ERROR_SIGNATURE: one of BILLCORE_REASON_*.  @since 0.1 */

@@ -2,8 +2,8 @@
  * Hooks: a callback for every attempt of a call, for logs, metrics and traces. Conventions: billcore.h.
  *
  * The caller sets a hook for a client (billcore_client_options_set_hook, billcore_client_changes_set_hook) or for one
- * call (billcore_call_options_set_hook). The hook of a call replaces the client's hook. A hook gets no header values
- * and no bodies; a hook gets an id only in `path`.
+ * call (billcore_call_options_set_hook). The hook of a call replaces the client's hook. The library passes no header
+ * values and no bodies to a hook, and passes ids only in `path`.
  *
  * Each BILLCORE_MOMENT_REQUEST is followed by exactly one BILLCORE_MOMENT_RESPONSE, even when a token, an interrupt or
  * a lack of memory ends the call, or when a list with pages in flight is stopped or freed. In a forked child process,
@@ -40,7 +40,7 @@ typedef struct billcore_attempt {
   int64_t wait_ms;         /**< BILLCORE_MOMENT_RETRY: time until the next attempt (milliseconds) */
   billcore_str path;       /**< path of a write that was cancelled after it was sent (see billcore_hook), or empty */
   bool sent;               /**< after the attempt: whether any part of the request was sent */
-  bool outcome_unknown;    /**< after the attempt: whether this is a write that may or may not have happened */
+  bool outcome_unknown;    /**< after the attempt: whether the attempt is a write that may or may not have happened */
 } billcore_attempt;
 
 /** A hook. The library calls the hook on the thread of the call. If threads share a client, several threads may run

@@ -26,8 +26,8 @@ extern "C" {
 #endif
 
 /** A JSON value of any kind. The value is a view into a JSON document, and keeps the document in memory. Freed with
- * billcore_value_free. A getter for another kind than the value's gives BILLCORE_ERROR_DECODE with the value's path.
- * Threads: immutable. */
+ * billcore_value_free. A getter for a kind that the value does not have gives BILLCORE_ERROR_DECODE with the value's
+ * path. Threads: immutable. */
 typedef struct billcore_value billcore_value;
 
 /** Kinds of JSON values. A number with a fraction or an exponent has the kind REAL. Append-only. */
@@ -53,7 +53,7 @@ BILLCORE_API billcore_status billcore_value_kind(const billcore_value* value, bi
 BILLCORE_API billcore_status billcore_value_boolean(const billcore_value* value, bool* out, billcore_error** err);
 
 /** The value of an integer; BILLCORE_ERROR_OUT_OF_RANGE when the integer does not fit in int64_t (billcore_value_raw
- * gives its digits).  @since 0.1 */
+ * returns its digits).  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_integer(const billcore_value* value, int64_t* out, billcore_error** err);
 
 /** The value of any number, rounded to a double.  @since 0.1 */
@@ -70,7 +70,7 @@ BILLCORE_API billcore_status billcore_value_raw(const billcore_value* value, bil
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_value_path(const billcore_value* value, billcore_buf* out, billcore_error** err);
 
-/** Number of items of an array or members of an object; 0 for other kinds.  @since 0.1 */
+/** Number of items of an array, or of members of an object; 0 for a value of another kind.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_count(const billcore_value* value, size_t* out, billcore_error** err);
 
 /** Item number `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller frees
@@ -78,8 +78,8 @@ BILLCORE_API billcore_status billcore_value_count(const billcore_value* value, s
 BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,
                                                billcore_error** err);
 
-/** The object's member with this name; if several members have the name, the last of them. *present is true even when
- * the member is null. *out is NULL when the object has no such member, and when the value is not an object. The caller
+/** The object's member with this name; the last one if several members have the name. *present is true even when the
+ * member is null. *out is NULL when the object has no such member, and when the value is not an object. The caller
  * frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, billcore_str name, billcore_value** out,
                                                  bool* present, billcore_error** err);

@@ -4,7 +4,7 @@
  * Each kind of options has a type and inline functions of its own, such as billcore_client_options_set_base_url in
  * billcore/client_options.h. The inline functions call the functions of this header, which set an option by its name.
  * Bindings for other languages may call the functions of this header directly. A setter returns
- * BILLCORE_ERROR_INVALID_ARGUMENT when this kind of options has no option with the given name. */
+ * BILLCORE_ERROR_INVALID_ARGUMENT when options of the given kind have no option with the given name. */
 #ifndef BILLCORE_OPTIONS_H
 #define BILLCORE_OPTIONS_H
 
@@ -20,7 +20,7 @@ extern "C" {
  * immutable. */
 typedef struct billcore_options billcore_options;
 
-/** The kind of an options object: what the options are for. Append-only. */
+/** The kind of an options object: the type of object or call to which the options apply. Append-only. */
 typedef int32_t billcore_options_kind;
 /** Values of a billcore_options_kind. */
 enum {
@@ -30,11 +30,11 @@ enum {
   BILLCORE_OPTIONS_OF_CHARGE = 4,
   BILLCORE_OPTIONS_OF_PRODUCT = 5, /**< the fields that billcore_product_update changes, by their names */
   BILLCORE_OPTIONS_OF_REQUEST = 6,
-  BILLCORE_OPTIONS_OF_LIST = 7, /**< for any list; a list refuses options that it does not have */
+  BILLCORE_OPTIONS_OF_LIST = 7, /**< for any list; each list refuses the options that it does not support */
   BILLCORE_OPTIONS_OF_CHARGE_SEARCH = 8
 };
 
-/** Makes options of this kind with nothing set. The caller frees *out.  @since 0.1 */
+/** Makes options of this kind, with no option set. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_new(billcore_options_kind kind, billcore_options** out,
                                                   billcore_error** err);
 

@@ -4,14 +4,14 @@
  * A list first requests only its first page. When the caller reads the second item, the list begins to prefetch pages.
  * The client's option concurrency limits the number of pages in flight. The library has no background thread: requests
  * make progress only while a function that reads the list runs. The time that the caller spends between two items does
- * not count towards the time-out. The message of an error names the page ("GET /products?page=57: ..."); after an
- * error the caller can continue to read.
+ * not count towards the time-out. The message of an error names the page that failed ("GET /products?page=57: ...");
+ * after an error the caller can continue to read.
  *
- * Records may be added or removed while the caller reads a list. The list remembers the ids of the last pages and does
- * not return those records again. At the end, the list's `_verdict` function says whether a record may have been
- * missed. Items and pages may outlive their list. Besides the errors of every operation (billcore/client.h), a
- * function that reads a list returns BILLCORE_ERROR_PAGINATION when the service keeps sending the same records, or
- * sends a page that was not requested.
+ * Records may be added or removed while the caller reads a list. The list remembers the ids on the last pages, and does
+ * not return a record with one of these ids a second time. At the end, the list's `_verdict` function says whether a
+ * record may have been missed. Items and pages may outlive their list. Besides the errors of every operation
+ * (billcore/client.h), a function that reads a list returns BILLCORE_ERROR_PAGINATION when the service keeps sending
+ * the same records, or sends a page that was not requested.
  *
  * Each kind of list has types and inline functions of its own, such as billcore_order_list_next in
  * billcore/order_list.h. The inline functions call the functions of this header, which work with every kind of list.
@@ -40,7 +40,7 @@
  * billcore_status status = billcore_product_list_new(client, NULL, NULL, &products, &err);
  * if (status == BILLCORE_OK) status = billcore_product_list_next(products, &product, &err);
  * if (status == BILLCORE_OK) status = billcore_product_list_state(products, &state, &err);
- * if (status == BILLCORE_OK) printf("to go on behind the first product: %s\n", state.data);
+ * if (status == BILLCORE_OK) printf("to continue after the first product: %s\n", state.data);
  * billcore_buf_free(&state);
  * billcore_product_free(product);
  * billcore_product_list_free(products);
@@ -82,8 +82,8 @@ BILLCORE_API billcore_status billcore_list_skip(billcore_list* list, size_t coun
  * empty. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** The number of records in the whole list, as the service sent it with the page read last. *present is false until a
- * page has been read.  @since 0.1 */
+/** The number of records in the whole list, as reported by the service in the page that was read last. *present is
+ * false until a page has been read.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
@@ -92,21 +92,21 @@ BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int6
  * error ended the reading of `list`. This function sends no request. The state contains no secrets, but it contains
  * the ids of the last 18 pages (or of 2 * concurrency + 2 pages if that is more), at most 4096 ids: about 4 KB with 20
  * records per page, 19 KB with 100, 39 KB with 200. The later list may return some records twice if a page has no
- * `total`, or if more records are added in the meantime than the state has ids; in these cases its verdict is
- * "may_repeat". The caller frees *out with billcore_buf_free.  @since 0.1 */
+ * `total`, or if the number of records added in the meantime exceeds the number of ids in the state; in these cases the
+ * later list's verdict is "may_repeat". The caller frees *out with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 
 /** Number of pages fetched so far.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* list, int64_t* out, billcore_error** err);
 
-/** Writes to *complete whether the list returned every record that existed from the beginning to the end of the
- * reading. *present is false until the last item has been read or the list has been stopped. *reason (reason may be
- * NULL) says why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
- * "total_differs", "undecodable_item", "no_total" or "may_repeat"; static text. "no_total" means that a page had no
- * readable `total`, so the list may have changed while it was read; with the option strict, the list reads all pages a
- * second time and compares. "may_repeat" replaces any other reason: the list has grown by more records than its state
- * has ids. With "may_repeat", the list may have missed records and returned others twice; drop duplicates by id.
- * @since 0.1 */
+/** Writes to *complete whether the list returned every record that existed from the time of its first request to the
+ * time of its last. *present is false until the last item has been read or the list has been stopped. *reason (reason
+ * may be NULL) says why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank",
+ * "stopped", "total_differs", "undecodable_item", "no_total" or "may_repeat"; static text. "no_total" means that a page
+ * had no readable `total`, so the library could not detect every change of the list; with the option strict, the list
+ * reads all pages a second time and compares the two results. "may_repeat" replaces any other reason: the list has
+ * grown by more records than its state contains ids. With "may_repeat", the list may have missed records and returned
+ * others twice; drop duplicates by id. @since 0.1 */
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 
@@ -117,7 +117,7 @@ BILLCORE_API billcore_status billcore_list_stop(billcore_list* list, billcore_er
 /** Frees a list; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_list_free(billcore_list* list);
 
-/** Number of items on the page, without the items that the list returned before it returned this page.  @since 0.1 */
+/** Number of items on the page, not counting items that the list had already returned before this page.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_count(const billcore_page* page, size_t* out, billcore_error** err);
 
 /** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. The caller frees *out.
@@ -144,10 +144,10 @@ typedef struct billcore_cell {
   billcore_cell_kind kind; /**< one of BILLCORE_CELL_* */
 } billcore_cell;
 
-/** Reads one field of all items of the page at once, for languages in which a call to C costs more than the reading of
- * a field. `name` is a field's exact name, such as "total", without `?` or slashes. `cells` is an array that receives
- * the field's values in the order of the items; `room` is the array's length, at least billcore_page_count. The
- * function does not check the type of the field: each cell has the kind of the value received.  @since 0.1 */
+/** Reads one field of all items of the page at once, for languages in which a call to C takes longer than reading a
+ * field. `name` is a field's exact name, such as "total", without `?` or slashes. `cells` is an array that receives the
+ * field's values in the order of the items; `room` is the array's length, at least billcore_page_count. The function
+ * does not check the type of the field: each cell has the kind of the value received.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_column(const billcore_page* page, billcore_str name, billcore_cell* cells,
                                                   size_t room, billcore_error** err);
 

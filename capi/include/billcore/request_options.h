@@ -29,7 +29,7 @@ extern "C" {
  * time while options are set, then immutable. */
 typedef struct billcore_charge_search billcore_charge_search;
 
-/** Makes the options of a search with nothing set. The caller frees *out.  @since 0.1 */
+/** Makes the options of a search, with no option set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_search** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status =
@@ -62,7 +62,7 @@ BILLCORE_INLINE_VOID void billcore_charge_search_free(billcore_charge_search* se
  * thread at a time while options are set, then immutable. */
 typedef struct billcore_request_options billcore_request_options;
 
-/** Makes the options of a request with nothing set. The caller frees *out.  @since 0.1 */
+/** Makes the options of a request, with no option set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_new(billcore_request_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_REQUEST, out == NULL ? NULL : &made, err);

@@ -69,7 +69,7 @@ BILLCORE_API billcore_status billcore_resource_id(const billcore_resource* resou
                                                   billcore_str* text, bool* is_integer, bool* present,
                                                   billcore_error** err);
 
-/** A field that holds a JSON object. The caller frees *out.  @since 0.1 */
+/** A field whose value is a JSON object. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_object(const billcore_resource* resource, billcore_str name,
                                                       billcore_value** out, bool* present, billcore_error** err);
 
@@ -126,8 +126,8 @@ BILLCORE_API billcore_status billcore_resource_copy(const billcore_resource* res
  * immutable. */
 typedef struct billcore_response_info billcore_response_info;
 
-/** Information on the answer that contained the resource. *present is false for the data of an event. The caller frees
- * *out.  @since 0.1 */
+/** Information about the answer that contained the resource. *present is false for the data of an event. The caller
+ * frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_response_info(const billcore_resource* resource,
                                                              billcore_response_info** out, bool* present,
                                                              billcore_error** err);

@@ -68,9 +68,9 @@ BILLCORE_API billcore_str billcore_str_from(const char* text);
  * as the library may use it. */
 typedef void (*billcore_release)(void* context);
 
-/** Whether two id texts name the same record: true when their bytes are equal, false when either text is {NULL, 0}. A
- * webhook may contain as an integer an id that the REST interface sends as a string; the texts of the two ids are
- * equal. Threads: any.  @since 0.1 */
+/** Whether two id texts name the same record: true when their bytes are equal, false when either text is {NULL, 0}. The
+ * same id may be an integer in a webhook and a string in the REST interface; the texts of the two ids are then equal.
+ * Threads: any.  @since 0.1 */
 BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 
 /** Bytes that the caller owns, with a NUL after the last byte. Free with billcore_buf_free. This struct never

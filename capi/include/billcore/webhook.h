@@ -55,7 +55,7 @@ BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_s
 /** Options of a verifier. Freed with billcore_verifier_options_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_options billcore_verifier_options;
 
-/** Makes the options of a verifier with nothing set. The caller frees *out.  @since 0.1 */
+/** Makes the options of a verifier, with no option set. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_new(billcore_verifier_options** out, billcore_error** err);
 
 /** Name of the signature header (case-insensitive). Default: Service-Signature.  @since 0.1 */
@@ -69,9 +69,9 @@ BILLCORE_API billcore_status billcore_verifier_options_set_max_body(billcore_ver
 
 /** Makes the verifier refuse, with BILLCORE_REASON_STALE, an event whose signed created_at cannot be read, or is more
  * than `milliseconds` (more than 0) before or after the present time. The check is off by default, because old events
- * are legitimate: the service may retry a failed delivery much later. The check does not prevent replays: for that,
- * drop events whose account and id were seen before. The verifier never refuses a test.hook event as stale.
- * @since 0.1 */
+ * are legitimate: the service may retry a failed delivery much later. The check does not prevent replays: to prevent
+ * replays, drop events whose account and id you have already received. The verifier never refuses a test.hook event as
+ * stale. @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options,
                                                                         int64_t milliseconds, billcore_error** err);
 
@@ -102,11 +102,11 @@ BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* o
 
 /** Explains why a signature is refused. The function tries common mistakes offline and names the mistake that would
  * give this signature: the body re-serialised, still in base64 or with other line ends; the signature in upper case or
- * with a prefix; a secret with white space, in another encoding, or another of the secrets. *out is a text of a few
- * lines for a person, which shows neither a secret nor the valid signature. The function is slow: do not call it for
- * every request. `secret` may be {NULL, 0} (missing); options may be NULL. The function tries the secrets of the
- * options after `secret`. The function also explains that a secret has the wrong length or is missing. The caller
- * frees *out with billcore_buf_free. Threads: any.  @since 0.1 */
+ * with a prefix; the secret with white space, in another encoding, or confused with another secret of the list. *out is
+ * a text of a few lines for a person, which shows neither a secret nor the valid signature. The function is slow: do
+ * not call it for every request. `secret` may be {NULL, 0} (missing); options may be NULL. The function tries the
+ * secrets of the options after `secret`. The text also reports a secret that is missing or has the wrong length. The
+ * caller frees *out with billcore_buf_free. Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
                                                       const billcore_verifier_options* options, billcore_buf* out,
                                                       billcore_error** err);
@@ -161,7 +161,7 @@ BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_ver
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
 
 /** Number of signatures that the secret with this index has matched; indexes count from 0, in the order of
- * billcore_verifier_new. You can retire a secret that no longer matches. BILLCORE_ERROR_INVALID_ARGUMENT when the
+ * billcore_verifier_new. You can retire a secret whose number no longer grows. BILLCORE_ERROR_INVALID_ARGUMENT when the
  * verifier has no secret with this index. @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index,
                                                        uint64_t* out, billcore_error** err);
@@ -184,8 +184,8 @@ BILLCORE_API billcore_status billcore_verifier_stream_update(billcore_verifier_s
                                                              billcore_error** err);
 
 /** Marks the end of the body and checks the signature; returns the same status as billcore_verifier_verify, and sets
- * *secret_index (secret_index may be NULL) in the same way. Do not use the pieces before this function has returned
- * BILLCORE_OK. Any further call with the stream, except billcore_verifier_stream_free, returns
+ * *secret_index (secret_index may be NULL) as that function does. Do not use the pieces before this function has
+ * returned BILLCORE_OK. Any further call with the stream, except billcore_verifier_stream_free, returns
  * BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
                                                              size_t* secret_index, billcore_error** err);

@@ -5,9 +5,9 @@
 // and at most 8,192 records; a page with more records is a batch of its own. Columns are the fields of the resource:
 // int64 for integers (money in cents), bool, utf8 for texts, enumerations and ids (an integer id as its digits),
 // timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field
-// that is absent or null becomes null; a value of another type throws Error(decode) with its path. The column `raw`
-// (each whole item as JSON text) is included only when it is named. Needs the target billcore::arrow. Service
-// interface: Resources and their fields.
+// that is absent or null becomes null; a value whose type does not match its column throws Error(decode) with the
+// value's path. The column `raw` (each whole item as JSON text) is included only when the caller names it. Needs the
+// target billcore::arrow. Service interface: Resources and their fields.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ struct ArrowSchema;
 
 namespace billcore {
 
-/// Column names, in output order; nullopt: all fields. A name that is not a column of the resource, a repeated name
-/// or an empty list gives Error(invalid_argument).
+/// Column names, in output order; nullopt: all fields. A name that is not a column of the resource, a repeated name, or
+/// an empty list of names gives Error(invalid_argument).
 using ArrowFields = std::optional<std::vector<std::string>>;
 
 /// A column with the same value in every row: utf8, int64 or bool. Constant columns follow the columns of the resource.
@@ -98,8 +98,8 @@ class BatchReader {
  public:
   static constexpr std::size_t usual_rows = 8192;
 
-  /// Without `rows`, batches grow: see the head of this file. With `rows`, each batch has as many pages as fit into
-  /// that number of rows, and at least one.
+  /// Without `rows`, each batch may be larger than the one before: see the comment at the head of this file. With
+  /// `rows`, each batch has as many pages as fit into that number of rows, and at least one page.
   explicit BatchReader(std::shared_ptr<const Columns> columns, std::optional<std::size_t> rows = std::nullopt) noexcept
       : columns_(std::move(columns)), rows_(rows.value_or(usual_rows)), grows_(!rows) {}
 
@@ -108,7 +108,7 @@ class BatchReader {
 
   /// The steps of read(): fill() joins the buffered page and returns whether the batch is full. keep() stores the
   /// exception that is being handled, so that it is thrown instead of the next batch; returns false if this batch is
-  /// still empty. take() ends the batch.
+  /// still empty. take() returns the batch.
   [[nodiscard]] bool fill(PageFlow& list);
   [[nodiscard]] bool keep() noexcept;
   [[nodiscard]] std::optional<Batch> take();

@@ -26,20 +26,20 @@ class AsyncClient {
   /// Identifies an operation that was started.
   using CallId = std::uint64_t;
 
-  /// Makes an AsyncClient with the options of `client` and connections of its own. Throws Error(internal) when no
-  /// descriptor is available.
+  /// Makes an AsyncClient with the options of `client` and connections of its own. Throws Error(internal) when the
+  /// process has no free file descriptor.
   explicit AsyncClient(const Client& client);
   /// Makes an AsyncClient with the options of `client` and the connections of `beside`.
   AsyncClient(const Client& client, const AsyncClient& beside);
 
-  /// A descriptor that is readable when process() has work to do. The descriptor never changes and is owned by the
+  /// A file descriptor that is readable when process() has work to do. The descriptor never changes and is owned by the
   /// connections.
   [[nodiscard]] int descriptor() const;
   /// Advances all operations as far as possible without waiting, and calls `done` for each finished operation.
   /// Exceptions from `done` are ignored.
   void process();
-  /// Starts an operation. Calls `done` once, but not within start(), and not if the operation is cancelled. Throws
-  /// Error(config) after Client::close(), and Error(invalid_argument) for an invalid timeout.
+  /// Starts an operation. process() later calls `done` once, unless the operation is cancelled; start() itself never
+  /// calls `done`. Throws Error(config) after Client::close(), and Error(invalid_argument) for an invalid timeout.
   [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
   /// Result of cancelling an operation. The operation's `done` is not called, unless cancel() was called within a hook
   /// of the same operation: then no further attempt is made, and `done` is called after the hook.

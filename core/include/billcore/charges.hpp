@@ -23,8 +23,8 @@
 namespace billcore {
 
 /// Reads the orders of a subscription, latest first, back to an instant. The result is complete if the first page
-/// reaches an older order or is the only page; otherwise the pages are read again until two readings in a row are
-/// equal. Threads: one at a time.
+/// contains an order from before that instant or is the only page; otherwise the pages are read again until two
+/// consecutive passes give the same orders. Threads: one at a time.
 class ChargeSearch {
  public:
   /// known: `since` is already a time on the service's clock. from_first_answer: `since` is a time on the local
@@ -34,14 +34,15 @@ class ChargeSearch {
   /// `since` is in UTC and is rounded down to a whole second. The search ignores orders created before `since`.
   ChargeSearch(ListOperation orders, Instant since, Clock clock);
 
-  /// Bounds the rest of the search to `timeout` from now; no_timeout: no bound. Throws Error(invalid_argument) if
+  /// Ends the search at the latest `timeout` from now; no_timeout removes the limit. Throws Error(invalid_argument) if
   /// `timeout` is not more than 0.
   void limit(std::chrono::milliseconds timeout);
-  /// The time left until the bound of limit(), at least 1 ms: use it as the time-out of the request from next().
+  /// The time left until the limit that limit() set, at least 1 ms: use it as the time-out of the request from next().
   [[nodiscard]] std::chrono::milliseconds time_left() const;
   /// The request to send now; nullopt when result() is available.
   [[nodiscard]] std::optional<Operation> next();
-  /// Takes the answer to the request from next(). Throws the request's error if no page has been read yet.
+  /// Takes the answer to the request from next(). If the request failed and no page has been read yet, throws the
+  /// request's error.
   void take(Completed& completed);
   /// Takes a page that was already checked to be a list. Throws Error(pagination) if the fields of the page contradict
   /// each other.
@@ -60,7 +61,7 @@ class ChargeSearch {
     bool reached = false;  // reached an order created before `since`
     bool moved = false;    // the list changed between two pages
     std::unordered_set<std::string> ids;
-    std::string trace;  // ids and totals as received, to compare with another reading
+    std::string trace;  // ids and totals as received, to compare with another pass
     std::vector<Value> found;
   };
 
@@ -73,13 +74,13 @@ class ChargeSearch {
   Instant since_;
   Clock clock_;
   std::optional<std::int64_t> deadline_;  // steady clock, microseconds
-  int readings_ = 0;                      // number of finished readings
+  int readings_ = 0;                      // number of finished passes
   Reading reading_;
-  std::string previous_;                 // trace of the previous reading
-  std::vector<Value> found_;             // orders found in any reading
+  std::string previous_;                 // trace of the previous pass
+  std::vector<Value> found_;             // orders found in any pass
   std::unordered_set<std::string> ids_;  // ids of found_
   bool done_ = false;
-  ErrorCode cause_ = ErrorCode::ok;  // why completeness is not proved
+  ErrorCode cause_ = ErrorCode::ok;  // why the search cannot prove that it found every order
   std::string why_;
 };
 

@@ -1,8 +1,8 @@
-// Error, the one exception class, with a code from a fixed, numbered list.
+// Error, the only exception class of billcore, with a code from a fixed, numbered list.
 //
 // Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). code() is the kind of error, what()
-// is one line that says what was wrong and what to do, detail() has everything else that is known. An Error never
-// contains secrets or API keys. Threads: immutable; may be copied and read from any thread.
+// is one line that describes the failure and the remedy, detail() has all other details. An Error never contains
+// secrets or API keys. Threads: immutable; may be copied and read from any thread.
 #pragma once
 
 #include <exception>
@@ -19,7 +19,7 @@ namespace billcore {
 
 class Value;
 
-/// What is known about a failure besides its code and text. Members that do not apply are empty.
+/// Details of a failure, in addition to its code and text. Members that do not apply are empty.
 struct ErrorDetail {
   int http_status = 0;      // HTTP status of the answer; for a signature error, the status the receiver should send
   std::string api_code;     // error.code of the service's error body
@@ -34,7 +34,7 @@ struct ErrorDetail {
   std::string method;                        // HTTP method of the request
   std::string path;                          // path of the request, relative to the base URL
   std::string field_path;                    // decode, missing_field, out_of_range: path of the value, like data.price
-  std::optional<Instant> attempted_at = {};  // when a write of unknown outcome was sent, by the local clock
+  std::optional<Instant> attempted_at = {};  // time at which a write of unknown outcome was sent, by the local clock
   /// The service's time at `attempted_at`, from the Date header of an answer; nullopt when no answer had one.
   std::optional<Instant> service_time = {};
   ErrorCode cause = ErrorCode::ok;  // outcome_unknown, possibly_missed: the underlying failure

@@ -66,8 +66,8 @@ class Event {
   /// Integer id of the account. Never compare it with the UUID in the base URL, which is a different id.
   [[nodiscard]] std::int64_t account() const { return field("account").integer(); }
   [[nodiscard]] Time created_at() const { return read_time(field("created_at")); }
-  /// The event's data, as the type that belongs to the event's name. Data that is not an object gives a Value; null
-  /// or absent data gives std::monostate.
+  /// The event's data, as the type that belongs to the event's name. Data that is not an object is returned as a Value;
+  /// for null or absent data the result is std::monostate.
   [[nodiscard]] EventData data() const;
   /// The data as T (a resource, such as Order), or nullopt if it has another type.
   template <typename T>

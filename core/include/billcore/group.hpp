@@ -31,13 +31,13 @@ class SubscriptionsByHand : protected Group {
  public:
   /// The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
   /// latest first. `error` is the charge's error. `skew` extends the search to orders dated up to that long before the
-  /// charge was sent (by the local or the service's clock, whichever showed the earlier time). With `product_id`, only
-  /// orders of that product are found. The charge's order has total = amount × quantity (cents without VAT). An empty
-  /// result means that the charge was not made, or that the service is still processing it: search again after the
-  /// longest time that the service may need to process a charge, and charge again only if that search is also empty.
-  /// Throws Error(possibly_missed) when orders may be missing; detail().found then has the orders found so far.
-  /// Throws Error(invalid_argument) if `error` is not from a charge or the charge's outcome is known. The time-out of
-  /// `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
+  /// charge was sent (by the local clock or by the service's clock, whichever gives the earlier time). With
+  /// `product_id`, only orders of that product are found. The charge's order has total = amount × quantity (cents
+  /// without VAT). An empty result means that the charge was not made, or that the service is still processing it:
+  /// search again after the longest time that the service may need to process a charge, and charge again only if that
+  /// search is also empty. Throws Error(possibly_missed) when orders may be missing; detail().found then has the orders
+  /// found so far. Throws Error(invalid_argument) if `error` is not from a charge or the charge's outcome is known. The
+  /// time-out of `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 std::optional<std::int64_t> product_id = {},

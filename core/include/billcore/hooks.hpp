@@ -24,8 +24,8 @@ struct Attempt {
   std::chrono::microseconds duration{0};
   std::string_view request_id;        // request id of the answer; empty if absent
   std::chrono::milliseconds wait{0};  // on_retry: time until the next attempt
-  bool sent = false;                  // after the attempt: false if nothing of the request was sent
-  bool outcome_unknown = false;       // after the attempt: a write that may or may not have happened
+  bool sent = false;                  // after the attempt: false if no part of the request was sent
+  bool outcome_unknown = false;       // after the attempt: true for a write that may or may not have happened
   /// Path of a write that was cancelled, interrupted, or ended by an exception after it had been sent; otherwise empty.
   /// Log the path, because the caller may get no error that mentions the write. The path is relative to the base URL,
   /// encoded, and contains the id.
@@ -51,8 +51,8 @@ class Hooks {
   /// Called before the wait for another attempt.
   virtual void on_retry(const Attempt& /*attempt*/) {}
 
-  /// If every_attempt() returns false, only on_response() is called, and only for attempts with a `path`. Other
-  /// attempts then cost nothing extra.
+  /// If every_attempt() returns false, only on_response() is called, and only for attempts with a `path`. The library
+  /// then spends no extra time on other attempts.
   [[nodiscard]] virtual bool every_attempt() const noexcept { return true; }
 };
 

@@ -35,7 +35,7 @@ struct Access {
 void require_open(const Client& client);
 /// The base URL after validation, without a slash at its end.
 [[nodiscard]] const std::string& base_url(const Client& client) noexcept;
-/// The time-out of a call with these options.
+/// The time-out that applies to a call with these options.
 [[nodiscard]] std::chrono::milliseconds timeout(const Client& client, const CallOptions& call);
 /// Sends any operation and calls `read` once with the completed operation.
 void send(const Client& client, const Operation& operation, const CallOptions& call,
@@ -47,7 +47,7 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 /// Error(invalid_argument) for a page below 1 and for an invalid state.
 [[nodiscard]] Flow list(const Client& client, ListOperation list, detail::PagerOptions options,
                         const CallOptions& call);
-/// A list for event loops: a LoopPages supplies its pages.
+/// A list for event loops; an object of the class LoopPages supplies its pages.
 [[nodiscard]] Flow list_for_loops(const Client& client, const ListOperation& list, detail::PagerOptions options);
 /// A list without a source of pages; the caller supplies the pages.
 [[nodiscard]] Flow list_without_source(const detail::PagerOptions& options);

@@ -2,8 +2,9 @@
 //
 // A Value is a view into one parsed, immutable, shared document: copying it copies no JSON, and it keeps its document
 // alive. Text returned as std::string_view is valid as long as any Value of the same document exists, and it is
-// NUL-terminated unless its comment says otherwise. Reading with the wrong type throws Error(decode) with the path of
-// the value, such as `data.price`. Threads: documents are immutable; Values may be read and copied from any thread.
+// NUL-terminated unless its comment says otherwise. A getter for a type that the value does not have throws
+// Error(decode) with the path of the value, such as `data.price`. Threads: documents are immutable; Values may be read
+// and copied from any thread.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ class Value {
  public:
   enum class Kind : std::uint8_t { null, boolean, integer, real, string, array, object };
 
-  /// A view into `document`. For the library's own use.
+  /// A view into `document`. Only for the library itself.
   Value(std::shared_ptr<const detail::Document> document, const detail::Node* node) noexcept
       : document_(std::move(document)), node_(node) {}
 
@@ -126,7 +127,7 @@ class JsonObject {
   JsonObject& set(std::string_view name, const char* text) { return set(name, std::string_view(text)); }
   JsonObject& set(std::string_view name, std::int64_t number);
   JsonObject& set(std::string_view name, int number) { return set(name, static_cast<std::int64_t>(number)); }
-  JsonObject& set(std::string_view name, double number) = delete;  // use set_json() with the exact digits
+  JsonObject& set(std::string_view name, double number) = delete;  // a double may lose digits: use set_json()
   JsonObject& set(std::string_view name, bool flag);
   JsonObject& set_null(std::string_view name);
   /// Sets a member to any JSON. The text is validated; numbers keep their digits.

@@ -17,7 +17,7 @@ namespace billcore {
 struct RequestOptions {
   std::vector<std::pair<std::string, std::string>> query = {};  // the client encodes it
   std::optional<std::string> json = {};                         // body: any JSON, sent without white space
-  bool raise_on_error = true;                                   // false: return every complete answer, also 4xx, 5xx
+  bool raise_on_error = true;                                   // false: return every complete answer, even 4xx or 5xx
 };
 
 /// Every method except GET changes something and is sent at most once.

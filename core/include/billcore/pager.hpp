@@ -5,10 +5,10 @@
 // whenever the caller reads from the list, and a pause between two items does not count towards the time-out. Records
 // may be added or removed while a list is read. The pager does not yield a record again if its id was on one of the
 // last pages. When records may have moved to the previous page, the pager reads that page again. At the end verdict()
-// says whether a record may have been missed. `strict` reads the list twice, to find records that the first reading
-// missed. An error names the page that failed. The next step requests that page again; so does a list that is made
-// with state() as `resume`, even in a later process. A Pager is single-pass and forward-only. Threads: one at a time.
-// An item keeps only its own page alive. Service interface: Resources and their fields, Pagination.
+// says whether a record may have been missed. `strict` reads the list twice, to find records that the first pass
+// missed. An error names the page that failed. The next read requests that page again; a list that is made with state()
+// as `resume` also requests that page first, even in a later process. A Pager is single-pass and forward-only. Threads:
+// one at a time. An item keeps only its own page alive. Service interface: Resources and their fields, Pagination.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +28,15 @@
 
 namespace billcore {
 
-/// Whether the caller got every record that existed during the whole reading.
+/// Whether the list returned every record that existed from the time of its first request to the time of its last.
 struct Verdict {
   bool complete = false;
   /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
   /// "total_differs" (the number of records differs from `total`), "undecodable_item" (an item is not an object),
-  /// "no_total" (a page had no readable `total`, so a list of several pages may have changed unnoticed; with
-  /// `strict`, an equal second reading proves that it did not). "may_repeat" replaces any of these reasons: the list
-  /// has grown by more records than state() has ids, so some records may also have been yielded twice; drop
-  /// duplicates by id. Empty when complete.
+  /// "no_total" (a page had no readable `total`, so a list of several pages may have changed unnoticed; with `strict`,
+  /// a second pass with equal results proves that the list did not change). "may_repeat" replaces any of these reasons:
+  /// the list has grown by more records than state() contains ids, so some records may also have been yielded twice;
+  /// drop duplicates by id. Empty when complete.
   std::string_view reason;
 };
 
@@ -66,7 +66,7 @@ struct Access;  // see internal.hpp
 
 namespace detail {
 
-/// One page as received: its pagination, and the items not yielded before.
+/// One page as received: its pagination, and the items that the list has not yielded before.
 struct PageData {
   std::shared_ptr<const Document> document;
   std::vector<const Node*> items;
@@ -117,11 +117,12 @@ class AnyPager {
   /// The read position as a text. To continue from this position, also in a later process, make a list with the same
   /// arguments except `page`, and pass the text as `resume`. The text contains the ids of the last 18 pages (2 *
   /// concurrency + 2 if that is more), at most 4096 ids. With 20, 100 or 200 records per page, the text has 4, 19 or
-  /// 39 KB, and state() takes 3, 16 or 32 µs. If more records are added before the list is resumed than the text has
-  /// ids, or if a page has no `total`, some records may be yielded twice; the verdict is then "may_repeat".
+  /// 39 KB, and state() takes 3, 16 or 32 µs. If the number of records that are added before the list is resumed
+  /// exceeds the number of ids in the text, or if a page has no `total`, some records may be yielded twice; the verdict
+  /// is then "may_repeat".
   [[nodiscard]] std::string state() const;
-  /// Cancels the prefetched pages and sets the verdict to "stopped" (no effect at the end of the list). The caller may
-  /// still continue to read.
+  /// Cancels the prefetched pages and sets the verdict to "stopped" (at the end of the list it does nothing). The
+  /// caller may still continue to read.
   void stop() noexcept;
 
  protected:

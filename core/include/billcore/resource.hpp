@@ -2,10 +2,10 @@
 //
 // A resource is a view of one parsed, immutable, shared document: nothing is copied, and fields are looked up when they
 // are read. Making a resource never fails because of an absent field, an unknown field or an unknown enum value.
-// Reading a required field that is absent throws Error(missing_field); one that is null or has a wrong type throws
-// Error(decode). The errors contain the field's path, such as `data.price`, in their text and as detail().field_path.
-// An item of a list keeps its whole page alive; copy() makes a detached copy. Threads: immutable; may be read and
-// copied from any thread.
+// Reading a required field throws Error(missing_field) if the field is absent, and Error(decode) if it is null or has a
+// wrong type. The errors contain the field's path, such as `data.price`, in their text and as detail().field_path. An
+// item of a list keeps its whole page alive; copy() makes a detached copy. Threads: immutable; may be read and copied
+// from any thread.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,7 @@ class Resource {
   [[nodiscard]] Value object(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable_object(std::string_view field) const;
   [[nodiscard]] Value array(std::string_view field) const;
-  /// A field that holds any JSON value, null included.
+  /// A field whose value may be any JSON value, including null.
   [[nodiscard]] Value any(std::string_view field) const;
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view field) const;
   template <typename T>

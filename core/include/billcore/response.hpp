@@ -15,7 +15,7 @@ class Document;
 class Call;
 }  // namespace detail
 
-/// An answer as received, for requests whose answer has no type of its own.
+/// An answer as received, for requests whose answer is not a resource or a list.
 class Response {
  public:
   Response(std::shared_ptr<const ResponseInfo> info, std::string body)

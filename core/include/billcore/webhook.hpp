@@ -34,12 +34,12 @@ using Clock = std::function<std::chrono::sys_time<std::chrono::microseconds>()>;
 struct VerifierOptions {
   std::string header = std::string(default_signature_header);  // case-insensitive
   std::size_t max_body = default_max_body;                     // bytes
-  /// Refuses an event (reason `stale`) whose signed created_at is unreadable, or is more than this before or after
-  /// the present time. Off by default, because old events are legitimate: failed deliveries are retried, and invoices
-  /// are paid weeks later. The freshness check does not prevent replays; to prevent them, drop events whose account
-  /// and id you have already seen. A test.hook event is never refused as stale, because only its name is reliable.
+  /// Refuses an event (reason `stale`) whose signed created_at is unreadable, or differs from the present time by more
+  /// than this duration. Off by default, because old events are legitimate: failed deliveries are retried, and invoices
+  /// are paid weeks later. The freshness check does not prevent replays; to prevent them, drop events whose account and
+  /// id you have already seen. A test.hook event is never refused as stale, because only its name is reliable.
   std::optional<std::chrono::microseconds> freshness = std::nullopt;
-  Clock clock = nullptr;  // for freshness; default: the system clock
+  Clock clock = nullptr;  // clock for the freshness check; default: the system clock
 };
 
 /// Header fields of a request. Names are case-insensitive and may repeat.
@@ -74,8 +74,8 @@ class Verifier {
       : Verifier(std::span<const std::string_view>(secrets.begin(), secrets.size()), std::move(options)) {}
   explicit Verifier(std::string_view secret, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(&secret, 1), std::move(options)) {}
-  /// Accepts secrets of any length except zero. Use this only for test vectors and other services' keys: this
-  /// service's secrets have 32 bytes.
+  /// Accepts secrets of any length except zero. Use this function only for test vectors and for other services' keys:
+  /// the billing service's secrets have 32 bytes.
   [[nodiscard]] static Verifier allowing_any_key_length(std::span<const std::string_view> secrets,
                                                         VerifierOptions options = {});
   Verifier(const Verifier&) noexcept;
@@ -94,8 +94,9 @@ class Verifier {
   [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature) const;
   /// As unwrap(), but without a copy of the body: the event keeps the body alive through `body.keep`.
   [[nodiscard]] Event unwrap_shared(SharedText body, std::optional<std::string_view> signature) const;
-  /// As unwrap(), but looks up the signature header in `headers`. Equal values, repeated or joined by commas, count as
-  /// one; different values are malformed. (verify() and unwrap() do not split the value.)
+  /// As unwrap(), but looks up the signature header in `headers`. Equal values, in repeated headers or joined by
+  /// commas, count as one value; different values give the reason `malformed`. (verify() and unwrap() do not split the
+  /// value.)
   [[nodiscard]] Event unwrap_request(std::string_view body, HeaderFields headers) const;
   /// The signature that unwrap_request() uses; nullopt when missing. Different values are joined to one text, which is
   /// never a valid signature.
@@ -135,8 +136,8 @@ namespace webhooks {
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
 /// Explains why a signature is refused. Tries common mistakes offline (the body re-serialised, still in base64 or with
 /// other line ends; the signature in upper case or with a prefix; the secret with white space, in another encoding, or
-/// another one of the list) and names the mistake that would produce this signature. Returns a few lines of
-/// human-readable text. explain() never accepts a body, and the text reveals neither a secret nor the valid
+/// confused with another secret of the list) and names the mistake that would produce this signature. Returns a few
+/// lines of human-readable text. explain() never accepts a body, and the text reveals neither a secret nor the valid
 /// signature. Slow: do not call it for every request.
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
                                   std::span<const std::string_view> secrets);

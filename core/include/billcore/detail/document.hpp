@@ -27,7 +27,7 @@ class DocumentPool;
 
 class Document {
  public:
-  /// Parses strictly: RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing after the value. Throws Error(decode).
+  /// Parses strictly: RFC 8259, valid UTF-8, no BOM, no lone surrogates, no text after the value. Throws Error(decode).
   /// `prefix` is prepended to the paths of the document's values, so that a detached copy of `data` still reports
   /// `data.price`.
   static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
@@ -35,7 +35,7 @@ class Document {
   /// As parse(), with memory from `pool`. parse_copy() also copies the text into that memory.
   static std::shared_ptr<const Document> parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text);
   static std::shared_ptr<const Document> parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text);
-  /// As parse(), with memory from `pool` if the pool has enough.
+  /// As parse(), with memory from `pool` if the pool has enough free memory.
   static std::shared_ptr<const Document> parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
                                                       std::shared_ptr<const ResponseInfo> info);
   ~Document();

@@ -11,7 +11,7 @@ namespace billcore::detail {
 struct PagerOptions {
   std::int64_t first_page = 1;
   std::int64_t concurrency = 1;                 // maximum number of pages in flight, at least 1
-  bool strict = false;                          // read the list twice, to catch what the first pass missed
+  bool strict = false;                          // read the list twice, to find records that the first pass missed
   std::optional<std::string_view> resume = {};  // result of state() of an earlier list
   std::uint64_t list = 0;                       // fingerprint of the list, so that a state of another list is rejected
   std::string path = {};                        // for error messages
@@ -28,8 +28,8 @@ struct PagerMark {
 
 /// Result of requesting a page.
 enum class Step : std::uint8_t {
-  taken,    // another page has been read
-  pending,  // requested, not received yet
+  taken,    // the next page has been read
+  pending,  // the next page is requested but not received yet
   ended,    // there are no more pages
 };
 

@@ -1,4 +1,4 @@
-// What an answer implies about a write. For the bindings.
+// The outcome of a write, derived from the answer to the write. For the bindings.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace billcore::detail {
 
 enum class Outcome : std::uint8_t { done, refused, unknown };
 
-/// Outcome of a write by the status of its complete answer: 2xx is done, 4xx except 408 is refused, anything else (3xx,
-/// 408, 5xx) is unknown.
+/// Outcome of a write, derived from the status of its complete answer: 2xx is done, 4xx except 408 is refused, any
+/// other status (3xx, 408, 5xx) is unknown.
 [[nodiscard]] Outcome outcome_of_status(int status) noexcept;
 
 /// One-line description of a write that was interrupted after its complete answer was received. The line begins with
