@@ -9,7 +9,7 @@ import (
 )
 
 // WithBaseURL: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme
-// is https, or http for loopback; a slash at the end makes no difference.
+// of the URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.
 func WithBaseURL(url string) Option {
 	return Option{name: "base_url", set: setText, text: hide(url)}
 }
@@ -62,7 +62,7 @@ func WithCABundle(file string) Option {
 }
 
 // WithClientCertificate: PEM file with a client certificate and its key, for a service that requires a certificate.
-// The file contains the certificate, its chain, and a key that has no password.
+// The file contains the certificate, its chain, and a key without a password.
 func WithClientCertificate(file string) Option {
 	return Option{name: "client_certificate", set: setText, text: hide(file)}
 }

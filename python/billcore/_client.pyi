@@ -46,7 +46,7 @@ class Client:
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
         ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
-        headers: Headers that the client sends with every request, in addition to its own.
+        headers: Headers that the client sends with every request, in addition to the client's own.
         http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
@@ -454,7 +454,7 @@ class AsyncClient:
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
         ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
-        headers: Headers that the client sends with every request, in addition to its own.
+        headers: Headers that the client sends with every request, in addition to the client's own.
         http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.

@@ -54,8 +54,8 @@ struct ArrowArray {
 
 #endif /* ARROW_C_DATA_INTERFACE */
 
-/* The library does not use this struct. It is declared here because other headers skip it when they find that
- * ARROW_C_DATA_INTERFACE is defined. */
+/* The library does not use this struct. This header declares the struct because other headers do not declare it if
+ * ARROW_C_DATA_INTERFACE is already defined. */
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 
@@ -70,11 +70,11 @@ struct ArrowArrayStream {
 #endif /* ARROW_C_STREAM_INTERFACE */
 /** @endcond */
 
-/** Reads the next page of a list of any kind, or the rest of a partly read page, into one struct array with a child
- * for each column. BILLCORE_DONE after the last page. The function fills *array; the caller must call array->release.
- * The function also fills *schema (schema may be NULL) with the schema of the array, which is the same for each page;
- * the caller must call schema->release. A value that does not fit its column gives BILLCORE_ERROR_DECODE or
- * BILLCORE_ERROR_OUT_OF_RANGE with the path of the value; in this case the list does not advance, and
+/** Reads the next page of a list of any kind, or the unread items of a partly read page, into one struct array with a
+ * child for each column. BILLCORE_DONE after the last page. The function fills *array; the caller must call
+ * array->release. The function also fills *schema (schema may be NULL) with the schema of the array, which is the same
+ * for each page; the caller must call schema->release. A value that does not fit its column gives BILLCORE_ERROR_DECODE
+ * or BILLCORE_ERROR_OUT_OF_RANGE with the path of the value; in this case the list does not advance, and
  * billcore_list_next can read the items one by one. The function overwrites the previous content of the structs. The
  * structs may outlive the list, and other threads may read them. @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_arrow(billcore_list* list, struct ArrowArray* array,

@@ -29,7 +29,7 @@ extern "C" {
  * thread at a time. */
 typedef struct billcore_client_options billcore_client_options;
 
-/** Makes the options of a client with nothing set. The caller frees *out.  @since 0.1 */
+/** Makes the options of a client, with no option set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_new(billcore_client_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CLIENT, out == NULL ? NULL : &made, err);
@@ -37,8 +37,8 @@ BILLCORE_INLINE billcore_status billcore_client_options_new(billcore_client_opti
   return status;
 }
 
-/** URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme is https, or
- * http for loopback; a slash at the end makes no difference.  @since 0.1 */
+/** URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme of the URL is
+ * https, or http for a loopback host; a slash at the end of the URL makes no difference.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_base_url(billcore_client_options* options, billcore_str url,
                                                                      billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("base_url"), url, err);
@@ -102,7 +102,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_ca_bundle(billcore_c
 }
 
 /** PEM file with a client certificate and its key, for a service that requires a certificate. The file contains the
- * certificate, its chain, and a key that has no password.  @since 0.1 */
+ * certificate, its chain, and a key without a password.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_client_certificate(billcore_client_options* options,
                                                                                billcore_str file,
                                                                                billcore_error** err) {

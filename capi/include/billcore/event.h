@@ -35,8 +35,8 @@ extern "C" {
  * interface: Events, Envelope. */
 typedef struct billcore_event billcore_event;
 
-/** The type of an event; UNKNOWN stands for a name that this library does not know, which is not an error. Append-only.
- * Service interface: Events, Catalog. */
+/** The type of an event; UNKNOWN stands for an event name that this library does not know, and is not an error.
+ * Append-only. Service interface: Events, Catalog. */
 typedef int32_t billcore_event_kind;
 /** Values of a billcore_event_kind. */
 enum {

@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Which orders to list. Freed with billcore_order_query_free. Threads: one thread at a time while values are set,
- * then immutable. */
+/** Selects the orders to list. Freed with billcore_order_query_free. Threads: one thread at a time while values are
+ * set, then immutable. */
 typedef struct billcore_order_query billcore_order_query;
 
-/** Makes a query with nothing set, which lists all orders. The caller frees *out.  @since 0.1 */
+/** Makes a query with no option set, which lists all orders. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_new(billcore_order_query** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_LIST, out == NULL ? NULL : &made, err);
@@ -124,14 +124,14 @@ BILLCORE_INLINE billcore_status billcore_order_list_first(billcore_order_list* g
   return status;
 }
 
-/** Number of orders in the whole list, as the service sent it: see billcore_list_total.  @since 0.1 */
+/** Number of orders in the whole list, as reported by the service: see billcore_list_total.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_total(const billcore_order_list* given, int64_t* out, bool* present,
                                                           billcore_error** err) {
   return billcore_list_total(BILLCORE_CAST(const billcore_list*, given), out, present, err);
 }
 
-/** Writes the position of the list as text, which billcore_order_query_set_resume takes: see billcore_list_state.
- * @since 0.1 */
+/** Writes the position of the list as text, for billcore_order_query_set_resume: see billcore_list_state.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_order_list_state(const billcore_order_list* given, billcore_buf* out,
                                                           billcore_error** err) {
   return billcore_list_state(BILLCORE_CAST(const billcore_list*, given), out, err);
@@ -159,7 +159,8 @@ BILLCORE_INLINE_VOID void billcore_order_list_free(billcore_order_list* given) {
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of orders on the page, without those that the list returned before it returned this page.  @since 0.1 */
+/** Number of orders on the page, not counting those that the list had already returned before this page.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_order_page_count(const billcore_order_page* given, size_t* out,
                                                           billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);

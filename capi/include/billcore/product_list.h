@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Which products to list. Freed with billcore_product_query_free. Threads: one thread at a time while values are set,
- * then immutable. */
+/** Selects the products to list. Freed with billcore_product_query_free. Threads: one thread at a time while values
+ * are set, then immutable. */
 typedef struct billcore_product_query billcore_product_query;
 
-/** Makes a query with nothing set, which lists all products. The caller frees *out.  @since 0.1 */
+/** Makes a query with no option set, which lists all products. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_query_new(billcore_product_query** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_LIST, out == NULL ? NULL : &made, err);
@@ -103,14 +103,14 @@ BILLCORE_INLINE billcore_status billcore_product_list_first(billcore_product_lis
   return status;
 }
 
-/** Number of products in the whole list, as the service sent it: see billcore_list_total.  @since 0.1 */
+/** Number of products in the whole list, as reported by the service: see billcore_list_total.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_total(const billcore_product_list* given, int64_t* out,
                                                             bool* present, billcore_error** err) {
   return billcore_list_total(BILLCORE_CAST(const billcore_list*, given), out, present, err);
 }
 
-/** Writes the position of the list as text, which billcore_product_query_set_resume takes: see billcore_list_state.
- * @since 0.1 */
+/** Writes the position of the list as text, for billcore_product_query_set_resume: see billcore_list_state.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_product_list_state(const billcore_product_list* given, billcore_buf* out,
                                                             billcore_error** err) {
   return billcore_list_state(BILLCORE_CAST(const billcore_list*, given), out, err);
@@ -139,7 +139,8 @@ BILLCORE_INLINE_VOID void billcore_product_list_free(billcore_product_list* give
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of products on the page, without those that the list returned before it returned this page.  @since 0.1 */
+/** Number of products on the page, not counting those that the list had already returned before this page.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_product_page_count(const billcore_product_page* given, size_t* out,
                                                             billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);

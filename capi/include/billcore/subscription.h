@@ -161,8 +161,8 @@ BILLCORE_INLINE billcore_status billcore_subscription_metadata(const billcore_su
  * statuses pending, future_start, unpaid and expired. In the statuses trialing, active, delayed and cancelled, the
  * subscription is usable until ends_at. If ends_at is null, the result is false for a cancelled subscription, and true
  * for the statuses trialing, active and delayed. BILLCORE_ERROR_MISSING_FIELD if ends_at is needed but absent, as in a
- * reduced payload: get the subscription by its id. BILLCORE_ERROR_DECODE for a status that this library does not know.
- * Service interface: States and transitions. @since 0.1 */
+ * reduced payload; in this case, get the subscription by its id. BILLCORE_ERROR_DECODE for a status that this library
+ * does not know. Service interface: States and transitions. @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_usable_at(const billcore_subscription* subscription,
                                                              int64_t unix_micros, bool* out, billcore_error** err);
 
@@ -178,8 +178,8 @@ BILLCORE_INLINE billcore_status billcore_subscription_value(const billcore_subsc
   return billcore_resource_value(BILLCORE_CAST(const billcore_resource*, subscription), out, err);
 }
 
-/** The field with exactly this name, even one that this library does not know. *present is true even when the field is
- * null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
+/** The field with exactly this name, even a field for which this library has no getter. *present is true even when the
+ * field is null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_field(const billcore_subscription* subscription,
                                                             billcore_str name, billcore_value** out, bool* present,
                                                             billcore_error** err) {

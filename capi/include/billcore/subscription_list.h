@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Which subscriptions to list. Freed with billcore_subscription_query_free. Threads: one thread at a time while
+/** Selects the subscriptions to list. Freed with billcore_subscription_query_free. Threads: one thread at a time while
  * values are set, then immutable. */
 typedef struct billcore_subscription_query billcore_subscription_query;
 
-/** Makes a query with nothing set, which lists all subscriptions. The caller frees *out.  @since 0.1 */
+/** Makes a query with no option set, which lists all subscriptions. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_new(billcore_subscription_query** out,
                                                                 billcore_error** err) {
   billcore_options* made = NULL;
@@ -114,14 +114,14 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_first(billcore_subscr
   return status;
 }
 
-/** Number of subscriptions in the whole list, as the service sent it: see billcore_list_total.  @since 0.1 */
+/** Number of subscriptions in the whole list, as reported by the service: see billcore_list_total.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_total(const billcore_subscription_list* given, int64_t* out,
                                                                  bool* present, billcore_error** err) {
   return billcore_list_total(BILLCORE_CAST(const billcore_list*, given), out, present, err);
 }
 
-/** Writes the position of the list as text, which billcore_subscription_query_set_resume takes: see
- * billcore_list_state.  @since 0.1 */
+/** Writes the position of the list as text, for billcore_subscription_query_set_resume: see billcore_list_state.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_list_state(const billcore_subscription_list* given,
                                                                  billcore_buf* out, billcore_error** err) {
   return billcore_list_state(BILLCORE_CAST(const billcore_list*, given), out, err);
@@ -151,8 +151,8 @@ BILLCORE_INLINE_VOID void billcore_subscription_list_free(billcore_subscription_
   billcore_list_free(BILLCORE_CAST(billcore_list*, given));
 }
 
-/** Number of subscriptions on the page, without those that the list returned before it returned this page.  @since 0.1
- */
+/** Number of subscriptions on the page, not counting those that the list had already returned before this page.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_page_count(const billcore_subscription_page* given, size_t* out,
                                                                  billcore_error** err) {
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);

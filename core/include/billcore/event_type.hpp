@@ -9,7 +9,7 @@
 
 namespace billcore {
 
-/// The 11 event names. `unknown`: any other name, which is not an error.
+/// The 11 event names. `unknown` stands for any other name, and is not an error.
 enum class EventType : std::int32_t {
   unknown = 0,
   subscription_created = 1,

@@ -63,18 +63,18 @@ class Subscription : public Resource {
   /// Free-form JSON object.
   [[nodiscard]] Value metadata() const { return object("metadata"); }
 
-  /// Whether the subscription is still paid for at this instant. The result is false for the statuses pending,
-  /// future_start, unpaid and expired. In any other status the subscription is usable until ends_at. If ends_at is
-  /// null, a cancelled subscription is not usable; in the remaining statuses the subscription is usable indefinitely.
-  /// Throws Error(missing_field) if ends_at is needed but absent, as in a reduced webhook payload; then get the
-  /// subscription by its id. Throws Error(decode) for a status that this library does not know. Service interface:
-  /// States and transitions.
+  /// Whether the customer may use the subscription at this instant. The result is false for the statuses pending,
+  /// future_start, unpaid and expired. In the statuses trialing, active, delayed and cancelled, the subscription is
+  /// usable until ends_at. If ends_at is null, the result is false for a cancelled subscription, and true for the
+  /// statuses trialing, active and delayed. Throws Error(missing_field) if ends_at is needed but absent, as in a
+  /// reduced webhook payload; in this case, get the subscription by its id. Throws Error(decode) for a status that this
+  /// library does not know. Service interface: States and transitions.
   [[nodiscard]] bool usable_at(Instant when) const;
   /// A copy that keeps only this object's JSON in memory, not the whole document.
   [[nodiscard]] Subscription copy() const { return Subscription(detached()); }
 };
 
-/// Values of SubscriptionStatus; the service may send others. Service interface: Subscription status.
+/// Values of SubscriptionStatus; the service may send other values as well. Service interface: Subscription status.
 namespace subscription_status {
 inline constexpr std::string_view pending = "pending";
 inline constexpr std::string_view future_start = "future_start";
@@ -126,7 +126,7 @@ class Order : public Resource {
   [[nodiscard]] Order copy() const { return Order(detached()); }
 };
 
-/// Values of OrderState; the service may send others. Service interface: Order state.
+/// Values of OrderState; the service may send other values as well. Service interface: Order state.
 namespace order_state {
 inline constexpr std::string_view created = "created";
 inline constexpr std::string_view confirmed = "confirmed";

@@ -18,8 +18,9 @@ namespace billcore {
 struct SubscriptionQuery {
   std::optional<std::string> reference_id = {};  ///< Only subscriptions with exactly this reference id.
   std::int64_t page = 1;                         ///< The first page to read, from 1.
-  bool strict = false;                     ///< Read the list twice, to find records that the first reading missed.
-  std::optional<std::string> resume = {};  ///< A Pager's state() to resume from; not together with `page`.
+  bool strict = false;                           ///< Read the list twice, to find records that the first pass missed.
+  std::optional<std::string> resume =
+      {};  ///< Result of state() of the Pager to resume; `page` must not be set as well.
 };
 
 /// Which orders to list. Service interface: Endpoints, Subscriptions; Limits.
@@ -28,15 +29,17 @@ struct OrderQuery {
   std::optional<std::int64_t> product_id = {};  ///< Only orders of this product.
   std::vector<std::string> states = {};         ///< Only orders in this state, or in one of these states.
   std::int64_t page = 1;                        ///< The first page to read, from 1.
-  bool strict = false;                          ///< Read the list twice, to find records that the first reading missed.
-  std::optional<std::string> resume = {};       ///< A Pager's state() to resume from; not together with `page`.
+  bool strict = false;                          ///< Read the list twice, to find records that the first pass missed.
+  std::optional<std::string> resume =
+      {};  ///< Result of state() of the Pager to resume; `page` must not be set as well.
 };
 
 /// Which products to list. Service interface: Endpoints, Products.
 struct ProductQuery {
-  std::int64_t page = 1;                   ///< The first page to read, from 1.
-  bool strict = false;                     ///< Read the list twice, to find records that the first reading missed.
-  std::optional<std::string> resume = {};  ///< A Pager's state() to resume from; not together with `page`.
+  std::int64_t page = 1;  ///< The first page to read, from 1.
+  bool strict = false;    ///< Read the list twice, to find records that the first pass missed.
+  std::optional<std::string> resume =
+      {};  ///< Result of state() of the Pager to resume; `page` must not be set as well.
 };
 
 /// Parameters of Subscriptions::charge(); an optional parameter that is not set is not sent.

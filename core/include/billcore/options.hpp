@@ -16,12 +16,12 @@
 
 namespace billcore {
 
-/// The value of a timeout that means: no deadline.
+/// The value for a time-out that means "no deadline".
 inline constexpr auto no_timeout = std::chrono::milliseconds::max();
 
 struct ClientOptions {
-  /// URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme is https,
-  /// or http for loopback; a slash at the end makes no difference.
+  /// URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme of the URL
+  /// is https, or http for a loopback host; a slash at the end of the URL makes no difference.
   std::string base_url = {};
   /// API key. Default: BILLCORE_API_KEY. The library never shows the key in errors or other texts.
   std::string api_key = {};
@@ -42,10 +42,10 @@ struct ClientOptions {
   /// PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
   std::optional<std::string> ca_bundle = {};
   /// PEM file with a client certificate and its key, for a service that requires a certificate. The file contains the
-  /// certificate, its chain, and a key that has no password.
+  /// certificate, its chain, and a key without a password.
   std::optional<std::string> client_certificate = {};
-  /// Headers that the client sends with every request, in addition to its own. A User-Agent given here is appended to
-  /// the client's own.
+  /// Headers that the client sends with every request, in addition to the client's own. A User-Agent given here is
+  /// appended to the client's own.
   std::vector<std::pair<std::string, std::string>> headers = {};
   /// True: offer HTTP/2. False: never. Not given: only in builds that resist frame floods and detect truncation. If
   /// any other build uses HTTP/2, a server can delay a call beyond its deadline, and an answer without Content-Length
@@ -59,11 +59,11 @@ struct ClientOptions {
   std::size_t max_response = std::size_t{64} << 20U;
   /// Object whose methods are called for every attempt; see Hooks.
   std::shared_ptr<Hooks> hooks = {};
-  /// Called at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
-  /// If the call's answer arrives first, the call returns as usual. If the call is a write, an answer may arrive
-  /// while the callback runs: then detail().http_status is the answer's status (otherwise 0), and message() says what
-  /// the status means. outcome_unknown says whether the write may have happened. An exception from the callback also
-  /// ends the call.
+  /// The client calls this function at least every 50 ms while a call waits, on the calling thread; if it returns true,
+  /// the call ends with Error(interrupted). If the call's answer arrives first, the call returns as usual. If the call
+  /// is a write, an answer may arrive while the callback runs: then detail().http_status is the answer's status
+  /// (otherwise 0), and message() says what the status means. outcome_unknown says whether the write may have happened.
+  /// An exception from the callback also ends the call.
   std::function<bool()> interrupt = {};
 };
 
@@ -74,21 +74,21 @@ struct ClientChanges {
   std::optional<int> concurrency = {};
   std::optional<std::vector<std::pair<std::string, std::string>>> headers =
       {};                                            // replaces the headers of the original client
-  std::optional<std::shared_ptr<Hooks>> hooks = {};  // nullptr: none
+  std::optional<std::shared_ptr<Hooks>> hooks = {};  // nullptr: no hooks
 };
 
 /// Options of a single call, which replace those of its client.
 struct CallOptions {
-  /// Time-out of the call, or of each page of a list; or no_timeout.
+  /// Time-out of the call, or of each page of a list; no_timeout: no deadline.
   std::optional<std::chrono::milliseconds> timeout = {};
-  /// Hooks of the call.
+  /// Hooks for this call, instead of the client's hooks.
   std::shared_ptr<Hooks> hooks = {};
-  /// Interrupt callback of the call. An AsyncClient ignores it.
+  /// Interrupt callback for this call, instead of the client's callback. An AsyncClient ignores interrupt callbacks.
   std::function<bool()> interrupt = {};
   /// A stop request, from any thread, ends the call with Error(interrupted), unless the call's answer has already
-  /// arrived. outcome_unknown says whether a write may have happened; if it is false, nothing was sent. If the stop was
-  /// requested before the call, nothing is sent. For a list, the token applies to every page. An AsyncClient refuses a
-  /// token: use AsyncClient::cancel().
+  /// arrived. outcome_unknown says whether a write may have happened; if outcome_unknown is false, no part of the write
+  /// was sent. If the stop was requested before the call, nothing is sent. For a list, the token applies to every page.
+  /// An AsyncClient refuses a token: use AsyncClient::cancel().
   std::stop_token cancel = {};
 };
 

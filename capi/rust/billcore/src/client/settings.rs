@@ -11,8 +11,8 @@ options!(
 );
 
 impl ClientOptions {
-    /// URL of the service; its path ends with the account's segment. Default: `BILLCORE_BASE_URL`. The scheme is
-    /// https, or http for loopback; a slash at the end makes no difference.
+    /// URL of the service; its path ends with the account's segment. Default: `BILLCORE_BASE_URL`. The scheme of the
+    /// URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.
     pub fn base_url(self, url: &str) -> Self {
         self.set(|to| to.set_text("base_url", url.as_bytes()))
     }
@@ -56,7 +56,7 @@ impl ClientOptions {
         self.set(|to| to.set_text("ca_bundle", file.as_bytes()))
     }
     /// PEM file with a client certificate and its key, for a service that requires a certificate. The file contains
-    /// the certificate, its chain, and a key that has no password.
+    /// the certificate, its chain, and a key without a password.
     pub fn client_certificate(self, file: &str) -> Self {
         self.set(|to| to.set_text("client_certificate", file.as_bytes()))
     }
