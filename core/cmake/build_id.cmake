@@ -1,6 +1,6 @@
-# Computes the build id: a hash of the headers and the compiler's version, which decide the layout of the objects that
-# one library or extension module passes to another. An edit of a .cpp file does not change the id, so only that file is
-# compiled again.
+# Computes the build id: a hash of the headers and the compiler's version, because these determine the layout of the
+# objects that one library or extension module passes to another. An edit of a .cpp file does not change the id, so only
+# that file is compiled again.
 file(GLOB_RECURSE _billcore_sources CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/core/include/*.hpp ${PROJECT_SOURCE_DIR}/core/src/*.hpp ${PROJECT_SOURCE_DIR}/capi/src/*.hpp
      ${PROJECT_SOURCE_DIR}/python/src/*.hpp)

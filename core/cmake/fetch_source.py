@@ -55,7 +55,8 @@ def package_index() -> str:
     """Returns the package index that pip uses: from the environment, from pip's configuration, or pip's default."""
     if os.environ.get("PIP_INDEX_URL"):
         return os.environ["PIP_INDEX_URL"]
-    # -I ignores PYTHONPATH, which an isolated build environment sets and which hides the installed pip.
+    # With -I Python ignores PYTHONPATH: an isolated build environment sets PYTHONPATH, so Python would not find the
+    # installed pip.
     ask = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
     for python in (sys.executable, "python3", "/usr/bin/python3"):
         try:

@@ -30,7 +30,7 @@ struct ChargeSearchOptions {
 struct billcore_options {
   static constexpr const char* name = "billcore_options";
   using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-                            billcore::Charge,  // in C the required members are parameters of the charge function
+                            billcore::Charge,  // in C, the charge function has parameters for the required members
                             billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions,
                             billcore::capi::ChargeSearchOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
@@ -72,7 +72,7 @@ struct billcore_page {
   }
   explicit billcore_page(const std::vector<billcore::Order>& found) : items(found.begin(), found.end()) {}
   explicit billcore_page(const std::vector<billcore::Value>& found) : items(found.begin(), found.end()) {}
-  std::optional<billcore::Resource> numbers;  // unset for a page of orders that a charge search found
+  std::optional<billcore::Resource> numbers;  // not set for a page of orders that a charge search found
   std::vector<billcore::Resource> items;
 };
 
@@ -103,7 +103,7 @@ struct OptionsOf<billcore_request_options> {
   using type = RequestOptions;
 };
 
-/// Returns the options in a handle, or options with nothing set for NULL.
+/// Returns the options in a handle; for NULL, returns options of which none is set.
 template <typename Face>
 typename OptionsOf<Face>::type options_of(const Face* given) {
   using Options = typename OptionsOf<Face>::type;

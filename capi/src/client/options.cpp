@@ -84,7 +84,7 @@ struct Json {
 };
 
 bool set(JsonObject& to, std::string_view name, const Json& json) {
-  // A quick test for a number is enough: set_json() refuses text that is not JSON.
+  // A quick test whether the text looks like a number is enough, because set_json() refuses text that is not JSON.
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto& text = json.text;
   const bool number = !text.empty() && (digit(text.front()) || text.front() == '-') && digit(text.back());

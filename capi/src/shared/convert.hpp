@@ -19,7 +19,7 @@
 namespace billcore::capi {
 
 inline std::string_view view(billcore_str text) {
-  // No object is this large, so the length is a negative or uninitialised number: read nothing.
+  // No object is this large, so the length is a negative or uninitialised number; the function does not read the data.
   if (text.len >= static_cast<std::size_t>(PTRDIFF_MAX)) {
     refuse("a text has a length that no memory holds: pass its number of bytes");
   }
@@ -29,7 +29,7 @@ inline std::string_view view(billcore_str text) {
 
 inline std::string text(billcore_str given) { return std::string(view(given)); }
 
-/// A text that may be missing: nullopt for NULL, which differs from an empty text.
+/// A text that may be missing: returns nullopt if the pointer is NULL, and an empty text if only the length is 0.
 inline std::optional<std::string_view> optional_view(billcore_str text) {
   const auto given = view(text);
   if (text.data == nullptr) return std::nullopt;
@@ -47,7 +47,7 @@ inline std::shared_ptr<void> owned(void* context, billcore_release release) {
   return {context, [release](void* pointer) noexcept {
             try {
               if (release != nullptr) release(pointer);
-            } catch (...) {  // NOLINT(bugprone-empty-catch) a C++ callback threw, and no caller can be told
+            } catch (...) {  // NOLINT(bugprone-empty-catch) a C++ callback threw; there is no caller to report it to
             }
           }};
 }
@@ -92,7 +92,7 @@ billcore_status get(const Handle* self, Read read, Out* out, billcore_error** er
       err, [&] { put(out, std::invoke(read, handle(self).view)); }, out);
 }
 
-/// Gets a field that may be null.
+/// Writes a field that may be null to an output parameter.
 template <typename Handle, typename Read, typename Out>
 billcore_status get(const Handle* self, Read read, Out* out, bool* present, billcore_error** err) noexcept {
   return call(

@@ -1,4 +1,4 @@
-// The guard of the C ABI: every function that can fail runs its body in call(), which lets no exception out.
+// The guard of the C ABI: every function that can fail runs its body in call(), which catches all exceptions.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 #include "billcore/error.h"
 #include "billcore/error.hpp"
 
-/// An error. `error` is empty only in the static out-of-memory object, which is reported without an allocation.
+/// An error. `error` is empty only in `out_of_memory`, the static object that reports out-of-memory without an
+/// allocation.
 struct billcore_error {
   std::optional<billcore::Error> error;
 };

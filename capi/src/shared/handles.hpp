@@ -19,7 +19,7 @@
 namespace billcore::capi {
 
 /// NUL-terminated copies of the digits of numbers, for the getters that return a number as text (the digits in the
-/// JSON have no NUL after them). A copy is made at the first read, on any thread, and kept with the handle.
+/// JSON have no NUL after them). The first read of a number makes the copy, on any thread; the handle keeps it.
 class Digits {
  public:
   Digits() = default;
@@ -85,7 +85,7 @@ struct billcore_value {
 struct billcore_value_iterator {
   static constexpr const char* name = "billcore_value_iterator";
   explicit billcore_value_iterator(billcore::Value value) : view(std::move(value)), next(view.begin()) {}
-  billcore_value_iterator(const billcore_value_iterator&) = delete;  // `next` refers to `view`
+  billcore_value_iterator(const billcore_value_iterator&) = delete;  // `next` points into `view`
   billcore_value_iterator& operator=(const billcore_value_iterator&) = delete;
   billcore::Value view;
   billcore::Value::Iterator next;

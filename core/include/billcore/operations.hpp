@@ -19,8 +19,7 @@ struct SubscriptionQuery {
   std::optional<std::string> reference_id = {};  ///< Only subscriptions with exactly this reference id.
   std::int64_t page = 1;                         ///< The first page to read, from 1.
   bool strict = false;                           ///< Read the list twice, to find records that the first pass missed.
-  std::optional<std::string> resume =
-      {};  ///< Result of state() of the Pager to resume; `page` must not be set as well.
+  std::optional<std::string> resume = {};        ///< A Pager's state(), to resume from; excludes the option `page`.
 };
 
 /// Which orders to list. Service interface: Endpoints, Subscriptions; Limits.
@@ -30,16 +29,14 @@ struct OrderQuery {
   std::vector<std::string> states = {};         ///< Only orders in this state, or in one of these states.
   std::int64_t page = 1;                        ///< The first page to read, from 1.
   bool strict = false;                          ///< Read the list twice, to find records that the first pass missed.
-  std::optional<std::string> resume =
-      {};  ///< Result of state() of the Pager to resume; `page` must not be set as well.
+  std::optional<std::string> resume = {};       ///< A Pager's state(), to resume from; excludes the option `page`.
 };
 
 /// Which products to list. Service interface: Endpoints, Products.
 struct ProductQuery {
-  std::int64_t page = 1;  ///< The first page to read, from 1.
-  bool strict = false;    ///< Read the list twice, to find records that the first pass missed.
-  std::optional<std::string> resume =
-      {};  ///< Result of state() of the Pager to resume; `page` must not be set as well.
+  std::int64_t page = 1;                   ///< The first page to read, from 1.
+  bool strict = false;                     ///< Read the list twice, to find records that the first pass missed.
+  std::optional<std::string> resume = {};  ///< A Pager's state(), to resume from; excludes the option `page`.
 };
 
 /// Parameters of Subscriptions::charge(); an optional parameter that is not set is not sent.

@@ -124,7 +124,10 @@ def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
 
 
 def _headers(resources: list[Row], by_name: dict[str, Row]) -> list[Row]:
-    """Plans one header for each resource, with the parts that only it uses, and one header for each shared part."""
+    """Plans one header for each resource, including the nested resources that only it uses.
+
+    A nested resource that several resources use gets its own header.
+    """
     listed = {
         resource["name"]: [field["of"] for field in resource["fields"] if field["type"] == "views"]
         for resource in resources

@@ -58,7 +58,10 @@ def _prepare_operation(operation: Row, route: str) -> None:
 
 
 def _queries(operations: list[Row]) -> list[Row]:
-    """Returns one query per resource: `members` are its own parameters; `rows` adds those of every list."""
+    """Returns one query per resource.
+
+    `members` are the query's own parameters; `rows` also has the parameters that every list has.
+    """
     out: dict[str, Row] = {}
     for operation in operations:
         if not operation["list"]:

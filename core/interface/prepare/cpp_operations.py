@@ -20,7 +20,7 @@ _MEMBERS = {
     "url": "std::string",
     "states": "std::vector<std::string>",
 }
-# C++ expressions that read an argument passed from Python: if required, and if optional.
+# Type -> C++ expression that reads an argument passed from Python: required arguments, then optional arguments.
 _FROM_PYTHON = {
     "id": "id_of(from.{name})",
     "integer": 'integer(from.{name}, "{name}")',
@@ -32,7 +32,8 @@ _MAYBE_FROM_PYTHON = {
     "text": 'optional_text(from.{name}, "{name}")',
     "states": "states_of(from.{name})",
 }
-# C++ expressions that read an argument from a request to the tests' C++ driver: if required, and if optional.
+# Type -> C++ expression that reads an argument from a request to the tests' C++ driver: required arguments, then
+# optional arguments.
 _FROM_DRIVER = {
     "id": "id_of(args)",
     "integer": 'number(args, "{name}").value()',

@@ -99,8 +99,8 @@ class PagerSource final : public BatchSource {
   bool begun_ = false;
 };
 
-// A batch takes no further page once its pages have this many bytes. This bounds its memory, and keeps every text
-// column below the limit of 2 GiB.
+// A batch takes no further page once its pages have this many bytes. This limits the memory of a batch, and keeps every
+// text column below Arrow's limit of 2 GiB.
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
 class OneBatch final : public BatchSource {
@@ -173,7 +173,7 @@ std::optional<Batch> BatchReader::read(PageFlow& list) {
   try {
     while (!fill(list) && list.advance() == Step::taken) continue;
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::interrupted || !keep()) throw;  // after an interruption, the joined pages wait
+    if (error.code() == ErrorCode::interrupted || !keep()) throw;  // after an interruption, keep the joined pages
   } catch (...) {
     if (!keep()) throw;
   }

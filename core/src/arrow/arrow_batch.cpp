@@ -41,7 +41,7 @@ void set_type(ArrowSchema* schema, ColumnType type) {
 }
 
 [[nodiscard]] ArrowErrorCode append_decimal(ArrowArray* column, const Value& value, std::string_view text) {
-  static_cast<void>(value.real());  // throws if it is not a number
+  static_cast<void>(value.real());  // throws if `value` is not a number
   const auto digits = scaled_digits(text);
   if (!digits) {
     throw value_error(ErrorCode::out_of_range, value.path(), "has more digits than decimal128(38, 18) holds");
@@ -52,7 +52,8 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return ArrowArrayAppendDecimal(column, &decimal);
 }
 
-// Appends a cell. Fast paths read the node directly; for an unexpected type the checked readers throw the error.
+// Appends a cell. The fast paths read the node directly; for an unexpected type, the checked readers of Value throw the
+// error.
 [[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell,
                                     const std::shared_ptr<const Document>& document) {
   const auto what = cell.node == nullptr ? Value::Kind::null : kind(cell.node);
@@ -179,7 +180,7 @@ ArrowPtr<ArrowSchema> export_schema(const Columns& columns) {
   ArrowSchema made{};
   ArrowSchemaInit(&made);
   check(ArrowSchemaSetTypeStruct(&made, static_cast<std::int64_t>(chosen.size())));
-  made.flags = 0;  // a record is never null
+  made.flags = 0;  // not nullable: a record is never null
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     set_type(made.children[i], chosen[i].type);
     check(ArrowSchemaSetName(made.children[i], std::string(chosen[i].name).c_str()));

@@ -1,4 +1,4 @@
-// Arrow columns: which columns a resource has, and where their values are in an item. Internal.
+// Arrow columns: the columns of a resource, and a search for their values in an item. Internal.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ struct Column {
   ColumnType type;
 };
 
-/// Number of all digits and of the fractional digits of a decimal column: enough for every realistic vat_rate.
+/// Total number of digits of a decimal column, and number of its fractional digits: enough for every realistic
+/// vat_rate.
 inline constexpr int decimal_digits = 38;
 inline constexpr int decimal_scale = 18;
 inline constexpr int decimal_bytes = 16;
@@ -64,9 +65,9 @@ struct Cell {
   std::string_view text;       // JSON text as received, for the column types that need it
 };
 
-/// Finds the JSON text of items and members as received. The parser keeps all strings in one copy of the text, at the
-/// same offsets as in the text. So once the address of the copy is known, the address of a name gives the name's
-/// offset in the text. Each computed offset is verified.
+/// Finds the JSON text of items and members as received. The parser copies the whole JSON text and keeps all strings in
+/// that copy, at their offsets in the text. So once the address of the copy is known, the offset of a name in the text
+/// follows from the name's address. Each computed offset is verified.
 class TextFinder {
  public:
   [[nodiscard]] std::string_view item(const Document& document, const Node* item);
@@ -105,7 +106,7 @@ class CellFinder {
     std::size_t column;
     bool needs_text;
   };
-  std::vector<Wanted> wanted_;  // in text order: of members with the same name, the last one wins
+  std::vector<Wanted> wanted_;  // in text order; if a name is repeated, the last member counts
 };
 
 /// The digits of a JSON number multiplied by 10^decimal_scale; nullopt if they do not fit into a decimal column.

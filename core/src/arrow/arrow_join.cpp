@@ -21,7 +21,7 @@ const std::uint8_t* bits_of(const ArrowArray& part, int buffer) noexcept {
 
 void append_bits(ArrowBitmap* to, const std::uint8_t* bits, std::int64_t count) {
   check(ArrowBitmapReserve(to, count));
-  if (bits == nullptr) return ArrowBitmapAppendUnsafe(to, 1, count);  // no bitmap: no nulls
+  if (bits == nullptr) return ArrowBitmapAppendUnsafe(to, 1, count);  // without a bitmap, no value is null
   for (std::int64_t i = 0; i < count; ++i) {
     ArrowBitmapAppendUnsafe(to, static_cast<std::uint8_t>(ArrowBitGet(bits, i)), 1);
   }

@@ -27,8 +27,8 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   const std::string base_url;
   mutable ServiceClock service_clock;  // updated from the Date headers of answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
-  /// The error of a write that was sent, for when memory runs out and a more specific error cannot be created. This
-  /// error is created in advance, together with the client.
+  /// The error that is thrown when memory runs out after a write was sent, because no more specific error can be
+  /// created. This error is created in advance, together with the client.
   const Error no_memory_after_send = make_no_memory_after_send();
 
  private:
@@ -42,7 +42,7 @@ struct RequestInfo {
   std::string_view path;  // relative to the base URL, encoded, without query
   const AnswerSettings& settings;
   int attempts = 1;       // number of attempts so far, including the current one
-  std::int64_t page = 0;  // page of a list; 0: not a list
+  std::int64_t page = 0;  // page number of a list; 0: not a list
 
   [[nodiscard]] bool is_write() const noexcept { return billcore::is_write(method); }
 };
@@ -93,7 +93,7 @@ void require_success(const RequestInfo& request, const Answer& answer);
 /// Returns the object `data` of a successful answer, without checking what it contains. Throws like
 /// require_success(); throws Error(decode) if the answer has no object `data`.
 [[nodiscard]] Value read_resource(const RequestInfo& request, Answer&& answer);
-/// Like read_resource(), for a page of a list: returns the document, which has the array `data` and the object
+/// Like read_resource(), but for a page of a list: returns the document, which contains the array `data` and the object
 /// `pagination`.
 [[nodiscard]] std::shared_ptr<const Document> read_list(const RequestInfo& request, Answer&& answer);
 

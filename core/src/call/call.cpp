@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t longest_url = std::size_t{256} << 10U;  // libcurl refuses a request head over 1 MB
 
 // Whether an answer is incomplete. Answers with an error status never count as incomplete, because their bodies do not
-// matter. If libcurl does not report whether the body is complete, the answer is incomplete unless its JSON certainly
-// is complete. An HTTP/1 answer without a length ends when the server closes the connection; it is incomplete only if
-// its JSON breaks off.
+// matter. If libcurl does not report whether the body is complete, the answer counts as incomplete unless its JSON
+// certainly is complete. An HTTP/1 answer without a length ends when the server closes the connection; such an answer
+// counts as incomplete only if its JSON breaks off.
 bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   if (transfer.failure != Failure::none || transfer.ending == Ending::framed) return false;
   if (rule_of(transfer.status).outcome != Outcome::done) return false;
@@ -38,7 +38,7 @@ ErrorCode code_of_exception() noexcept {
 }
 
 // Whether the attempt was a write of unknown outcome that the client itself ended. The caller may never get the error
-// of such an attempt; it always gets the error of any other failure, such as a time-out.
+// of such an attempt; the caller always gets the error of any other failure, such as a time-out.
 bool is_given_up(const Attempt& attempt) noexcept {
   switch (attempt.failure) {
     case ErrorCode::interrupted:
@@ -227,8 +227,8 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
   send_state_ = {transfer.sent, transfer.sent_at};
   status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
-    // Nothing was sent, so this does not count as an attempt. Send the request over a new connection; otherwise
-    // libcurl would choose the same HTTP/2 connection again.
+    // No part of the request was sent, so this transfer does not count as an attempt. Send the request over a new
+    // connection; otherwise libcurl would choose the same HTTP/2 connection again.
     if (transfer.dead_before_send) return send(true);
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;

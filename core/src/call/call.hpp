@@ -63,9 +63,10 @@ class Call {
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
   /// Ends the call after memory ran out. Throws Error(outcome_unknown) if the call was a write that was sent and not
-  /// refused. Otherwise returns, because the call certainly had no effect.
+  /// refused. Otherwise the call certainly had no effect, and the function returns.
   void throw_if_sent();
-  /// Runs `read`. If it throws std::bad_alloc, throws Error(outcome_unknown) instead for a write that was sent.
+  /// Runs `read`. If `read` throws std::bad_alloc and the call is a write that was sent, throws Error(outcome_unknown)
+  /// instead.
   template <typename Read>
   auto telling_whether_sent(Read read) {
     try {
@@ -85,7 +86,8 @@ class Call {
   SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
   /// Whether a hook of this call is running. A hook must not destroy its call, but may end it with end_after_hook().
   [[nodiscard]] bool is_in_hook() const noexcept { return in_hook_; }
-  /// Makes the call end after the running hook, without a further attempt and with the result that is known by then.
+  /// Makes the call end when the running hook returns, without a further attempt and with the result known at that
+  /// time.
   void end_after_hook() noexcept { ends_after_hook_ = true; }
 
  private:
@@ -100,12 +102,12 @@ class Call {
   void stop(std::optional<Engine::Timer>& timer) noexcept;
   // Ends the request in flight, if any, without its answer. Uses Engine::cancel() if `given_up`, else Engine::detach().
   SendState drop(bool given_up) noexcept;
-  // Runs a step of the call. If the step throws, the call ends with that exception.
+  // Runs one step of the call. If the step throws an exception, the call ends with that exception.
   template <typename Step>
   void guarded(Step step) noexcept;
   // Returns false in a forked child, because engine and attempt belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept { return process_ == settings_.state->pool.process(); }
-  // Describe the current attempt: about() for on_request, about_end() for on_response.
+  // These functions describe the current attempt: about() for on_request, about_end() for on_response.
   [[nodiscard]] Attempt about() const noexcept;
   [[nodiscard]] Attempt about_end() const noexcept;
   [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;
@@ -122,8 +124,8 @@ class Call {
   Deadline deadline_;
   Hooks* hooks_;
   std::uint64_t process_;  // see EnginePool::process()
-  bool tells_;             // there are hooks, and their every_attempt() is true
-  bool open_ = false;      // on_response is still to be called for the attempt
+  bool tells_;             // the call has hooks, and their every_attempt() returns true
+  bool open_ = false;      // on_response must still be called for the attempt
   std::function<void()> when_done_;
   int attempts_ = 1;
   SteadyClock::time_point begun_;

@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::string_view escapes_and_quotes = "\\%&\"'";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
-constexpr int levels = 8;  // maximum levels of nested escapes; limits the time that a body full of escapes takes
-constexpr std::size_t shortest_encoded_key = 3;               // the encoding of a shorter key occurs in almost any text
+constexpr int levels = 8;                        // maximum levels of nested escapes; limits the running time
+constexpr std::size_t shortest_encoded_key = 3;  // the encoding of a shorter key occurs in almost any text
 constexpr std::size_t longest_read = std::size_t{64} << 10U;  // scrub() stops after searching this much of a text
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
 
@@ -146,7 +146,7 @@ class Search {
         const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
         if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
         const auto value = text_.place({open + 1, open + 1}).begin;
-        if (!values_.insert(value).second) continue;  // already found at an earlier level of escapes
+        if (!values_.insert(value).second) continue;  // already found at an earlier escape level
         auto end = text.find(text[open], open + 1);
         while (end != std::string::npos && (is_escaped(end) || text_.spelling(end) != text_.spelling(open))) {
           end = text.find(text[open], end + 1);
@@ -193,7 +193,7 @@ class Search {
 
   Unescaped text_;
   std::string lowered_;
-  std::vector<std::string> keys_;  // the API key in lower case: as given, and without escapes if that differs
+  std::vector<std::string> keys_;  // the API key in lower case: as given, and with its escapes removed
   std::vector<Span> found_;
   std::set<std::size_t> values_;       // start of each member value found
   std::vector<unsigned char> digits_;  // digits of the current run

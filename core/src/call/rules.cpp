@@ -18,13 +18,13 @@ constexpr std::array failures{
     FailureRule{Failure::handshake, ErrorCode::tls, Repeat::unless_sent, "the TLS handshake broke off (",
                 "): check that base_url is an https address, that the service offers TLS 1.2, and whether it wants a "
                 "client_certificate"},
-    // No retry: another attempt would get the same certificate.
+    // Do not retry: the service would present the same certificate again.
     FailureRule{Failure::tls, ErrorCode::tls, Repeat::never, "TLS failed (",
                 "): check the host name and the certificate, or pass ca_bundle"},
     FailureRule{Failure::certificate, ErrorCode::tls, Repeat::never,
                 "the client certificate is missing or was not accepted (",
                 "): pass client_certificate, a PEM file with a certificate that the service knows and its key"},
-    // No retry: the deadline applies to the whole call, so no time is left for another attempt.
+    // Do not retry: the deadline applies to the whole call, so no time is left for another attempt.
     FailureRule{Failure::timeout, ErrorCode::timeout, Repeat::never, "no complete answer within the time-out (",
                 "): raise timeout if the service is known to be slow"},
     FailureRule{Failure::reset, ErrorCode::connection, Repeat::unless_received, "the connection broke (", ")"},

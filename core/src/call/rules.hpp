@@ -13,9 +13,9 @@ namespace billcore::detail {
 /// When a request may be sent again.
 enum class Repeat : std::uint8_t {
   never,
-  read,             // a read may be repeated, a write never
-  unless_received,  // a read always; a write only if no part of it was sent
-  unless_sent,      // a read or a write, but only if no part of it was sent
+  read,             // a read may be sent again, a write never
+  unless_received,  // a read may always be sent again; a write only if no part of it was sent
+  unless_sent,      // a read or a write may be sent again only if no part of it was sent
 };
 
 struct StatusRule {
@@ -41,7 +41,7 @@ struct FailureRule {
 /// Whether the request may be sent again after this transfer.
 [[nodiscard]] bool may_repeat(bool write, const Transfer& transfer) noexcept;
 
-/// The last words of every message about a write whose outcome is unknown.
+/// The end of every error message about a write whose outcome is unknown.
 inline constexpr const char* look_first = "it may or may not have happened: look before you send it again";
 
 }  // namespace billcore::detail

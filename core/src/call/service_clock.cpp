@@ -26,7 +26,7 @@ void ServiceClock::note(std::string_view head) noexcept try {
   if (!date) return;
   ahead_.store(*date * micros_per_second - micros(SteadyClock::now()), std::memory_order_relaxed);
   noted_.store(now, std::memory_order_relaxed);
-} catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): if memory runs out, the next answer's date is used
+} catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): out of memory: use the next answer's date
 }
 
 std::optional<Instant> ServiceClock::at(SteadyClock::time_point when) const noexcept {

@@ -64,7 +64,7 @@ Error end_by_interruption(Call& call) {
     if (detail.outcome_unknown) add_send_time(request, answer.sent_at, detail);
     const auto data = data_of(request, std::move(answer));
     return {ErrorCode::interrupted, interrupted_after_answer(subject(request), status, data), std::move(detail)};
-  } catch (const Error& error) {  // the call has no complete answer
+  } catch (const Error& error) {  // thrown if the call has no complete answer
     return {ErrorCode::interrupted, interrupted_after_error(error), error.detail()};
   }
 }
@@ -139,9 +139,9 @@ void Session::send(const Operation& operation, const CallOptions& options,
   Engine& engine = *lease;
   Call call(settings_, engine, operation, until, hooks(options));
   call.telling_whether_sent([&] {
-    if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // nothing was sent yet
+    if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // nothing is sent yet
     const bool ended = !finish(call, engine, interrupt_of(options), options.cancel);
-    // If the answer has arrived, return it although a stop was requested: the caller of a charge must get its order.
+    // If the answer has arrived, return it even though a stop was requested: the caller of a charge must get the order.
     if (ended && !(call.done() && options.cancel.stop_requested())) throw end_by_interruption(call);
     Completed completed(call);
     read(completed);

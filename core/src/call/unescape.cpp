@@ -50,7 +50,7 @@ Escape read_backslash(std::string_view text) noexcept {
 }
 
 Escape read_ampersand(std::string_view text) noexcept {
-  constexpr std::size_t longest = 16;  // in digits, leading zeros included
+  constexpr std::size_t longest = 16;  // number of digits, including leading zeros
   constexpr std::size_t longest_name = 9;
   constexpr std::array<std::pair<std::string_view, char>, 33> names{
       {{"amp;", '&'},    {"lt;", '<'},       {"gt;", '>'},     {"quot;", '"'},   {"apos;", '\''}, {"sol;", '/'},

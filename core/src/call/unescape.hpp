@@ -25,13 +25,14 @@ class Unescaped {
   bool unescape();
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// Converts a range of text() to the range of the source that it comes from.
+  /// Converts a range of text() to the corresponding range of the source.
   [[nodiscard]] Span place(Span in_text) const noexcept { return {begin(in_text.begin), begin(in_text.end)}; }
   /// One character of text() as it is spelt in the source.
   [[nodiscard]] std::string_view spelling(std::size_t index) const noexcept {
     return source_.substr(begin(index), begin(index + 1) - begin(index));
   }
-  /// Whether the character was percent-encoded. A percent-encoded character is part of a URL, whatever it decodes to.
+  /// Whether the character was percent-encoded. A percent-encoded character is part of a URL even if the decoded
+  /// character is not allowed in URLs.
   [[nodiscard]] bool was_percent_encoded(std::size_t index) const noexcept {
     return !percent_.empty() && percent_[index];
   }
@@ -41,7 +42,7 @@ class Unescaped {
 
   std::string_view source_;
   std::string text_;
-  std::vector<std::size_t> begins_;  // start in the source of each character of text(), and the end; empty: no escapes
+  std::vector<std::size_t> begins_;  // source offset of each character of text(), and of the end; empty: no escapes
   std::vector<bool> percent_;
 };
 

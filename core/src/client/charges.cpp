@@ -44,8 +44,8 @@ Instant earlier(Instant instant, microseconds by) noexcept {
   return since_epoch.count() < 0 && by > instant - Instant::min() ? Instant::min() : instant - by;
 }
 
-// Rounds down to a whole second: the service's times may be whole seconds, and an order made within the same second
-// must not look older than `instant`.
+// Rounds down to a whole second: the service's times may be whole seconds, and an order created within the same second
+// must not appear to be older than `instant`.
 Instant whole_second(Instant instant) noexcept {
   constexpr microseconds second = std::chrono::seconds(1);
   return earlier(instant, (instant.time_since_epoch() % second + second) % second);
@@ -54,7 +54,7 @@ Instant whole_second(Instant instant) noexcept {
 ListOperation orders_of(const Id& subscription, std::optional<std::int64_t> product_id) {
   OrderQuery query;
   query.product_id = product_id;
-  query.per_page = detail::routes::max_per_page;  // one page of this size almost always proves that no order is missing
+  query.per_page = detail::routes::max_per_page;  // one page of this size is almost always enough
   return operations::subscriptions::orders(subscription, query);
 }
 
@@ -218,8 +218,8 @@ void ChargeSearch::give_up(ErrorCode cause, std::string why) {
   done_ = true;
 }
 
-// Moves since_ back if the local clock is ahead of the service's. How far the clocks differed at the time of the
-// charge is unknown, so the present difference is used.
+// Moves since_ back if the local clock is ahead of the service's clock. The difference of the clocks at the time of the
+// charge is unknown, so the function uses the present difference.
 void ChargeSearch::adjust_clock(const detail::Document& page) {
   if (std::exchange(clock_, Clock::known) == Clock::known || page.info() == nullptr) return;
   for (const auto& [name, value] : page.info()->headers()) {

@@ -51,7 +51,7 @@ struct LoopPages::State final : detail::PageSource {
     fetcher.notice_pause();
     fetcher.request(wanted.page, wanted.last, wanted.count);
   }
-  void tend() noexcept override {}  // nothing to do: the event loop drives the transfers
+  void tend() noexcept override {}  // the event loop drives the transfers
   void stop() noexcept override {}  // stop() may run on any thread, so only ~LoopPages cancels the pages
 
   // Ends the pending wait, if any.
@@ -82,7 +82,7 @@ LoopPages::~LoopPages() {
   if (state_->loop->is_ours()) {
     state_->leave();
   } else {
-    static_cast<void>(state_.release());  // the state belongs to the parent process
+    static_cast<void>(state_.release());  // a forked child leaks the parent's state
   }
 }
 

@@ -36,7 +36,8 @@ void refuse_token(const CallOptions& options) {
 
 Loop::~Loop() {
   if (is_ours()) return;
-  // In a forked child, cleaning up would close the parent's connections, so the child leaks them instead.
+  // Destroying the calls and the engine in a forked child would close the parent's connections, so the child leaks
+  // these objects.
   descriptors->close_inherited();
   for (auto& [id, each] : calls) static_cast<void>(each.release());
   static_cast<void>(engine.release());
@@ -62,7 +63,7 @@ void Loop::finish(AsyncClient::CallId id) noexcept {
     return;
   }
   const auto ended = calls.extract(id);
-  if (ended.empty()) return;  // the operation was cancelled before its `done` was called
+  if (ended.empty()) return;  // the operation was cancelled in the meantime
   auto& own = *ended.mapped();
   Completed completed(own.call);
   try {
@@ -100,7 +101,7 @@ AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
   AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // a short string needs no allocation
   try {
     out.text = interruption_error(request, state).message();
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): keep the short text; outcome_unknown is set
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): out of memory: keep the short text
   }
   return out;
 }

@@ -57,7 +57,7 @@ struct Loop {
   int pid_;
   AsyncClient::CallId last_ = 0;
   bool starting_ = false;
-  bool early_ = false;  // an operation ended within start(), and its `done` is still to be called
+  bool early_ = false;  // an operation ended within start(), and its `done` must still be called
 };
 
 }  // namespace billcore::detail

@@ -50,7 +50,8 @@ class Search {
         readings_(detail::read_secrets(secrets)),
         read_(views(readings_)) {}
 
-  /// Returns the explanation if some reading matches, else nullopt. Tries single faults before pairs of faults.
+  /// Returns the explanation if some interpretation of the inputs gives the signature, else nullopt. Tries single
+  /// faults before pairs of faults.
   std::optional<std::string> run() {
     const auto as_given = [this](std::string_view body, const Faults& faults) { return try_given(body, faults); };
     const auto as_read = [this](std::string_view body, const Faults& faults) { return try_read(body, faults); };

@@ -1,5 +1,5 @@
-// Lists alternative readings of a signature, a secret and a body, each with a description of the mistake that leads to
-// it. Internal. Descriptions consist of fixed phrases and sizes and never contain the input.
+// Lists alternative interpretations of a signature, a secret and a body, each with a description of the mistake that
+// explains it. Internal. Descriptions consist of fixed phrases and sizes and never contain the input.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,25 @@ namespace billcore::detail {
 /// Descriptions of faults, one line each: where the fault is, what is wrong, and what to do.
 using Faults = std::vector<std::string>;
 
-/// A MAC that a signature header may have been meant to contain, and the faults of the header in that case.
+/// One interpretation of a signature header: the MAC that the sender probably meant, and the faults of the header in
+/// that case.
 struct SignatureReading {
   Digest digest;
   Faults faults;
 };
-/// The readings of a signature header. A well-formed header has one reading, without faults. For any other header,
-/// returns the MACs that are found when common mistakes are undone; empty if there are none.
+/// The interpretations of a signature header. A well-formed header has one interpretation, without faults. For any
+/// other header, undoes common mistakes and returns the MACs found; empty if there are none.
 [[nodiscard]] std::vector<SignatureReading> read_signature(std::string_view header);
 /// Describes a header that cannot be repaired.
 [[nodiscard]] std::string describe_signature(std::string_view header);
 
-/// A key that a secret may have been meant to be, and the faults of the secret in that case.
+/// One interpretation of a secret: the key that the user probably meant, and the faults of the secret in that case.
 struct SecretReading {
   std::size_t index;  // index in the list of secrets
   SecretText key;
   Faults faults;
 };
-/// Alternative readings of each secret, not including the secret as given.
+/// Alternative interpretations of each secret, not including the secret as given.
 [[nodiscard]] std::vector<SecretReading> read_secrets(std::span<const std::string_view> secrets);
 /// Suspicious properties of a secret; empty if there are none.
 [[nodiscard]] std::string describe_secret(std::string_view secret);
@@ -45,7 +46,7 @@ inline constexpr std::size_t large_body = std::size_t{1} << 20U;
 /// Called with each possible body; returns true to stop the visit.
 using BodyVisitor = std::function<bool(std::string_view body, const Faults& faults)>;
 /// Calls `visit` with each text that the body may originally have been, except the body as given: first the texts that
-/// are one fault away, then those that are two faults away.
+/// one change produces, then those that two changes produce.
 bool visit_bodies(std::string_view body, const BodyVisitor& visit);
 /// Suspicious properties of a body.
 [[nodiscard]] Faults describe_body(std::string_view body);

@@ -1,4 +1,4 @@
-// Reconstructs what a body may have been before something changed it.
+// Reconstructs the texts that a body may have been before a framework or proxy changed it.
 #include <algorithm>
 
 #include "base/encoding.hpp"

@@ -1,4 +1,4 @@
-// Alternative readings of a signature header and of a secret.
+// Alternative interpretations of a signature header and of a secret.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -257,7 +257,7 @@ class SecretReader {
 
   std::size_t index_;
   std::string_view given_;
-  std::size_t first_;  // index of the first reading of this secret in `out_`
+  std::size_t first_;  // index of this secret's first interpretation in `out_`
   std::vector<SecretReading>& out_;
 };
 

@@ -59,7 +59,7 @@ bool is_named(InFlight& flight, Connection* connection) noexcept {
   return naming == Naming::good;
 }
 
-// libcurl calls this when a connection is ready, just before libcurl sends the request.
+// libcurl calls this function when a connection is ready, just before libcurl sends the request.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& flight = *static_cast<InFlight*>(context);
   if (flight.sends > 0) {
@@ -77,7 +77,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
     return CURL_PREREQFUNC_ABORT;
   }
   // Check the deadline once more: after libcurl checked it, the process or the whole machine may have been suspended.
-  // (libcurl's clock does not count the time in which the machine is suspended.)
+  // (libcurl's clock does not count the time during which the machine is suspended.)
   const auto now = SteadyClock::now();
   if (const auto& deadline = flight.transfer.request.deadline; deadline && now >= *deadline) {
     flight.late = true;
@@ -121,8 +121,8 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
-// Reserves memory for a large body, but not more than `most` bytes. Without this, append() could double the capacity
-// to far more than `most`.
+// Reserves memory for a large body, but not more than `most` bytes. Without this function, append() could double the
+// capacity to far more than `most`.
 void make_room(std::string& body, std::size_t more, std::size_t most) {
   const auto needed = std::min(body.size() + more, most);
   if (needed <= body.capacity()) return;
@@ -164,15 +164,15 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
   return 0;
 }
 
-// This callback always reports success, because after a failure libcurl would refuse all further work. If a socket
-// cannot be watched, process() polls it by timer.
+// This callback always reports success, because after a failure libcurl would refuse all further work. If adding a
+// socket to the epoll set fails, process() polls the socket by timer.
 int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
   auto& engine = *static_cast<Engine::Impl*>(context);
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
   const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
   auto* const connection = engine.connections.find_descriptor(socket);
-  // Pause only a connection that has carried an answer, because only for such a connection libcurl certainly calls
-  // close_socket().
+  // Pause only a connection that has already carried an answer, because only then is it certain that libcurl will call
+  // close_socket() for it.
   if (what == CURL_POLL_REMOVE && connection != nullptr && connection->read_only && connection->parsed > 0) {
     engine.readiness->pause(socket);
     return 0;

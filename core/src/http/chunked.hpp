@@ -14,11 +14,11 @@ namespace billcore::detail {
 class ChunkedBody {
  public:
   /// Decodes the next piece of the encoded body and appends the data to `out`. Returns false if `out` would exceed
-  /// `most` bytes. After a coding error the rest is ignored and ended() stays false.
+  /// `most` bytes. After a coding error, ignores the rest of the body, and ended() stays false.
   [[nodiscard]] bool take(std::string_view piece, std::string& out, std::size_t most);
-  /// Whether the end has arrived: last chunk, trailers and empty line.
+  /// Whether the end of the body has arrived: last chunk, trailers and empty line.
   [[nodiscard]] bool ended() const noexcept { return state_ == State::ended; }
-  /// Whether bytes arrived after the end, or after a coding error.
+  /// Whether bytes arrived after the end of the body, or after a coding error.
   [[nodiscard]] bool has_excess() const noexcept { return excess_; }
 
  private:
@@ -28,7 +28,7 @@ class ChunkedBody {
   bool excess_ = false;
   bool empty_line_ = true;  // the current trailer line is empty so far
   int digits_ = 0;          // number of digits of the chunk size so far
-  std::uint64_t left_ = 0;  // bytes of the chunk that are still to come
+  std::uint64_t left_ = 0;  // bytes of the chunk that have not arrived yet
 };
 
 }  // namespace billcore::detail

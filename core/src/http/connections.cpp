@@ -43,7 +43,7 @@ std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
 
 bool poll_now(int descriptor, short events) noexcept {
   pollfd state{descriptor, events, 0};
-  return poll(&state, 1, 0) != 0;  // an error of poll() counts as an event: do not trust the connection
+  return poll(&state, 1, 0) != 0;  // an error of poll() counts as an event, so that the connection is not reused
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ bool Connection::has_unparsed() const noexcept {
 
 std::uint64_t Connection::read_ahead() const noexcept {
   if (descriptor == closed) return ahead;
-  // Bytes that arrive between the two queries would count as read, so repeat the queries until the unread count is
+  // Bytes that arrive between the two system calls would count as read, so repeat both calls until the unread count is
   // stable.
   for (int more = most_questions;; --more) {
     const auto unread = bytes_unread(descriptor);
@@ -84,7 +84,7 @@ void Connections::remove(int descriptor) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [descriptor](const auto& each) { return each->descriptor == descriptor; });
   if (found == open_.end()) return;
-  // The diagnosis of a failed transfer needs this number, but libcurl closes the connection before it reports the
+  // diagnose() needs this number for a failed transfer, but libcurl closes the connection before it reports the
   // failure.
   if ((*found)->in_flight > 0) (*found)->ahead = (*found)->read_ahead();
   (*found)->descriptor = Connection::closed;

@@ -1,4 +1,4 @@
-// The connections of one engine, and which of them may be reused. Internal.
+// The connections of one engine, and the check whether a connection may be reused. Internal.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace billcore::detail {
 
-/// A connection and its state. Threads: only the one that uses the engine.
+/// A connection and its state. Threads: only the thread that uses the engine.
 struct Connection {
   static constexpr int closed = -1;
 
   int descriptor = closed;
   int port = 0;              // local port; 0: not looked up yet
   bool known = false;        // the protocol is known, from the TLS handshake or because there is no TLS
-  bool named = false;        // the names in its certificate have been checked
+  bool named = false;        // the names in the server's certificate have been checked
   bool http2 = false;        // HTTP/2 was negotiated, or seen in an answer
   bool opaque = false;       // bytes may be buffered in a TLS layer that cannot be inspected
   bool retired = false;      // not used for further requests
@@ -25,7 +25,8 @@ struct Connection {
   std::uint64_t news = 0;    // number of pieces of answers that have arrived
   std::uint64_t ahead = 0;   // read_ahead() at the time of closing
 
-  /// Whether the server has closed the connection. (libcurl itself detects only an orderly close, not a reset.)
+  /// Whether the server has closed the connection. (libcurl itself detects only an orderly close, not a connection
+  /// reset.)
   [[nodiscard]] bool is_dead() const noexcept;
   /// Whether there are bytes to read, or the server has closed the connection. Bytes on an idle HTTP/1 connection do
   /// not belong to any answer.
@@ -37,7 +38,7 @@ struct Connection {
   /// Also works for a connection that was closed while a request was in flight.
   [[nodiscard]] std::uint64_t read_ahead() const noexcept;
   /// Whether the connection uses HTTP/2, which numbers answers by stream. If the handshake was not seen, a second
-  /// concurrent request implies HTTP/2, since HTTP/1 carries one at a time.
+  /// concurrent request implies HTTP/2, since an HTTP/1 connection carries one request at a time.
   [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || (!known && in_flight > 0); }
 };
 

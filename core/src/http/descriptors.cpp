@@ -50,7 +50,7 @@ void Descriptors::close_inherited() noexcept {
   for (Node* node = first_.load(std::memory_order_acquire); node != nullptr; node = node->next) {
     const int descriptor = node->descriptor.exchange(unused, std::memory_order_acq_rel);
     struct stat status {};
-    // After the fork the program may have closed this descriptor, and the number may now belong to another file.
+    // After the fork, the program may have closed this descriptor, and the number may now refer to another file.
     if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_dev == node->device &&
         status.st_ino == node->inode) {
       close(descriptor);

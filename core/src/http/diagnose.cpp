@@ -79,7 +79,8 @@ bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noe
   if (evidence.code == CURLE_OUT_OF_MEMORY) return evidence.read_ahead > max_header_line;
   if (evidence.words.find("Too many CONTINUATION frames") != std::string_view::npos) return true;
   // libcurl's callback also fails for an unknown stream, so check how much libcurl has read. HTTP/2 compresses a
-  // header line to no less than 5 bits per byte, so a line over the limit takes more than half the limit.
+  // header line to no less than 5 bits per byte, so a line over the limit takes at least half as many bytes as the
+  // limit.
   return evidence.words.find("callback function failed") != std::string_view::npos &&
          evidence.read_ahead > max_header_line / 2;
 }
@@ -91,7 +92,7 @@ bool has_bad_length(const Evidence& evidence) noexcept {
          evidence.words.find("Content-Length") != std::string_view::npos;
 }
 
-// For an HTTP/2 answer for which libcurl has reported success, checks whether its stream really ended.
+// For an HTTP/2 answer for which libcurl has reported success, checks whether the stream really ended.
 Diagnosis by_stream(const Evidence& evidence, const HeadReader& head) {
   if (!head.is_bodyless() && head.length() && *head.length() != evidence.body) {
     return {Failure::truncated, "the HTTP/2 stream ended after " + std::to_string(evidence.body) + " of " +
@@ -112,7 +113,7 @@ Diagnosis by_code(const Evidence& evidence) {
   if ((failure == Failure::handshake || failure == Failure::reset) && refuses_certificate(reason)) {
     return {Failure::certificate, std::move(reason)};
   }
-  // A proxy that is not supported comes from the environment. libcurl's error text contains its URL with the
+  // An unsupported proxy was set by an environment variable. libcurl's error text contains the proxy's URL with the
   // password, so use another text.
   if (reason.starts_with("Unsupported proxy")) {
     return {Failure::proxy, "the environment names a proxy that is not supported"};
@@ -128,7 +129,7 @@ bool breaks_connection(CURLcode code) noexcept {
 
 Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   const bool failed = evidence.code != CURLE_OK;
-  // Check first for the failures that callbacks.cpp caused.
+  // Check first for failures that the callbacks in callbacks.cpp caused on purpose.
   if (evidence.body_over_limit) {
     return {Failure::too_large,
             "the answer is over max_response (" + std::to_string(evidence.max_response) + " bytes)"};

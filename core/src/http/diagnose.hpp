@@ -15,22 +15,22 @@
 namespace billcore::detail {
 
 constexpr std::size_t max_header_bytes = std::size_t{256}
-                                         << 10U;  // lower than libcurl's limit: libcurl's error would look like a reset
+                                         << 10U;  // below libcurl's own limit, whose error would look like a reset
 
-/// What is known about a request when libcurl reports that it has ended.
+/// The facts about a request that are available when libcurl reports that the request has ended.
 struct Evidence {
   CURLcode code = CURLE_OK;
-  std::string_view words = {};    // libcurl's error text; empty: none
+  std::string_view words = {};    // libcurl's error text; empty if there is none
   int status = 0;                 // HTTP status as parsed by libcurl
   int tunnel_status = 0;          // status of the proxy's answer to CONNECT
   bool sent = false;              // libcurl began to send the request
   bool sent_again = false;        // libcurl tried to send the request again
-  bool dead_before_send = false;  // the connection had ended before the request was sent
+  bool dead_before_send = false;  // the connection was closed before the request was sent
   bool late = false;              // the deadline had passed before the request was sent
   bool unnamed = false;           // the service's certificate has no subject alternative name
   bool out_of_memory = false;     // memory ran out in one of the callbacks
   bool body_over_limit = false;
-  std::size_t max_response = 0;  // the configured limit of the body
+  std::size_t max_response = 0;  // the configured limit of the body's size
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
   std::uint64_t body = 0;        // bytes of the body
@@ -44,7 +44,7 @@ struct Diagnosis {
   Failure failure = Failure::none;
   std::string reason = {};
   bool died_on_reuse = false;
-  bool has_status = true;  // false: the other side did not send the status that libcurl reports
+  bool has_status = true;  // false: libcurl reports a status that the peer did not send
   Ending ending = Ending::framed;
 };
 

@@ -18,9 +18,9 @@ namespace {
 constexpr auto interrupt_interval = std::chrono::milliseconds(25);
 constexpr auto slice = std::chrono::milliseconds(2);  // time limit for the work of one process() call
 constexpr auto unwatched_interval = std::chrono::milliseconds(10);
-constexpr auto expiry_grace = std::chrono::milliseconds(5);  // so that libcurl's more precise time-out fires first
+constexpr auto expiry_grace = std::chrono::milliseconds(5);  // lets libcurl's more precise time-out fire first
 constexpr long kept_connections = 100;
-constexpr long usual_streams = 100;  // streams per connection, libcurl's default
+constexpr long usual_streams = 100;  // maximum number of streams per connection: libcurl's default
 
 }  // namespace
 
@@ -104,7 +104,7 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   const auto found = std::find_if(in_flight.begin(), in_flight.end(),
                                   [flight](const auto& candidate) { return candidate.get() == flight; });
   if (found == in_flight.end()) return nullptr;
-  // An HTTP/2 connection stays open after the client has abandoned a request on it. If nothing has arrived on the
+  // An HTTP/2 connection stays open after the client has abandoned a request on it. If no bytes have arrived on the
   // connection since the request was sent, the connection may be dead, so retire it.
   const auto& connection = (*found)->connection;
   if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
@@ -145,7 +145,7 @@ void Engine::Impl::limit_streams() noexcept {
 
 void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
   if (!reuses_handles) return;
-  // The kept handle must not refer to data of the finished request.
+  // The handle is kept for reuse, so it must not refer to data of the finished request.
   curl_easy_setopt(flight->easy.get(), CURLOPT_POSTFIELDS, nullptr);
   static_cast<RequestState&>(*flight) = RequestState{};
   spare.push_back(std::move(flight));
@@ -220,7 +220,7 @@ bool Engine::Impl::collect(Deadline until) {
     if (breaks_connection(code) && flight->connection != nullptr) retire(*flight->connection);
     try {
       judge(*flight, code);
-    } catch (const std::bad_alloc&) {  // the transfer must end now: libcurl reports its end only once
+    } catch (const std::bad_alloc&) {  // end the transfer now: libcurl reports its end only once
       transfer.failure = Failure::memory;
       transfer.reason.clear();
     }
@@ -323,7 +323,7 @@ void Engine::process() {
     const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
                      (ready.failed ? CURL_CSELECT_ERR : 0);
     impl_->note(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
-    if (SteadyClock::now() >= until) break;  // the next call handles the other sockets, which stay ready
+    if (SteadyClock::now() >= until) break;  // the next call handles the remaining sockets, which stay ready
   }
   if (impl_->due && *impl_->due <= SteadyClock::now()) {
     impl_->due.reset();

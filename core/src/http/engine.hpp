@@ -1,8 +1,8 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
-// start() starts a request without waiting, drive() advances all requests of the engine, and cancel() ends one. The
-// engine calls a request's `done` when the request has ended. In an event loop, process() replaces drive(). Threads:
-// one thread at a time may use an engine.
+// start() starts a request without waiting, drive() advances all requests of the engine, and cancel() ends one request.
+// The engine calls a request's `done` when the request has ended. In an event loop, process() replaces drive().
+// Threads: one thread at a time may use an engine.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct TransportOptions {
   std::string origin;
   std::optional<std::string> ca_file;  // PEM certificates to trust; libcurl's default if ca_folder is also unset
   std::optional<std::string> ca_folder;
-  std::optional<std::string> proxy;               // empty: no proxy; nullopt: from the environment
+  std::optional<std::string> proxy;               // empty: no proxy; nullopt: the environment's proxy
   std::optional<std::string> client_certificate;  // PEM file: certificate, intermediates and key
   bool http2 = false;
   /// A connection that was idle for longer is not reused: some load balancers silently drop connections after 60 s.
@@ -39,8 +39,8 @@ struct TransportOptions {
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
   /// When a reused connection is closed without an answer, libcurl would send the request again on its own. The write
-  /// guard prevents that, because only retry.cpp decides about retries. Only a test disables the guard, to show what
-  /// libcurl does without it.
+  /// guard prevents that, because only retry.cpp decides about retries. Only a test disables the guard, to show that
+  /// libcurl would send the request twice.
   bool send_guard = true;
 };
 
@@ -63,7 +63,8 @@ class Engine {
   InFlight* start(Request request, Completion done);
   /// Advances all requests until `until` returns true; then returns true. Calls `interrupt` at least every 50 ms. When
   /// `interrupt` returns true, drive() reads what has already arrived and returns false, even if `until` would now
-  /// return true. When a thread requests a stop through `cancel`, drive() does the same at once.
+  /// return true. When a thread requests a stop through `cancel`, drive() at once does the same as when `interrupt`
+  /// returns true.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
                            const std::stop_token& cancel = {});
   /// Progress of a request in flight. `head`: the header lines that have arrived so far.
@@ -73,13 +74,13 @@ class Engine {
     std::string_view head;
   };
   [[nodiscard]] static Progress progress(InFlight* request) noexcept;
-  /// Cancels a request without calling its `done`. If nothing has arrived on its HTTP/2 connection since the request
-  /// was sent, that connection is not used for further requests. Returns whether sending had begun; if so, `sent_at` is
-  /// set.
+  /// Cancels a request without calling its `done`. If no bytes have arrived on the request's HTTP/2 connection since
+  /// the request was sent, that connection is not used for further requests. Returns whether sending had begun; if so,
+  /// `sent_at` is set.
   bool cancel(InFlight* request, SendTime* sent_at = nullptr) noexcept;
-  /// Replaces the deadline after which the request is not sent. libcurl's time-out for the request stays as it is.
+  /// Replaces the deadline after which the request is not sent. libcurl's time-out for the request does not change.
   static void set_deadline(InFlight* request, const Deadline& deadline) noexcept;
-  /// Like cancel(), for a request whose answer is no longer needed: its connection may still be used for further
+  /// Like cancel(), but for a request whose answer is no longer needed: its connection may still be used for further
   /// requests.
   void detach(InFlight* request) noexcept;
 

@@ -1,4 +1,4 @@
-// The head of an answer: its header lines and what they say about body framing. Internal.
+// The head of an answer: its header lines, and the framing of the body that they declare. Internal.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ void for_each_header(std::string_view head, Each each) {
   return found;
 }
 
-/// Collects the header lines of one answer as libcurl delivers them. Parses only the headers that say how long the
-/// body is; all other headers are parsed later, if needed.
+/// Collects the header lines of one answer as libcurl delivers them. Parses only the headers that determine the length
+/// of the body; all other headers are parsed later, if needed.
 class HeadReader {
  public:
   /// Takes one header line, including its line end. A status line after an interim answer (1xx) begins a

@@ -50,13 +50,13 @@ class InFlight : public RequestState {
   InFlight(const TransportOptions& options, Engine::Impl& of)
       : RequestState{}, guarded(options.send_guard), max_response(options.max_response), engine(of) {}
 
-  /// Records that a part of the answer has arrived.
+  /// Records that `bytes` bytes of the answer have arrived.
   void note_news(std::size_t bytes) const noexcept {
     if (connection == nullptr) return;
     ++connection->news;
     connection->parsed += bytes;
   }
-  /// Makes libcurl close the connection after this answer instead of reusing it.
+  /// Makes libcurl close the connection after this answer instead of reusing the connection.
   void forbid_reuse() noexcept {
     reuse_forbidden = true;
     curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L);
@@ -78,13 +78,13 @@ struct Engine::Impl {
   [[nodiscard]] std::unique_ptr<InFlight> make_request();
   void prepare(InFlight& flight);
   void set_address(CURL* easy, const std::string& url) const;
-  // Completes finished transfers. Stops at the time `until`, and returns false if some are left then.
+  // Completes finished transfers. Stops at the time `until`, and returns false if finished transfers are left then.
   bool collect(Deadline until = std::nullopt);
   // Records the outcome of a request in its transfer.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
   // Like check(), for event loops: does not throw when memory runs out, because the other requests must continue.
-  // libcurl may then have lost track of a socket or a timer, so process() polls all of them.
+  // libcurl may then have lost track of a socket or a timer, so process() polls all sockets and timers.
   void note(CURLMcode code);
   // Sends a started request over a kept connection at once, instead of in the event loop's next iteration.
   void send_now() noexcept;
@@ -102,7 +102,7 @@ struct Engine::Impl {
   void end(InFlight* flight);
 
   TransportOptions options;
-  std::shared_ptr<Descriptors> descriptors;  // these four members must outlive `multi`
+  std::shared_ptr<Descriptors> descriptors;  // this member and the next three must outlive `multi`
   Connections connections;
   std::unique_ptr<Readiness> readiness;
   UrlHandle origin;

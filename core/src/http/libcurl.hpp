@@ -1,4 +1,4 @@
-// What libcurl reports about itself, and its date parser. Internal.
+// The version and defaults that libcurl reports, and libcurl's date parser. Internal.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ EnginePool::EnginePool(TransportOptions options) : options_(std::move(options)),
 
 EnginePool::~EnginePool() {
   State* own = state_.load();
-  if (own->process == mark_.here()) delete own;  // a forked child leaves the inherited state alone
+  if (own->process == mark_.here()) delete own;  // a forked child does not touch the inherited state
 }
 
 EnginePool::State& EnginePool::state() {
@@ -71,7 +71,8 @@ void EnginePool::close() noexcept try {
     idle.swap(pool.idle);
   }
 } catch (...) {
-  // Only a forked child without memory for its own state gets here, and such a child has no idle engines to close.
+  // Only a forked child without memory for its own state executes this code, and such a child has no idle engines to
+  // close.
 }
 
 }  // namespace billcore::detail

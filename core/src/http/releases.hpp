@@ -24,7 +24,7 @@ namespace billcore::detail {
 
 /// Whether this release keeps a dangling pointer to the last header line of a handle's previous request. If the first
 /// header line of an answer begins with a blank, as a continuation line does, such a release writes into freed memory
-/// (curl/curl#11103). Tested: 7.88.1 keeps it, 8.22.0 does not.
+/// (curl/curl#11103). Tested: 7.88.1 keeps the pointer, 8.22.0 does not.
 [[nodiscard]] constexpr bool keeps_stale_header(unsigned release) noexcept { return release < 0x080101; }
 
 }  // namespace billcore::detail

@@ -48,12 +48,12 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_NOPROGRESS, 1L);
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // libcurl would send the API key, a custom header, to the new URL
+  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // libcurl would send the API key (a custom header) to the new URL
   set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
   // Otherwise libcurl looks up the proxy variables of the environment for every request.
   if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
-  set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // see chunked.hpp
+  set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // ChunkedBody decodes
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // the proxy's headers are not part of the answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);

@@ -31,7 +31,7 @@ struct Request {
   std::optional<std::string> body;  // JSON; nullopt or empty: no body
   Deadline deadline;
   std::shared_ptr<const RequestHeaders> headers;
-  bool fresh = false;  // send over a new connection
+  bool fresh = false;  // send the request over a new connection
 };
 
 }  // namespace billcore::detail

@@ -9,8 +9,8 @@
 namespace billcore::detail {
 namespace {
 
-// nghttp2 calls this function for each frame when the frame's header has arrived. If the rest of the frame does not
-// arrive, libcurl reports an error.
+// nghttp2 calls this function for each frame when the frame's header has arrived. If the remaining bytes of the frame
+// do not arrive, libcurl reports an error.
 int note_end(nghttp2_session* session, const nghttp2_frame_hd* frame, void* /*context*/) noexcept {
   const bool may_end = frame->type == NGHTTP2_DATA || frame->type == NGHTTP2_HEADERS;
   if (!may_end || (frame->flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;

@@ -7,15 +7,15 @@ namespace billcore::detail {
 
 /// How the certificate of the service names the host.
 enum class Naming : std::uint8_t {
-  good,     // by subject alternative names, or not known: without TLS, or if TLS cannot be inspected
+  good,     // by subject alternative names; also used without TLS, or if TLS cannot be inspected
   missing,  // only by its common name, which libcurl accepts and RFC 9525 forbids
   out_of_memory
 };
 /// Looks at the service's own certificate, not that of an https proxy. libcurl has already compared the names with the
 /// host.
 [[nodiscard]] Naming naming_of_peer(CURL* easy) noexcept;
-/// Records what the TLS handshake says about a connection: its protocol, and whether its TLS layer can be inspected.
-/// Called for the first request on the connection.
+/// Records properties of a connection after its TLS handshake: its protocol, and whether its TLS layer can be
+/// inspected. Called for the first request on the connection.
 void learn(const InFlight& flight, Connection& connection) noexcept;
 /// Whether the TLS library has buffered bytes of an HTTP/1 connection that libcurl has not read yet. poll() does not
 /// report such bytes.

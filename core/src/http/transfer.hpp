@@ -26,7 +26,7 @@ enum class Failure : std::uint8_t {
   other
 };
 
-/// How the client knows that an answer's body has ended.
+/// The sign by which the client detects the end of an answer's body.
 enum class Ending : std::uint8_t {
   framed,  // by its length, its chunks, its status or the end of its HTTP/2 stream
   closed,  // only by the end of an HTTP/1 connection, which may also have broken
@@ -36,11 +36,11 @@ enum class Ending : std::uint8_t {
 struct Transfer {
   Failure failure = Failure::none;
   std::string reason;             // error text, mostly libcurl's
-  bool sent = false;              // sending began; false: nothing was sent
-  SendTime sent_at;               // when sending began
-  bool died_on_reuse = false;     // sent over a reused connection that the other side had closed
-  bool dead_before_send = false;  // the other side had closed a reused connection before anything was sent
-  int status = 0;                 // 0 without a status line
+  bool sent = false;              // libcurl began to send the request; false: nothing was sent
+  SendTime sent_at;               // time at which libcurl began to send the request
+  bool died_on_reuse = false;     // the request was sent over a reused connection that the peer had closed
+  bool dead_before_send = false;  // the peer had closed a reused connection before libcurl began to send
+  int status = 0;                 // 0 if no status line arrived
   std::string head;               // the raw header lines; see head.hpp
   std::string body;
   Ending ending = Ending::framed;

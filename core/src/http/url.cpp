@@ -20,7 +20,7 @@ namespace {
 bool is_loopback(std::string_view name) {
   const auto host = lower(name);
   if (host == "localhost" || host == "::1") return true;
-  // Names such as `127.` or `127.0.0.256` are not IP addresses, so they would be looked up in DNS.
+  // Names such as `127.` or `127.0.0.256` are not IP addresses, so libcurl would look them up in DNS.
   in_addr address{};
   return host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
@@ -55,7 +55,7 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
         "is http to a host that is not loopback, which would send the API key in the clear: use https, or "
         "allow_insecure_http");
   }
-  // libcurl would remove the segments `.` and `..`, and so send requests to another path.
+  // Refuse `.` and `..`, because libcurl would remove these segments and so send requests to another path.
   if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not contain the segments `.` or `..`");
   // Refuse a non-ASCII host name, because its resolution depends on libcurl's build and on the locale. parts->host is
   // already percent-decoded.

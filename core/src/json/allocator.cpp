@@ -13,7 +13,7 @@
 #if defined(BILLCORE_POISONS) && __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h>
 #else
-#undef BILLCORE_POISONS  // for tools that run with another compiler's flags but do not have its headers
+#undef BILLCORE_POISONS  // for tools that get the compiler's flags but lack the sanitizer's headers
 #endif
 
 namespace billcore::detail {
@@ -74,7 +74,7 @@ Allocator Block::allocator() noexcept {
 }
 
 void Block::release() noexcept {
-  const auto pool = std::move(pool_);  // `pool` may be the last reference, so keep it until give() returns
+  const auto pool = std::move(pool_);  // `pool` may be the last reference to the pool, so keep it until give() returns
   pool->give(this);
 }
 

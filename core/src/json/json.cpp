@@ -28,8 +28,8 @@ std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
 
-// Whether a document is nested too deeply. Does not look into a container with so few values that it cannot be nested
-// too deeply; nearly all containers are that small.
+// Whether a document is nested too deeply. Skips a container with so few values that it cannot be nested too deeply;
+// nearly all containers are that small.
 bool too_deep(yyjson_doc* doc) noexcept {
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
@@ -267,7 +267,7 @@ JsonObject& JsonObject::set(std::string_view name, std::string_view text) {
   if (!detail::valid_utf8(text)) {
     throw Error(ErrorCode::invalid_argument, std::string(name) + " is not valid UTF-8: pass UTF-8 text");
   }
-  // yyjson treats a null pointer as an error, and an empty view may hold one.
+  // yyjson treats a null pointer as an error, and the pointer of an empty string_view may be null.
   impl_->put(name, yyjson_mut_strncpy(impl_->doc, text.empty() ? "" : text.data(), text.size()));
   return *this;
 }

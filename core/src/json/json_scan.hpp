@@ -27,9 +27,9 @@ struct Extent {
 /// allocation. When either limit is exceeded, stops and returns the result so far.
 [[nodiscard]] Extent extent(std::string_view text, Extent limit) noexcept;
 
-/// Returns why a body must not be parsed: it is nested too deeply, or its values would take many times its size in
-/// memory. Returns an empty text for any other body, and for every short body. Not needed for a body with a verified
-/// signature.
+/// Returns the reason why a body must not be parsed: the body is nested too deeply, or its values would take many times
+/// its size in memory. Returns an empty text for any other body, and for every short body. The check is not needed for
+/// a body with a verified signature.
 [[nodiscard]] std::string problem_of_extent(std::string_view text);
 
 /// Whether a JSON text is incomplete; true for an empty text. Checks only brackets and strings, so false does not mean

@@ -47,11 +47,11 @@ class Slots {
  private:
   // Threads start at different slots to reduce contention.
   static std::size_t own_slot() noexcept {
-    const auto self = (std::uint64_t)pthread_self();  // NOLINT: pthread_t is a number or a pointer
+    const auto self = (std::uint64_t)pthread_self();  // NOLINT: pthread_t may be a number or a pointer
     return static_cast<std::size_t>((self * 0x9E3779B97F4A7C15U) >> 40U) % count;
   }
 
-  struct alignas(64) Slot {  // a cache line of its own for each slot
+  struct alignas(64) Slot {  // each slot has its own cache line
     std::atomic<T*> object{nullptr};
   };
   std::array<Slot, count> slots_;

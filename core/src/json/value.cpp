@@ -126,7 +126,7 @@ bool Value::equals(const Value& other) const {
       break;
   }
   for (const auto member : *this) {
-    if (find(member.name)->node() != member.node) continue;  // ignore a member if a later one has the same name
+    if (find(member.name)->node() != member.node) continue;  // ignore a member if a later member has the same name
     const auto theirs = other.find(member.name);
     if (!theirs || member.value() != *theirs) return false;
   }

@@ -14,7 +14,7 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
-  std::int64_t asked = tended - 1;  // not the current time, so that the first tend() skips no calls
+  std::int64_t asked = tended - 1;  // in the past, so that the first tend() skips no calls
   unsigned to_skip = 0;
 };
 
@@ -75,15 +75,15 @@ void BlockingSource::move_on() {
 
 void BlockingSource::tend() noexcept try {
   // Called for each item. A fast consumer takes an item every 50 ns; reading the clock each time would cost more than
-  // processing the items. So if the clock has not advanced since the last look, skip the next 8 calls. Otherwise skip
-  // none, because a slow consumer may pause after any item.
+  // processing the items. So if the clock has not advanced since it was last read, skip the next 8 calls. Otherwise
+  // skip no calls, because a slow consumer may pause after any item.
   if (leased_ == nullptr || leased_->to_skip-- > 0) return;
   const auto now = coarse_milliseconds();
   leased_->to_skip = now == std::exchange(leased_->asked, now) ? 8 : 0;
   if (now == leased_->tended || !leased_->lease.is_ours()) return;
   move_on();
 } catch (...) {
-  // Ignored here: fetch() reports the error when the reader needs the page.
+  // Ignore the exception: fetch() reports the error when the reader needs the page.
 }
 
 void BlockingSource::stop() noexcept {

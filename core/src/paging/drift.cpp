@@ -39,8 +39,8 @@ void Drift::reserve(std::size_t count, std::size_t ahead) {
   known_.reserve(count, ahead);
 }
 
-// Whether the page contains an unexpected number of known ids. On the first page after a resume, the number in the
-// state is expected; on any other page, 0 or `shifted` is expected.
+// Whether the page contains an unexpected number of ids that were received before. On the first page after a resume,
+// the number in the state is expected; on any other page, 0 or `shifted` is expected.
 bool Drift::overlaps(const Ids& ids, std::int64_t shifted) noexcept {
   if (ids == previous_) return false;
   const auto known = std::count_if(ids.begin(), ids.end(), [this](std::uint64_t id) { return id != 0 && knows(id); });
@@ -69,7 +69,8 @@ void Drift::compare(const Ids& ids, bool news_expected) {
   if (all_have_ids && !ids.empty()) {
     same_pages_ = ids == previous_ ? same_pages_ + 1 : 1;
     if (same_pages_ > 1) notice("repeated_page");
-    // Records yielded before a resume count as new, because a list that has grown may return all of them again, once.
+    // Records yielded before a resume count as new, because a list that has grown may return all of these records
+    // again, once.
     const bool any_new = std::any_of(ids.begin(), ids.end(), [this](std::uint64_t id) {
       const auto seen = known_.find(id);
       return seen == RecentIds::Seen::never || seen == RecentIds::Seen::remembered;

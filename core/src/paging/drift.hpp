@@ -1,9 +1,9 @@
-// Detects when a list changes while it is read, when it repeats itself, and when its number of records is not
+// Detects that a list changes while it is read, that it repeats itself, or that its number of records differs from
 // `total`. Internal.
 //
 // Without a readable `total`, the deletion of a record can go unnoticed. A deletion moves later records to earlier
-// pages, so a single reading of several pages may miss a record. Two equal readings prove that no record was missed;
-// see PageOrder.
+// pages, so a single pass over several pages may miss a record. Two passes with equal results prove that no record was
+// missed; see PageOrder.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ enum class Move : std::uint8_t { none, grown, other };
 /// was forgotten.
 using Ids = std::vector<std::uint64_t>;
 
-/// A digest of the records of one reading, in order. If two readings from page 1 on are equal and no record occurs
-/// twice, no record was missed, even without a `total`. A record is missed only if it moves to an earlier page, after
-/// the deletion of a record that was already read. Equal readings show that no record of the first reading was
-/// deleted before the second reading began. This assumes that new records appear at the head of the list, and that
-/// the second reading fetches one page at a time.
+/// A digest of the records of one pass over the list, in order. If two passes from page 1 on have equal digests and no
+/// record occurs twice, no record was missed, even without a `total`. A record is missed only if it moves to an earlier
+/// page, after the deletion of a record that was already read. Equal digests show that no record of the first pass was
+/// deleted before the second pass began. This conclusion assumes that new records appear at the head of the list, and
+/// that the second pass fetches one page at a time.
 struct PageOrder {
   std::uint64_t digest = 0;
   bool distinct = true;  // every record has an id, and no id occurs twice
@@ -43,7 +43,7 @@ class Drift {
   Drift(std::size_t window, bool counts);
 
   /// Resumes a list where another process stopped. `seen` is the number of ids of the next page that were already
-  /// yielded, -1 if unknown, nullopt if no page was read.
+  /// yielded; -1 if that number is unknown, nullopt if no page was read.
   void resume(const Ids& yielded, std::optional<std::int64_t> seen, std::string_view noticed,
               std::optional<std::int64_t> total, std::optional<std::int64_t> counted);
 
@@ -62,12 +62,13 @@ class Drift {
   /// Reserves memory for the ids of a page, so that move_before(), compare() and see() do not allocate. For `ahead` see
   /// RecentIds::reserve().
   void reserve(std::size_t count, std::size_t ahead);
-  /// How the list changed since the previous page was read. `again` says that this is the second reading, in which all
-  /// ids are known. `shifted` is the number of known ids to expect on the page because the list grew earlier.
+  /// How the list changed since the previous page was read. `again` says that this is the second pass, in which all ids
+  /// are already known. `shifted` is the number of already received ids to expect on the page because the list grew
+  /// earlier.
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,
                                  std::int64_t shifted = 0) noexcept;
   void set_total(std::optional<std::int64_t> total) noexcept;
-  /// Whether any page of this reading had no readable `total`.
+  /// Whether any page of this pass had no readable `total`.
   [[nodiscard]] bool lacks_total() const noexcept { return lacks_total_; }
   /// Compares a page with the previous one. Throws Error(pagination) if the list keeps repeating itself.
   /// `news_expected` says whether a page without new ids counts as a repetition.
@@ -83,8 +84,8 @@ class Drift {
     } else if (seen == RecentIds::Seen::in_this_reading) {
       notice("overlap");
     } else if (seen == RecentIds::Seen::remembered && news_ && forgetful_) {
-      // The list has unknown ids before a remembered id. Their records were probably yielded before the resume, and
-      // the ids forgotten.
+      // The list has unknown ids before a remembered id. The records with the unknown ids were probably yielded before
+      // the resume, but the state no longer contained their ids.
       notice_repeats();
     }
     return seen;
@@ -94,9 +95,9 @@ class Drift {
     if (counted_) ++*counted_;
   }
 
-  /// At the end of a reading from page 1: compares the number of records with `total`.
+  /// At the end of a pass from page 1: compares the number of records with `total`.
   void compare_count() noexcept;
-  /// Starts the second reading, which decides the verdict.
+  /// Starts the second pass, which determines the verdict.
   void begin_again() noexcept;
 
  private:
@@ -106,7 +107,7 @@ class Drift {
   Ids previous_;                         // all ids of the page read last
   std::optional<std::int64_t> resumed_;  // see resume()
   std::optional<std::int64_t> total_;
-  std::optional<std::int64_t> counted_;  // number of records in this reading; nullopt if it did not start at page 1
+  std::optional<std::int64_t> counted_;  // number of records in this pass; nullopt if it did not start at page 1
   std::string_view noticed_;
   bool lacks_total_ = false;
   bool forgetful_ = false;  // after a resume: the state lacks the ids of some yielded records

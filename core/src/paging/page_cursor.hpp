@@ -22,7 +22,7 @@ class PageCursor {
 
   /// Starts a page without items.
   void open(PageData page, std::int64_t number) noexcept;
-  /// Adds an item that is to be yielded. An item that is not an object causes an error when it is taken.
+  /// Adds an item to yield. An item that is not an object causes an error when the reader takes it.
   void keep(const Node* item, std::uint64_t id, bool is_object) {
     odd_ = odd_ || !is_object;
     page_->items.push_back(item);
@@ -50,7 +50,7 @@ class PageCursor {
   void skip_rest() noexcept { position_ = page_->items.size(); }
   /// Removes the first remaining item that is not an object and returns it; nullopt if there is none.
   [[nodiscard]] std::optional<Value> drop_odd();
-  /// The remaining items of the page. Call only if has_page().
+  /// The remaining items of the page. Call this function only if has_page() returns true.
   [[nodiscard]] PageData rest() const;
 
  private:

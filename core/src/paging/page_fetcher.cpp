@@ -19,10 +19,10 @@ struct PageFetcher::Page {
   std::int64_t number;
   Operation operation;
   Call call;
-  std::optional<Answer> answer;  // parsed on demand, because the text takes a fourth of the memory of a document
+  std::optional<Answer> answer;  // parsed on demand: a document takes four times the memory
   std::exception_ptr error;
   bool here = false;
-  bool neglected = false;  // was in flight during a pause in which the engine was not driven
+  bool neglected = false;  // the page was in flight during a pause in which the engine was not driven
 };
 
 PageFetcher::PageFetcher(SessionPtr session, Engine& engine, ListOperation list, CallOptions options)
@@ -76,7 +76,7 @@ void PageFetcher::notice_pause() noexcept {
 void PageFetcher::request(std::int64_t first, std::int64_t last, std::int64_t count) {
   notice_pause();
   count = std::clamp<std::int64_t>(count, 1, allowed_);
-  // `first` may be after `last`; request it in any case.
+  // Request page `first` even if it is after `last`.
   const auto end = std::max(
       first, std::min(last, first > std::numeric_limits<std::int64_t>::max() - count ? last : first + count - 1));
   if (expected_ != nullptr && (expected_->number < first || expected_->number > end)) expect_nothing();

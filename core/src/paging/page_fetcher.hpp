@@ -28,12 +28,12 @@ class PageFetcher {
   /// page arrives or the wait ends. `ready` (may be empty) is called when the page arrives.
   void expect(std::int64_t page, std::function<void()> ready);
   void expect_nothing() noexcept;
-  /// Ends the wait and cancels the awaited page.
+  /// Ends the wait and cancels the request for the awaited page.
   void cancel() noexcept;
   /// Whether the page has arrived or failed. If the page failed because of a pause in which the engine was not
   /// driven, requests it again and returns false.
   [[nodiscard]] bool has(std::int64_t page);
-  /// Returns a page or throws the page's error; removes the page in both cases.
+  /// Returns a page, or throws the error of its request; removes the page in both cases.
   [[nodiscard]] std::shared_ptr<const Document> take(std::int64_t page);
   /// Call before driving the engine. After a long pause, marks the pages in flight: such a page may time out merely
   /// because the engine was not driven.

@@ -24,7 +24,7 @@ void PageFlow::announce() noexcept try {
   source_->ahead(*next);
   core_.announced(*next);
 } catch (...) {
-  // Ignored here: advance() reports the error when the reader needs the page.
+  // Ignore the exception: advance() reports the error when the reader needs the page.
 }
 
 std::optional<Value> PageFlow::take_item() {

@@ -1,5 +1,5 @@
 // Reads a list: combines the rules of PagerCore with a source of pages. Lists for blocking calls and lists for event
-// loops differ only in the source. Internal.
+// loops differ only in the source of the pages. Internal.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ class PageFlow {
   /// take_item() and take_page() return buffered items; take_item() also prefetches.
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page() { return core_.take_page(); }
-  /// Makes the verdict "stopped", and tells the source that no more pages are needed for now. Reading may continue
-  /// later.
+  /// Makes the verdict "stopped", and notifies the source that no more pages are needed for now. The caller may
+  /// continue to read later.
   void stop() noexcept;
 
   // The following functions require a blocking source.

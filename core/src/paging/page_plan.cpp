@@ -40,7 +40,7 @@ bool PagePlan::must_read_again(Move move, std::int64_t number) noexcept {
   }
   anew_ = true;
   announced_ = 0;
-  at_once_ = 1;  // while the list changes, read one page at a time
+  at_once_ = 1;  // while the list changes, request one page at a time
   return true;
 }
 
@@ -57,7 +57,7 @@ bool PagePlan::go_on() noexcept {
   if (border_ > 0) {
     mended_ = std::exchange(border_, 0);
     if (mended_ <= last_) return true;  // next, read page `mended_` again
-    next_ = mended_;                    // the list now ends before that page, so the reading is over
+    next_ = mended_;                    // the list now ends before that page, so the pass is over
   }
   if (next_ >= last_) return false;
   ++next_;

@@ -27,9 +27,9 @@ class PagePlan {
   [[nodiscard]] std::int64_t first_page() const noexcept { return first_page_; }
   void resume_at(std::int64_t page) noexcept { next_ = page; }
 
-  /// The page to read next: the next in order, or the previous page if that must be read again.
+  /// The page to read next: the next page in order, or the previous page if that page must be read again.
   [[nodiscard]] std::int64_t due() const noexcept { return border_ > 0 ? border_ - 1 : next_; }
-  /// Whether due() is a page that is read again because records may have moved to it.
+  /// Whether due() is read again because records may have moved to that page.
   [[nodiscard]] bool is_rereading() const noexcept { return border_ > 0; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
@@ -44,14 +44,14 @@ class PagePlan {
 
   /// Records that a page has arrived; `last` is the page's total_pages.
   void came(std::int64_t last) noexcept { last_ = last; }
-  /// Returns true if a page must not be taken yet, because the page was requested before the list changed, or records
-  /// may have moved from it to the previous page.
+  /// Returns true if a page must not be taken yet, because the page was requested before the list changed, or because
+  /// records may have moved from this page to the previous page.
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
   /// Call when the list is stable; allows more pages in flight.
   void speed_up() noexcept;
   /// Records that a page is taken; returns true if no page with this or a higher number was taken before.
   [[nodiscard]] bool take(std::int64_t number) noexcept;
-  /// Advances past the page that was just taken; returns false at the end of the reading.
+  /// Advances past the page that was just taken; returns false at the end of the pass.
   [[nodiscard]] bool go_on() noexcept;
   void begin_again() noexcept;
   void end() noexcept { ended_ = true; }
@@ -62,7 +62,7 @@ class PagePlan {
   std::int64_t next_;
   std::int64_t last_ = 0;       // total_pages of the page read last
   std::int64_t highest_ = 0;    // highest page taken so far
-  std::int64_t border_ = 0;     // records may have moved from this page to the previous one; 0: none
+  std::int64_t border_ = 0;     // records may have moved from this page to the one before; 0: no page
   std::int64_t mended_ = 0;     // page that may be taken now, after it or the previous page was requested again
   std::int64_t at_once_;        // number of pages to request; fewer while the list changes
   std::int64_t announced_ = 0;  // highest page that was prefetched

@@ -22,7 +22,7 @@ class PageSource {
   virtual void ahead(const Wanted& wanted) = 0;
   /// Called for each item: advances the pages in flight without blocking.
   virtual void tend() noexcept = 0;
-  /// Called when no more pages are wanted for now; fetch() may be called again later.
+  /// Called when the reader needs no more pages for now; fetch() may be called again later.
   virtual void stop() noexcept = 0;
 };
 

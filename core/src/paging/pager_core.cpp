@@ -11,7 +11,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::size_t least_window = 18;       // pages
-constexpr std::size_t most_remembered = 4096;  // maximum ids in a state; 18 pages of 200 ids fit
+constexpr std::size_t most_remembered = 4096;  // maximum number of ids in a state, enough for 18 pages of 200 ids
 
 // The `total` of a page: the number of records in the whole list. nullopt if it is not an integer, or negative.
 std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
@@ -91,8 +91,8 @@ std::string PagerCore::state() const {
   out.total = total();
   out.shift = shift(drift_.total());
   if (second_ && fetched_ > first_reading_.fetched) {
-    // A second reading cannot be resumed, because it needs all ids of the first. So the state describes the position
-    // after the first reading.
+    // The second pass of a strict list cannot be resumed, because it needs all ids of the first pass. So the state
+    // describes the position after the first pass.
     const bool whole = plan_.has_ended() && !buffered();
     out.page = first_reading_.pages;
     out.seen = -1;
@@ -120,8 +120,8 @@ std::string PagerCore::state() const {
   return write_state(out);
 }
 
-// first() must send only one request, so prefetching starts only when a second item is taken. A second reading
-// fetches one page at a time; otherwise a record could move unnoticed to a page that was already read.
+// first() must send only one request, so prefetching starts only when a second item is taken. The second pass of a
+// strict list fetches one page at a time; otherwise a record could move unnoticed to a page that was already read.
 bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
 
 std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
@@ -136,19 +136,19 @@ void PagerCore::append_passed(Ids& out) const {
   for (const auto id : page_ids_) {
     if (next != kept.end() && *next == id) {
       if (next++ - kept.begin() < static_cast<std::ptrdiff_t>(cursor_.position())) out.push_back(id);
-    } else if (std::find(left.begin(), left.end(), id) == left.end()) {  // the page may have the same id twice
+    } else if (std::find(left.begin(), left.end(), id) == left.end()) {  // an id may be repeated on the page
       out.push_back(id);
     }
   }
 }
 
-// Number of ids that the window holds if pages have this size.
+// Number of ids in the window if pages have this size.
 std::size_t PagerCore::in_window(std::size_t page_size) const noexcept {
   return std::min(most_remembered, std::min(most_remembered, window_) * page_size);
 }
 
-// If there are more ids than fill the window `times` times, keeps only the newest ids that fill it once. The first
-// kept id becomes 0, which stands for the removed ids.
+// If the number of ids exceeds `times` times the size of the window, keeps only the newest ids, as many as the window
+// has. The first kept id becomes 0, which stands for the removed ids.
 void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
   const auto most = std::max(in_window(page_size_), std::min(most_remembered, resumed_ids_));
   if (ids.size() <= times * most) return;
@@ -163,7 +163,7 @@ bool PagerCore::has_forgotten() const noexcept {
 }
 
 // Number of records that were already read but appear again on the following pages, because the list has grown.
-// `total` is the total that the latest page gives.
+// `total` is the value of `total` on the latest page.
 std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept {
   const auto grown = total && taken_total_ ? *total - *taken_total_ : 0;
   return std::clamp<std::int64_t>(shift_ + std::clamp(grown, -most_shift, most_shift), 0, most_shift);
@@ -191,14 +191,14 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   const bool rereading = plan_.is_rereading();
   page_size_ = std::max(page_size_, ids.size());
   if (!rereading) drift_.compare(ids, !second_ || plan_.due() > first_reading_.pages);
-  // Record only a page that is taken: after an error the same page is requested again.
+  // Record the page only here, where it is taken: after an error the same page is requested again.
   const bool of_new_page = plan_.take(cursor_.number());
   drift_.begin_page(second_ || of_new_page);
   if (!rereading) look_for_repeats(ids);
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
-    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // an item with an id is an object
+    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // only an object has an id
     if (!is_object) drift_.notice("undecodable_item");
     // An item without an id cannot be recognised later, so it is yielded only when its page is read for the first
     // time.
@@ -261,15 +261,15 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
-    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the ids of the other items were recorded before
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids were recorded before
     if (cursor_.left() == 0) cursor_.close();
   }
   page_ids_ = std::move(ids);
   if (!plan_.go_on()) end_reading();
 }
 
-// Whether two readings from page 1 were equal, and no record occurred twice. Readings from a later page prove nothing,
-// because changes on earlier pages are unknown.
+// Whether two passes from page 1 had equal results, and no record occurred twice. Passes from a later page prove
+// nothing, because changes on earlier pages are unknown.
 bool PagerCore::read_the_same_twice() const noexcept {
   return plan_.first_page() == 1 && first_reading_.order.distinct && first_reading_.order.digest == order_.digest;
 }
@@ -296,7 +296,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
     passed_.insert(passed_.end(), page_ids_.begin(), page_ids_.end());
-    forget(passed_, 2);  // only at twice the window, because erasing moves all other ids
+    forget(passed_, 2);  // not before twice the window: erasing moves all other ids
   }
   page_ids_.clear();
   cursor_.close();

@@ -1,5 +1,5 @@
-// The rules of lists, independent of how a page is fetched: which page is next, which of its items are new, and whether
-// records may have been missed. Internal.
+// The rules of lists, independent of how a page is fetched: they decide which page is next, which of its items are new,
+// and whether records may have been missed. Internal.
 //
 // wanted() says which page to request, accept() takes the page that arrived, and take_item() and take_page() return
 // its items. These classes answer the questions:
@@ -45,15 +45,16 @@ class PagerCore {
   [[nodiscard]] bool has_announced() const noexcept { return plan_.has_announced(); }
   [[nodiscard]] bool has_page() const noexcept { return cursor_.has_page(); }
   [[nodiscard]] std::int64_t taken() const noexcept { return taken_; }
-  /// Takes the page that wanted() returned. Throws Error(pagination) if the page is refused; wanted() then returns it
-  /// again.
+  /// Takes the page that wanted() returned. Throws Error(pagination) if the page is refused; wanted() then returns the
+  /// same page again.
   void accept(const std::shared_ptr<const Document>& document);
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page();
   [[nodiscard]] PagerMark mark() const noexcept { return {fetched_, taken_, cursor_.position(), stopped_}; }
   void take_back(const PagerMark& before, const PagerMark& after) noexcept;
-  /// rest_of_page() and skip_page() do the same as take_page() in two steps, for a caller whose work in between may
-  /// fail. rest_of_page() throws Error(decode) for an item that is not an object; the next call leaves that item out.
+  /// rest_of_page() and skip_page() do the same as take_page() in two steps, for a caller whose work between the two
+  /// steps may fail. rest_of_page() throws Error(decode) for an item that is not an object; the next call leaves that
+  /// item out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
   /// Like skip_page(), but only for the first `count` remaining items; `count` must not exceed left().
@@ -93,7 +94,7 @@ class PagerCore {
   [[nodiscard]] Value checked(Value item, std::int64_t number) const;
   [[nodiscard]] Error about_page(std::int64_t number, const Document& document, const Error& error) const;
 
-  /// The results of a strict list's first reading, for state() and for the comparison with the second reading.
+  /// The results of a strict list's first pass, for state() and for the comparison with the second pass.
   struct FirstReading {
     std::int64_t pages = 0;
     std::int64_t fetched = 0;
@@ -111,7 +112,7 @@ class PagerCore {
   PagePlan plan_;
   Drift drift_;
   PageCursor cursor_;
-  bool second_ = false;  // a strict list is in its second reading
+  bool second_ = false;  // a strict list is in its second pass
   PageOrder order_;      // only for a strict list
   FirstReading first_reading_;
   bool stopped_ = false;

@@ -13,7 +13,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view version = "p3.";
-constexpr std::string_view version_of_two_pages = "p2.";  // older: ids of two pages, and no 0 for forgotten ids
+constexpr std::string_view version_of_two_pages = "p2.";  // older version: ids of two pages only
 constexpr std::string_view version_without_count = "p1.";
 
 // A state stores the index of a reason, so this list is append-only.
@@ -70,7 +70,7 @@ std::optional<PagerState> read_state(std::string_view text) {
   const auto count = bytes.size() / 8;
   const auto hashed = std::string(has_count ? its_version : "").append(bytes, 0, bytes.size() - 8);
   if (number_at(bytes, count - 1) != text_hash(hashed)) return std::nullopt;
-  // Base64 may encode the same bytes in several ways; only the one that write_state() uses is valid.
+  // Base64 may encode the same bytes in several ways; only the encoding that write_state() uses is valid.
   std::string same(its_version);
   encode_base64(bytes, base64url_digits, same);
   if (same != text) return std::nullopt;

@@ -23,7 +23,7 @@ class RecentIds {
   /// `pages` is the size of the window in pages; 0 means all pages.
   explicit RecentIds(std::size_t pages) : window_(pages) {}
 
-  /// When an id was last added; `remembered` means before the list was resumed.
+  /// Time at which an id was last added; `remembered` means before the list was resumed.
   enum class Seen : std::uint8_t { never, remembered, before, in_this_reading };
 
   /// Call before the add() calls for a page. `of_new_page` says that the page was not read before.
@@ -37,7 +37,7 @@ class RecentIds {
     if (window_ != 0 && page_ >= since_ + window_) take_turns();
     newer_.reserve(count, ahead);
   }
-  /// Records an id. Returns when it was last added; `never` if that was not within the window.
+  /// Records an id. Returns when the id was last added before; `never` if that was not within the window.
   Seen add(std::uint64_t hash);
   [[nodiscard]] Seen find(std::uint64_t hash) const noexcept;
   /// Adds the ids that were yielded before a resume, except 0. Each id stays in the window until add() records it
@@ -61,7 +61,7 @@ class RecentIds {
     [[nodiscard]] Entry* find(std::uint64_t hash) noexcept {
       return (filter_[word_of(hash)] >> (hash >> 58U) & 1U) == 0 ? nullptr : look_up(hash);
     }
-    /// Adds or replaces an entry. Call reserve() before, because a new entry needs room.
+    /// Adds or replaces an entry. Call reserve() before, because put() does not grow the table.
     void put(const Entry& entry) noexcept;
     void clear() noexcept;
 

@@ -101,8 +101,8 @@ bool HmacKeys::digest(std::size_t index, std::string_view message, Digest& out) 
 std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) const noexcept {
   std::size_t found = size();
   bool failed = false;
-  for (std::size_t i = size(); i-- > 0;) {  // backwards, so that the first match wins
-    Secret<digest_size> computed;           // a secret, because it is the valid signature
+  for (std::size_t i = size(); i-- > 0;) {  // backwards: the result is the first match
+    Secret<digest_size> computed;           // secret, because it is the valid signature
     if (hash(keys_[i], message, computed)) {
       found = if_equal(computed, claimed, i, found);
     } else {

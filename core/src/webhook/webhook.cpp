@@ -88,7 +88,8 @@ struct Verifier::Keys {
   Keys(std::span<const std::string_view> secrets, VerifierOptions given)
       : keys(secrets), matches(secrets.size()), options(std::move(given)) {}
 
-  // Checks everything except freshness. `match` returns the index of the key that gives the claimed digest.
+  // Checks everything except freshness. The function `match` returns the index of the key that gives the claimed
+  // digest.
   template <typename Match>
   SignatureReason check(std::size_t size, std::optional<std::string_view> signature, std::size_t& index,
                         Match&& match) const noexcept {
