@@ -17,7 +17,7 @@ using namespace billcore::capi;
 
 namespace {
 
-// Refers to a symbol of libbillcore-webhook, so the loader rejects a libbillcore-webhook of another build; see
+// This reference to a symbol of libbillcore-webhook makes the loader reject a libbillcore-webhook of another build; see
 // webhook/build.cpp.
 [[gnu::used]] const char* const tied_to_build = &billcore_private_build;
 

@@ -107,7 +107,8 @@ def _options(options: list[Row]) -> list[Row]:
 
 def prepare_rust(data: Row) -> Row:
     resources = [resource for resource in data["resources"] if not resource.get("by_hand_in_cpp")]
-    # A part (nested resource) borrows from its resource if it is the value of a field, not if it is an item of a list.
+    # A nested resource borrows from the resource that contains it if it is the value of a field, but not if it is an
+    # item of a list.
     parts = {field["of"] for resource in resources for field in resource["fields"] if field["type"] == "view"}
     made = [
         {

@@ -88,8 +88,8 @@ class Search {
     for (const auto& encoding : encodings) find_encoded(encoding);
   }
 
-  // Searches each run of digits that is long enough for the key. A run may continue on the next line, as base64 often
-  // does.
+  // Searches each run of hex or base64 digits that is long enough for the key. A run may continue on the next line, as
+  // base64 often does.
   void find_encoded(const Encoding& encoding) {
     const auto& text = text_.text();
     const auto flush = [&] {
@@ -111,7 +111,7 @@ class Search {
     flush();
   }
 
-  // Decodes the current run from digit `phase` on, and searches the bytes for the key.
+  // Decodes the current run of digits from digit `phase` on, and searches the decoded bytes for the key.
   void find_decoded(const Encoding& encoding, std::size_t phase) {
     decoded_.clear();
     std::uint32_t bits = 0;

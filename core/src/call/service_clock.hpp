@@ -16,8 +16,8 @@ class ServiceClock {
  public:
   /// `head` has the header lines of an answer that has just arrived. Reads the Date header at most once a second.
   void note(std::string_view head) noexcept;
-  /// Estimates the service's time at `when`; never later than what the service's clock showed at that moment. nullopt
-  /// before the first answer with a Date.
+  /// Estimates the service's time at `when`; the estimate is never later than the time that the service's clock showed
+  /// at that moment. nullopt before the first answer with a Date.
   [[nodiscard]] std::optional<Instant> at(SteadyClock::time_point when) const noexcept;
 
  private:

@@ -10,8 +10,8 @@
 namespace billcore::detail {
 namespace {
 
-// Maximum number of connections of an event loop; more would not make it faster. Further requests wait for a free
-// connection.
+// Maximum number of connections of an event loop; more connections would not make the loop faster. Further requests
+// wait for a free connection.
 constexpr int max_connections = 100;
 
 TransportOptions options_of(const ClientOptions& options) {

@@ -35,7 +35,7 @@ enum class Ending : std::uint8_t {
 
 struct Transfer {
   Failure failure = Failure::none;
-  std::string reason;             // error text, mostly libcurl's
+  std::string reason;             // error text, usually from libcurl
   bool sent = false;              // libcurl began to send the request; false: nothing was sent
   SendTime sent_at;               // time at which libcurl began to send the request
   bool died_on_reuse = false;     // the request was sent over a reused connection that the peer had closed

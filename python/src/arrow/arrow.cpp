@@ -91,8 +91,8 @@ int raise_kept(void* exception) noexcept {
   return -1;
 }
 
-// Call when a signal interrupted a reader outside Python: makes Python raise the signal handler's exception as soon
-// as Python code runs again.
+// Call this function when a signal interrupted an Arrow reader that is not Python code: it makes Python raise the
+// signal handler's exception as soon as Python code runs again.
 void raise_soon() {
   const Gil gil;
   if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
@@ -103,7 +103,7 @@ void raise_soon() {
   PyErr_SetInterrupt();
 }
 
-/// State shared by the capsules of one ArrowStream. Only the capsule that reads first may read the list.
+/// State shared by the capsules of one ArrowStream. Only the first capsule that begins to read may read the list.
 struct Reading {
   Reading(ListPtr from, ColumnsPtr what) : list(std::move(from)), columns(std::move(what)) {}
 
@@ -120,7 +120,8 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
-/// What remains of a released stream. A Released owns Python objects, so a thread that holds the GIL must destroy it.
+/// The shared state of a released stream. A Released owns Python objects, so a thread that holds the GIL must destroy
+/// it.
 struct Released {
   ReadingPtr reading;
   bool stops;  // whether finish() must still stop the list
@@ -291,7 +292,7 @@ class NextJoinedBatch final : public ListJob {
     } catch (const Error& error) {
       if (error.code() == ErrorCode::interrupted) throw;
       if (batches_->keep()) return {};
-      forget_position();  // no page was taken, and an item that is not an object is reported only once
+      forget_position();  // otherwise take_back() would report an item that is not an object again
       throw;
     }
   }
@@ -313,7 +314,7 @@ struct BatchIteration : Iteration {
     return read<NextBatch>(list, name, columns, reader...);
   }
   ColumnsPtr columns;
-  BatchReaderPtr batches;  // null: a batch per page
+  BatchReaderPtr batches;  // null: each page is a batch
 };
 struct Batches : BatchIteration {
   using BatchIteration::BatchIteration;

@@ -42,13 +42,14 @@ class Awaitable {
   PySendResult send(PyObject** out);
   /// Ends the coroutine with the Python error that is set.
   void fail() noexcept;
-  /// Call when Python drops the coroutine: cancels its call. May be called from any thread.
+  /// Call this function when Python drops the coroutine: it cancels the coroutine's call. May be called from any
+  /// thread.
   void detach() noexcept;
-  /// Like detach(), but at the caller's request: no warning if the coroutine never started.
+  /// Like detach(), but called for the coroutine's close(): gives no warning if the coroutine never started.
   void close() noexcept;
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
-  /// Is send() running right now? A hook may try to resume the coroutine whose request it reports.
+  /// Is send() running right now? (A hook may try to resume the coroutine whose request the hook reports.)
   [[nodiscard]] bool running() const noexcept { return running_; }
 
   int traverse(visitproc visit, void* arg) const {
@@ -71,7 +72,7 @@ class Awaitable {
   // Releases the job, and with it the exclusive use of a list: the coroutine may stay alive as long as its task.
   void finish() noexcept;
 
-  py::object reader_;  // the shortcut's argument, until the shortcut is tried
+  py::object reader_;  // argument of the shortcut; empty after the shortcut was tried
   const Shortcut* shortcut_ = nullptr;
   std::optional<BoundClient> bound_;
   std::shared_ptr<Job> job_;

@@ -73,9 +73,9 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
-// Whether this thread may modify the loop and cancel its calls: it may not while another thread runs the loop. The
-// loop may already be collected although a thread is still in process(), because an exiting interpreter does not wait
-// for every thread.
+// Whether this thread may modify the loop and cancel its calls; false while another thread runs the loop. The loop may
+// already be garbage-collected while a thread is still in process(), because an exiting interpreter does not wait for
+// every thread.
 bool LoopEngine::may_touch(py::handle loop) const {
   if (loop.is_none()) return !processing_;
   return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>();
@@ -178,8 +178,8 @@ std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPage
   return call;
 }
 
-// A hook may cancel any operation, including the one that it reports. If a wait for a list's page is cancelled during
-// process(), the wait ends when client_.process() has returned.
+// A hook may cancel any operation, including the operation that the hook reports. If a wait for a list's page is
+// cancelled during process(), the wait ends when client_.process() has returned.
 AsyncClient::Cancelled LoopEngine::cancel_now(PendingCall& call) {
   auto out = client_.cancel(call.id);
   call.given_up = processing_;
@@ -212,7 +212,7 @@ void LoopEngine::finish(const PendingCall& call) {
 }
 
 void LoopEngine::process() {
-  if (pid_ != getpid()) return;  // a forked child that still runs the loop: only the parent reads the answers
+  if (pid_ != getpid()) return;  // a forked child still runs the loop: only the parent reads the answers
   const auto kept = shared_from_this();
   cancel_detached();
   processing_ = true;
@@ -227,7 +227,7 @@ void LoopEngine::process() {
   while (const auto call = ended_.take()) {
     try {
       finish(*call);
-    } catch (const py::error_already_set& error) {  // first finish the other calls
+    } catch (const py::error_already_set& error) {  // finish the other calls before rethrowing
       failed = error;
     }
   }

@@ -20,10 +20,10 @@ struct PendingCall {
   std::shared_ptr<Job> job = {};
   py::object future = {};  // an asyncio.Future that only resumes the task; its result is None
   AsyncClient::CallId id = 0;
-  std::shared_ptr<internal::LoopPages> pages = {};  // set for a list, which has no operation
+  std::shared_ptr<internal::LoopPages> pages = {};  // set if the call reads a list; a list has no operation
   bool write = false;
   bool ended = false;
-  bool given_up = false;  // no longer awaited, but the engine could not cancel it yet
+  bool given_up = false;  // the call is no longer awaited, but could not be cancelled yet
   std::exception_ptr error = {};
   std::shared_ptr<PendingCall> next = {};  // the next call in EndedCalls
 };
@@ -60,7 +60,7 @@ class EndedCalls {
   PendingCall* last_ = nullptr;
 };
 
-/// A job that decides itself what to wait for in an event loop, such as reading a list. Other jobs only send
+/// A job, such as reading a list, that itself starts the operations and waits in an event loop. Other jobs only send
 /// operations.
 class LoopJob {
  public:

@@ -51,8 +51,8 @@ void send(const BoundClient& bound, Job& job) {
   }
 }
 
-// Logs a write that had already finished when a signal handler or a hook interrupted its call. The core has told the
-// hooks that the write ended, but not that its result is lost.
+// Logs a write that had already finished when a signal handler or a hook interrupted its call. The core has reported
+// the end of the write to the hooks, but not the loss of its result.
 void log_lost(const Job& job, const std::exception_ptr& error) noexcept try {
   if (const auto result = job.lost(error)) python::log_lost(*result);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
@@ -126,7 +126,7 @@ py::object block(const BoundClient& bound, Job& job) {
     return finish(job, job.result());
   } catch (const Error& error) {
     fail(job, error);
-  } catch (const py::error_already_set&) {  // the end of an iteration, or an interruption of it
+  } catch (const py::error_already_set&) {  // the iteration ended or was interrupted
     job.take_back();
     throw;
   }

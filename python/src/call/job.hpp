@@ -37,19 +37,19 @@ class Job {
   /// Receives the result of the operation that next() returned. Called without the GIL: must not touch Python
   /// objects.
   virtual void take(Completed& completed) = 0;
-  /// Returns this job if it is a LoopJob, which decides itself what to wait for in an event loop; null if the engine
-  /// uses next() and take().
+  /// Returns this job if it is a LoopJob, which itself starts its operations and waits in an event loop; null if the
+  /// engine uses next() and take().
   [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
   /// Returns the result, or raises a Python error. Requires the GIL.
   [[nodiscard]] virtual py::object result() = 0;
   /// Unlocks the job's list, if any. Called before the caller's code, such as a signal handler, may run.
   virtual void release() noexcept {}
-  /// Undoes result(), because the caller never got the result: a list gets its items back.
+  /// Undoes result(), because the caller never got the result: puts the items back into the list.
   virtual void take_back() noexcept {}
   /// Is the operation a write?
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
-  /// Returns one line about a finished write, for a caller that does not get its result. Returns an empty text if the
-  /// job has no finished write.
+  /// Returns one line about a finished write, for a caller that does not get the result of the write. Returns an empty
+  /// text if the job has no finished write.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
   /// Like outcome(), for the log; nullopt if no write can have happened. `error` is the exception that ended the call,
   /// or null.

@@ -97,8 +97,8 @@ class Writer {
     PyMem_Free(text);
   }
 
-  // Returns null if the module decimal is not loaded, since no Decimal exists then. The module may lack the class
-  // while another thread imports it.
+  // Returns null if the module decimal is not loaded, because no Decimal object can exist then. The module may lack the
+  // class while another thread imports the module.
   [[nodiscard]] static py::object decimal_type() {
     auto* module = PyDict_GetItemString(PyImport_GetModuleDict(), "decimal");
     return module == nullptr ? py::object() : py::getattr(module, "Decimal", py::object());

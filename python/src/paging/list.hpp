@@ -66,7 +66,7 @@ class List {
 
   /// Records that a reader has reached the end.
   void end() const noexcept { ended_ = true; }
-  /// Throws Error(invalid_argument) if the list was read to its end: reading it again would silently give nothing.
+  /// Throws Error(invalid_argument) if the list was read to its end: a second read would silently return no items.
   void refuse_second_reading() {
     if (!ended_ || busy.exchange(true)) return;                                     // if busy, the next read throws
     const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // false after take_back()
@@ -214,12 +214,12 @@ class ListJob : public Job, public LoopJob {
   [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return list_->flow(); }
   [[nodiscard]] int taken() const noexcept { return taken_; }
-  /// For a job that takes more than one page: call this before it takes any, so that take_back() puts all of them back.
+  /// For a job that takes more than one page: call this before it takes any, so that take_back() puts all pages back.
   void remember_position() {
     if (whole_ == nullptr) whole_ = std::make_unique<const detail::PagerCore>(flow().core());
   }
   void forget_position() noexcept { whole_ = nullptr; }
-  /// Puts back what the job took. Returns false if memory ran out.
+  /// Puts the items that the job took back into the list. Returns false if memory ran out.
   virtual bool restore() noexcept {
     if (whole_ == nullptr) {
       flow().core().take_back(before_, after_);

@@ -36,7 +36,7 @@ void after_fork() noexcept {
 }
 
 // Runs at the end of Py_FinalizeEx(), before the exit() handlers. Threads that have an Outside park within 50 ms; the
-// limit of 2 s allows for a machine under load.
+// limit of 2 s allows for a heavily loaded machine.
 void wait_for_threads() noexcept {
   using Clock = std::chrono::steady_clock;
   const auto latest = Clock::now() + std::chrono::seconds(2);

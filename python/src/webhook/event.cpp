@@ -62,7 +62,7 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
     if (object.data != nullptr) return Py_NewRef(object.data);
     if (object.data_node == nullptr) return Py_NewRef(Py_None);
     const Value data(object.event.value().document(), object.data_node);
-    if (!data.is_object()) return plain(data).release().ptr();  // not cached, because a list is mutable
+    if (!data.is_object()) return plain(data).release().ptr();  // not cached: the caller could modify the list
     object.data = make_view(event_classes.at(class_of(object.event, object.data_node)).data, data);
     return Py_XNewRef(object.data);
   });
@@ -153,8 +153,8 @@ py::bytes own_bytes(py::handle body, const std::string& name) {
 }
 
 SharedText shared_text(const py::bytes& bytes) {
-  // The text keeps the bytes alive. The text's deleter runs with the GIL held, because the last references to the text
-  // belong to Python objects (the Event and its resources).
+  // The text keeps the bytes alive. The text's deleter runs while its thread holds the GIL, because the last references
+  // to the text belong to Python objects (the Event and its resources).
   auto* owner = bytes.inc_ref().ptr();
   return {bytes_of(bytes),
           {owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); }}};

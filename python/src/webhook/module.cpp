@@ -30,7 +30,7 @@ namespace {
 
 // ---- The one-shot functions -------------------------------------------------------------------------------------------
 
-/// A Verifier in the cache, with a copy of its secrets, by which the cache finds it.
+/// A cached Verifier, with a copy of its secrets, which a look-up in the cache compares.
 class CachedVerifier {
  public:
   CachedVerifier(const Secrets& secrets, std::size_t max_body)

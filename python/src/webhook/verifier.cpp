@@ -56,8 +56,8 @@ void bind_verified(py::module_& module) {
 
 // ---- VerifyStream -----------------------------------------------------------------------------------------------------------
 
-/// The C++ value of Python's VerifyStream. While one thread hashes a large piece without the GIL, refuses other
-/// threads.
+/// The C++ value of Python's VerifyStream. While one thread hashes a large piece without the GIL, calls from other
+/// threads fail.
 class Stream {
  public:
   explicit Stream(VerifyStream stream) : stream_(std::move(stream)) {}
