@@ -5,11 +5,12 @@
  * errors; no HTTP stack), include `billcore/webhook.h` and link the library billcore-webhook. For the client, also
  * include `billcore/client.h` and link the library billcore.
  *
- * The following conventions apply to every function; the comment of a function says only what is special about it.
+ * The following conventions apply to every function; the comment of a function describes only the differences from
+ * them.
  *
- *  1. Functions that can fail return billcore_status: BILLCORE_OK is 0; later versions add numbers but change none.
- *     The caller must check the returned status. Functions that cannot fail return their value directly; for a NULL
- *     handle they return an empty value.
+ *  1. Functions that can fail return billcore_status: BILLCORE_OK is 0; later versions may add numbers, but never
+ *     change a number. The caller must check the returned status. Functions that cannot fail return their value
+ *     directly; for a NULL handle they return an empty value.
  *  2. `err`, always the last argument, may be NULL. If `err` is not NULL, the function sets `*err`: to NULL when it
  *     returns BILLCORE_OK or BILLCORE_DONE, and to a new billcore_error when it fails. The caller frees the
  *     billcore_error with billcore_error_free. The library has no thread-local or global state and needs no init call.

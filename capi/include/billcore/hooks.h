@@ -47,11 +47,11 @@ typedef struct billcore_attempt {
  * the hook at once. When a list with pages in flight is stopped or freed, the library calls the hook on the thread
  * that stops or frees the list. The call waits until the hook returns. The library uses `context` until the client,
  * its calls and its lists are freed; see billcore_release. The hook must not use the handle of a list that is being
- * read, stopped or freed, but may make other calls. A hook cannot change what a call does.
+ * read, stopped or freed, but may make other calls. A hook cannot change the course or the result of a call.
  *
  * attempt->path is set when a token, an interrupt or a lack of memory ended a write that had been sent. attempt->path
  * is relative to the base URL and contains the id. When attempt->path is set, log a warning: the write may have
- * happened, and its caller may never see an error. */
+ * happened, and its caller may never get an error. */
 typedef void (*billcore_hook)(void* context, const billcore_attempt* attempt);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ extern "C" {
  * billcore_charge_options_free. Threads: one thread at a time while values are set, then immutable. */
 typedef struct billcore_charge_options billcore_charge_options;
 
-/** Makes options with nothing set. The caller frees *out.  @since 0.1 */
+/** Makes options, with no option set. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_options_new(billcore_charge_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CHARGE, out == NULL ? NULL : &made, err);

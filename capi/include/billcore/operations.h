@@ -17,8 +17,9 @@ extern "C" {
 
 /* ---- subscriptions ---- */
 
-/** Lists all subscriptions, lazily, page by page. query may be NULL. This function sends no request; reading the list
- * does. The caller frees *out. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Lists all subscriptions, lazily, page by page. query may be NULL. This function sends no request; the functions
+ * that read the list send the requests. The caller frees *out. Service interface: Endpoints, Subscriptions.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_list_new(const billcore_client* client,
                                                             const billcore_subscription_query* query,
                                                             const billcore_call_options* call,
@@ -55,8 +56,8 @@ BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client*
                                                           billcore_error** err);
 
 /** Lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. query may be NULL.
- * This function sends no request; reading the list does. The caller frees *out. Service interface: Endpoints,
- * Subscriptions; Limits.  @since 0.1 */
+ * This function sends no request; the functions that read the list send the requests. The caller frees *out. Service
+ * interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
                                                               const billcore_order_query* query,
                                                               const billcore_call_options* call,
@@ -64,8 +65,8 @@ BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_cli
 
 /* ---- products ---- */
 
-/** Lists all products, lazily, page by page. query may be NULL. This function sends no request; reading the list does.
- * The caller frees *out. Service interface: Endpoints, Products.  @since 0.1 */
+/** Lists all products, lazily, page by page. query may be NULL. This function sends no request; the functions that
+ * read the list send the requests. The caller frees *out. Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
                                                        const billcore_product_query* query,
                                                        const billcore_call_options* call, billcore_product_list** out,

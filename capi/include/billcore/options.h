@@ -63,8 +63,8 @@ BILLCORE_API billcore_status billcore_options_set_bool(billcore_options* options
                                                        billcore_error** err);
 
 /** Sets an option to JSON text, which is copied. Option names for a product: any field; for a request: json, the
- * request's body. For text that is not JSON, BILLCORE_ERROR_INVALID_ARGUMENT is returned: by this function for a
- * product's field, by billcore_client_request for a body.  @since 0.1 */
+ * request's body. If the text is not JSON, this function returns BILLCORE_ERROR_INVALID_ARGUMENT for a product's field,
+ * and billcore_client_request returns it for a body.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_json(billcore_options* options, billcore_str name, billcore_str json,
                                                        billcore_error** err);
 
@@ -76,8 +76,8 @@ BILLCORE_API billcore_status billcore_options_add(billcore_options* options, bil
 /** An interrupt: a callback that the library calls at least every 50 ms while a call waits, on the thread of the call.
  * If the callback returns true, the call ends with BILLCORE_ERROR_INTERRUPTED. If the answer arrives first, the call
  * returns as usual. After an interrupted write, billcore_error_outcome_unknown says whether the write may have
- * happened. If an answer to the write arrived while the callback ran, billcore_error_http_status is its status, and
- * billcore_error_message says what that status means; otherwise billcore_error_http_status is 0. */
+ * happened. If an answer to the write arrived while the callback ran, billcore_error_http_status returns the status of
+ * that answer, and billcore_error_message explains the status; otherwise billcore_error_http_status returns 0. */
 typedef bool (*billcore_interrupt)(void* context);
 
 /** Sets the interrupt of a client or of a call; a call's interrupt replaces the client's. The library passes `context`

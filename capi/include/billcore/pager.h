@@ -66,8 +66,8 @@ typedef struct billcore_page billcore_page;
  * the next call requests the failed page again. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** Returns the next page, or the rest of the current page if the caller has read only a part of it. BILLCORE_DONE
- * after the last page. The caller frees *out.  @since 0.1 */
+/** Returns the next page, or the unread items of the current page if the caller has read only some of its items.
+ * BILLCORE_DONE after the last page. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
 /** Returns the page that billcore_list_next_page would return, but does not advance the list: useful for a caller that
@@ -88,12 +88,12 @@ BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int6
                                                  billcore_error** err);
 
 /** Writes the position of the list as text, called the state. Pass the state as the option resume to a later list, for
- * which the option page must not be set. The later list continues after the last item that `list` returned, even if an
- * error ended the reading of `list`. This function sends no request. The state contains no secrets, but it contains
- * the ids of the last 18 pages (or of 2 * concurrency + 2 pages if that is more), at most 4096 ids: about 4 KB with 20
- * records per page, 19 KB with 100, 39 KB with 200. The later list may return some records twice if a page has no
- * `total`, or if the number of records added in the meantime exceeds the number of ids in the state; in these cases the
- * later list's verdict is "may_repeat". The caller frees *out with billcore_buf_free.  @since 0.1 */
+ * which the option page must not be set. The later list continues after the last item that `list` returned, even if
+ * `list` then returned an error. This function sends no request. The state contains no secrets, but it contains the ids
+ * of the last 18 pages (or of 2 * concurrency + 2 pages if that is more), at most 4096 ids: about 4 KB with 20 records
+ * per page, 19 KB with 100, 39 KB with 200. The later list may return some records twice if a page has no `total`, or
+ * if the number of records added in the meantime exceeds the number of ids in the state; in these cases the later
+ * list's verdict is "may_repeat". The caller frees *out with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 
 /** Number of pages fetched so far.  @since 0.1 */

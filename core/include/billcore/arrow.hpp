@@ -1,13 +1,13 @@
 // Exports the remaining items of a list as an Arrow C stream, which polars, DuckDB, pyarrow and others can read.
 //
-// A record batch is built when the stream's reader asks for it; later pages are prefetched, as for any Pager. The
-// first batch has the records of one page. A later batch joins at most as many pages as all earlier batches together,
-// and at most 8,192 records; a page with more records is a batch of its own. Columns are the fields of the resource:
-// int64 for integers (money in cents), bool, utf8 for texts, enumerations and ids (an integer id as its digits),
-// timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field
-// that is absent or null becomes null; a value whose type does not match its column throws Error(decode) with the
-// value's path. The column `raw` (each whole item as JSON text) is included only when the caller names it. Needs the
-// target billcore::arrow. Service interface: Resources and their fields.
+// A record batch is built when the stream's reader requests it; later pages are prefetched, as for any Pager. The first
+// batch has the records of one page. A later batch joins at most as many pages as all earlier batches together, and at
+// most 8,192 records; a page with more records is a batch of its own. Columns are the fields of the resource: int64 for
+// integers (money in cents), bool, utf8 for texts, enumerations and ids (an integer id as its digits), timestamp[us,
+// UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field that is absent
+// or null becomes null; a value whose type does not match its column throws Error(decode) with the value's path. The
+// column `raw` (each whole item as JSON text) is included only when the caller names it. Needs the target
+// billcore::arrow. Service interface: Resources and their fields.
 #pragma once
 
 #include <cstddef>

@@ -20,10 +20,10 @@ struct RequestOptions {
   bool raise_on_error = true;                                   // false: return every complete answer, even 4xx or 5xx
 };
 
-/// Every method except GET changes something and is sent at most once.
+/// Whether a method is a write: every method except GET. A write is sent at most once.
 [[nodiscard]] constexpr bool is_write(std::string_view method) noexcept { return method != "GET"; }
 
-/// /// One request to the service.
+/// One request to the service.
 struct Operation {
   std::string method;
   std::string path;                                             // relative to the base URL, encoded

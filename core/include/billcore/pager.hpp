@@ -181,8 +181,8 @@ class Pager : public AnyPager {
   /// The next item, or nullopt after the last one. After an error the next call requests the same page again. An item
   /// that is not an object throws Error(decode); the next call continues after that item.
   [[nodiscard]] std::optional<T> next() { return typed<T>(next_value()); }
-  /// The next page, or the rest of a partly read page; nullopt after the last page. An item that is not an object
-  /// throws Error(decode) once; the next call returns the page without that item.
+  /// The next page, or the unread items of a partly read page; nullopt after the last page. An item that is not an
+  /// object throws Error(decode) once; the next call returns the page without that item.
   [[nodiscard]] std::optional<Page<T>> next_page() { return typed<Page<T>>(next_data()); }
   /// The list's first item, without advancing the pager; sends at most one request.
   [[nodiscard]] std::optional<T> first() { return typed<T>(first_value()); }

@@ -61,7 +61,7 @@ class Resource {
 
  protected:
   // Required fields throw Error(missing_field) when absent and Error(decode) when null. Nullable fields return nullopt
-  // for absent and null (contains() tells them apart).
+  // for absent and null (contains() distinguishes the two).
   [[nodiscard]] Value required(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable(std::string_view field) const;
   [[nodiscard]] std::int64_t integer(std::string_view field) const;

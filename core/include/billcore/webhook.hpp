@@ -129,7 +129,7 @@ namespace webhooks {
 [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                            std::size_t max_body = default_max_body);
 /// Parses an event whose bytes the receiver verified and stored (Event::raw()), for example in a job queue. Checks
-/// neither signature nor age. Use it only for storage that the receiver alone can write to; pass anything received over
+/// neither signature nor age. Use this function only for storage that the receiver alone can write to; pass bytes from
 /// the network to unwrap(). Copies the bytes. Throws Error(decode) when the bytes are not an event.
 [[nodiscard]] Event parse_unverified(std::string_view raw);
 /// As parse_unverified(), but without a copy: the event keeps the bytes alive through `raw.keep`.

@@ -22,7 +22,8 @@ def _doc(operation: Row, statuses: dict[str, str], functions: dict[str, str]) ->
     """Returns the comment of a C function. Replaces the names of Python methods by those of the C functions."""
     parts = described(operation, own_arguments(operation), statuses)
     if operation["list"]:
-        parts.append("query may be NULL. This function sends no request; reading the list does.")
+        parts.append("query may be NULL.")
+        parts.append("This function sends no request; the functions that read the list send the requests.")
     if operation["options"]:
         parts.append("options may be NULL.")
     if operation["result"] != "None":

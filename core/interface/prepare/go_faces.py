@@ -1,4 +1,4 @@
-"""Converts names to Go's style, and prepares what the Go templates need."""
+"""Converts names to Go's style, and prepares the variables of the Go templates."""
 
 from __future__ import annotations
 

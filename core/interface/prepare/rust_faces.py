@@ -1,4 +1,4 @@
-"""Converts names to Rust's style, and prepares what the Rust templates need. Needs the option rows of go_faces.py."""
+"""Converts names to Rust's style, and prepares the Rust templates' variables. Needs the option rows of go_faces.py."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rust_variant(name: str) -> str:
     return pascal(name.replace("-", "_").replace(".", "_"))
 
 
-# Matches what rustdoc and clippy require in backticks: URLs, and identifiers within prose.
+# Matches text that rustdoc and clippy require in backticks: URLs, and identifiers within prose.
 _CODE = re.compile(r"(?<![`\w\[:])(https?://[^\s,;]*[^\s,;.]|[A-Za-z]\w*_\w+)(?![`\w\]])")
 
 

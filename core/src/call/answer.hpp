@@ -86,11 +86,11 @@ void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDet
 /// Throws the error of a write that was sent, when memory ran out before the answer was read; never throws
 /// std::bad_alloc. `status` is the HTTP status of a received answer, else 0.
 [[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, const SendTime& sent_at);
-/// Converts a transfer to its complete answer; throws the call's error if the transfer has none.
+/// Converts a transfer to its complete answer; throws the call's error if the transfer has no complete answer.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error for any status except 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);
-/// Returns the object `data` of a successful answer, without checking what it contains. Throws like
+/// Returns the object `data` of a successful answer, without checking the content of the object. Throws like
 /// require_success(); throws Error(decode) if the answer has no object `data`.
 [[nodiscard]] Value read_resource(const RequestInfo& request, Answer&& answer);
 /// Like read_resource(), but for a page of a list: returns the document, which contains the array `data` and the object

@@ -44,7 +44,7 @@ class Search {
  public:
   Search(std::string_view text, std::string_view api_key) : text_(text) {
     if (api_key.empty()) return;
-    // If the key contains something that looks like an escape, the text may contain the key as given, or with that
+    // If the key contains characters that look like an escape, the text may contain the key as given, or with that
     // escape removed. Search for both.
     Unescaped key(api_key);
     keys_.push_back(lower(key.text()));

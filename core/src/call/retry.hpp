@@ -1,5 +1,5 @@
-// Whether a request may be sent again, and after what delay. The decisions are pure functions; clock, sleep and
-// randomness are injected. Internal.
+// Decides whether a request may be sent again, and after which delay. The decisions are pure functions; clock, sleep
+// and randomness are injected. Internal.
 #pragma once
 
 #include <chrono>
@@ -23,11 +23,11 @@ struct CallProgress {
 
 inline constexpr auto first_backoff = std::chrono::milliseconds(250);
 inline constexpr auto longest_backoff = std::chrono::milliseconds(8'000);
-/// Longest delay before a retry: if the service asks for a longer one, the call is not retried.
+/// Longest delay before a retry: if the service requests a longer delay, the call is not retried.
 inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
 /// Delay before the next attempt; nullopt if no further attempt is allowed, or if the delay would exceed the deadline.
-/// The delay is the one that the service asks for, else exponential backoff with full jitter (`chance` from 0 to 1).
+/// The delay is the delay that the service requests, else exponential backoff with full jitter (`chance` from 0 to 1).
 /// The first retry after a reused connection was found dead has no backoff.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
                                                                         const Transfer& transfer,

@@ -49,8 +49,8 @@ using SessionPtr = std::shared_ptr<Session>;
 
 /// The error of a call that was interrupted before an answer arrived.
 [[nodiscard]] Error interruption_error(const RequestInfo& request, const Call::SendState& left);
-/// Ends a call because of an interruption, whether or not the call is done. Returns an error that says what is known
-/// about the outcome of a write.
+/// Ends a call because of an interruption, whether or not the call is done. Returns an error that describes the known
+/// outcome of a write.
 [[nodiscard]] Error end_by_interruption(Call& call);
 
 }  // namespace billcore::detail

@@ -21,7 +21,7 @@ class Unescaped {
   explicit Unescaped(std::string_view source) : source_(source), text_(source) {}
 
   /// Removes one level of JSON, URL and HTML escapes. Removes the three kinds in one pass, because they may be nested
-  /// in each other. Returns false when there is nothing to remove.
+  /// in each other. Returns false if the text contains no escapes.
   bool unescape();
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

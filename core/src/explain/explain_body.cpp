@@ -158,7 +158,7 @@ class BodyReader {
     const auto mark = text.find('=');
     const auto value = mark != std::string_view::npos && text.find_first_of("%{") > mark ? text.substr(mark + 1) : text;
     for (const bool plus : {true, false}) {
-      // A form parser takes JSON without "=" as a field name and appends a "=".
+      // A form parser treats JSON without "=" as a field name and appends a "=".
       for (const auto part : {value, value.substr(0, value.size() - (value.ends_with('=') ? 1 : 0))}) {
         if (std::string inner; decode_percent(part, plus, inner) && peeled(inner, form)) return true;
       }

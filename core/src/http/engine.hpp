@@ -39,8 +39,8 @@ struct TransportOptions {
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
   /// When a reused connection is closed without an answer, libcurl would send the request again on its own. The write
-  /// guard prevents that, because only retry.cpp decides about retries. Only a test disables the guard, to show that
-  /// libcurl would send the request twice.
+  /// guard prevents this second send, because only retry.cpp decides about retries. Only a test disables the guard, to
+  /// show that libcurl would send the request twice.
   bool send_guard = true;
 };
 

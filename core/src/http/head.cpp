@@ -70,8 +70,8 @@ void HeadReader::take(std::string_view line) {
   if (ended_) return;
   if (!begun_) return begin(line);
   if (line == "\r\n" || line == "\n") {
-    // After an interim head another status line follows. Status 101 (switching protocols) counts as final, because
-    // the client never asks for it.
+    // After an interim head another status line follows. Status 101 (switching protocols) counts as final, because the
+    // client never requests a switch.
     if (status_ >= 100 && status_ < 200 && status_ != 101) {
       begun_ = false;
     } else {

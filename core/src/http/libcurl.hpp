@@ -9,7 +9,7 @@
 
 namespace billcore::detail {
 
-/// The certificate file that libcurl was built to trust, if it reports one.
+/// The certificate file that libcurl was built to trust, if libcurl reports such a file.
 [[nodiscard]] std::vector<std::string> own_trust();
 /// Version of the libcurl in use, as 0xXXYYZZ for XX.YY.ZZ.
 [[nodiscard]] unsigned libcurl_version() noexcept;

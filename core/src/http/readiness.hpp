@@ -32,9 +32,9 @@ class Readiness {
   [[nodiscard]] int descriptor() const noexcept { return set_; }
   /// Watches a socket; with both flags false, stops watching it. Returns false on failure.
   bool watch(int socket, bool readable, bool writable) noexcept;
-  /// Stops reporting a socket that is watched for reading, until watch() is called for it again. To save system
-  /// calls, the socket is removed from the epoll set only when bytes arrive on it. Call forget() before the socket is
-  /// closed.
+  /// Stops reporting a socket that is watched for reading, until watch() is called for this socket again. To save
+  /// system calls, the socket is removed from the epoll set only when bytes arrive on it. Call forget() before the
+  /// socket is closed.
   void pause(int socket) noexcept;
   void forget(int socket) noexcept;
   /// Sets the timer; nullopt leaves the timer as it is. If the new time is later than the old one, the loop may wake

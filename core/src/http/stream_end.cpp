@@ -32,7 +32,7 @@ void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begi
     "__wrap_nghttp2_session_callbacks_set_on_begin_headers_callback");
 
 // libcurl calls this function for each connection to a service, but not for connections to a proxy. libcurl itself sets
-// no on_begin_frame callback, so this one replaces nothing.
+// no on_begin_frame callback, so this callback does not replace one of libcurl's.
 void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begin_headers_callback callback) {
   nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, &billcore::detail::note_end);
   billcore_set_on_begin_headers(callbacks, callback);

@@ -33,7 +33,7 @@ struct TlsLayer {
 };
 
 // The TLS layer of a connection. A connection through an https proxy has two TLS layers; libcurl returns the inner
-// one.
+// layer.
 TlsLayer tls_of(CURL* easy) noexcept {
   curl_tlssessioninfo* tls = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || tls == nullptr) return {};

@@ -8,9 +8,9 @@
 
 namespace billcore::detail {
 
-/// The certificates to trust: the given file, else $SSL_CERT_FILE or $SSL_CERT_DIR, else the first existing file of
-/// libcurl's default and the usual places. find_trust() throws Error(config) with the tried paths if none exists.
-/// `exists` says whether a file or folder exists.
+/// The certificates to trust: the given file, else $SSL_CERT_FILE or $SSL_CERT_DIR, else the first existing file among
+/// libcurl's default and the usual paths. find_trust() throws Error(config) with the tried paths if none of them
+/// exists. `exists` says whether a file or folder exists.
 struct Trust {
   std::optional<std::string> file;
   std::optional<std::string> folder;

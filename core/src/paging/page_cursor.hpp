@@ -20,7 +20,7 @@ class PageCursor {
   static void reserve(PageData& page, std::size_t count) { page.items.reserve(count); }
   void reserve(std::size_t count) { ids_.reserve(count); }
 
-  /// Starts a page without items.
+  /// Starts a new page that has no items yet.
   void open(PageData page, std::int64_t number) noexcept;
   /// Adds an item to yield. An item that is not an object causes an error when the reader takes it.
   void keep(const Node* item, std::uint64_t id, bool is_object) {

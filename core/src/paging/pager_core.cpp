@@ -220,7 +220,7 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
 void PagerCore::reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
-  // At the first page, reserve nothing ahead, because many lists are not read further.
+  // At the first page, reserve no memory for later pages, because many lists are not read further.
   const auto ahead = std::min(fetched_ > 0 ? pages_ahead : 0, static_cast<std::int64_t>(window_));
   drift_.reserve(ids.size(), static_cast<std::size_t>(ahead) * ids.size());
   if (strict_ && !second_) first_reading_.ids.reserve(passed_.size() + ids.size());
@@ -234,7 +234,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto total = total_of(page.pagination.value().node());
   const auto number = plan_.due();
 
-  // The list has become shorter if the previous page announced this page, and this page is now after the last one.
+  // The list has become shorter if this page is after the last page now, although the previous page was not the last.
   const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,
@@ -268,8 +268,8 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   if (!plan_.go_on()) end_reading();
 }
 
-// Whether two passes from page 1 had equal results, and no record occurred twice. Passes from a later page prove
-// nothing, because changes on earlier pages are unknown.
+// Whether two passes from page 1 had equal results, and no record occurred twice. Passes that begin at a later page
+// give no proof, because changes on earlier pages are unknown.
 bool PagerCore::read_the_same_twice() const noexcept {
   return plan_.first_page() == 1 && first_reading_.order.distinct && first_reading_.order.digest == order_.digest;
 }

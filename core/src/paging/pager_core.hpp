@@ -74,7 +74,7 @@ class PagerCore {
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   [[nodiscard]] std::string state() const;
   [[nodiscard]] bool has_ended() const noexcept { return plan_.has_ended(); }
-  /// Makes the verdict "stopped", until reading continues.
+  /// Makes the verdict "stopped", until the caller continues to read.
   void stop() noexcept { stopped_ = true; }
 
  private:

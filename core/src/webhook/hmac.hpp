@@ -62,7 +62,7 @@ class HmacStream {
 
   /// Adds a piece of the message. Throws std::bad_alloc.
   void update(std::string_view piece);
-  /// Ends the message; returns the same as HmacKeys::match() for the whole message.
+  /// Ends the message; returns the result of HmacKeys::match() for the whole message.
   [[nodiscard]] std::size_t match(const Digest& claimed) noexcept;
 
  private:

@@ -355,7 +355,7 @@ void bind_awaitable(py::module_& module) {
                                   {Py_tp_finalize, slot(&finalize)},
                                   {Py_tp_dealloc, slot(&dealloc)}},
                                  Py_TPFLAGS_HAVE_GC);
-  // Lets asyncio.create_task() and related functions accept the type. (Importing collections.abc would take time.)
+  // Lets asyncio.create_task() and related functions accept the type. (An import of collections.abc would be slow.)
   py::module_::import("_collections_abc")
       .attr("Coroutine")
       .attr("register")(py::handle(reinterpret_cast<PyObject*>(awaitable_type)));

@@ -19,9 +19,9 @@
 
 namespace billcore::python {
 
-/// State shared by the Python objects of one list. Only one reader at a time may read, see ExclusiveUse: a reader
-/// that waits for a page releases the GIL, so another thread, a signal handler or another task may try to read as
-/// well.
+/// State shared by the Python objects of one list. Only one reader at a time may read the list (see ExclusiveUse):
+/// while a reader waits for a page without the GIL, another thread, a signal handler or another task may try to read
+/// the list as well.
 class List {
  public:
   List(BoundClient from, View what, ListOperation list, const detail::PagerOptions& pager_options, CallOptions call)

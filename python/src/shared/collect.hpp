@@ -10,7 +10,8 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Returns the C++ value of a pybind11 object; null before __init__ has run. Runs no Python code and raises nothing.
+/// Returns the C++ value of a pybind11 object; null before __init__ has run. Runs no Python code and raises no
+/// exception.
 template <typename T>
 [[nodiscard]] T* value_in(PyObject* self) noexcept {
   auto* const instance = reinterpret_cast<py::detail::instance*>(self);

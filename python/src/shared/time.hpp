@@ -17,7 +17,7 @@ void need_datetime();
 [[nodiscard]] pybind11::object to_datetime(Instant instant, int offset_minutes);
 
 // Readers. `name`: the argument's name, for the error. An invalid value throws Error(invalid_argument). Durations are
-// limited to 30,000 years, so that nothing overflows.
+// limited to 30,000 years, so that computations do not overflow.
 
 [[nodiscard]] bool is_datetime(pybind11::handle value);
 /// Converts an aware datetime, whose utcoffset() must be a timedelta of less than a day.

@@ -59,7 +59,7 @@ py::object convert(const Document& document, const Node* node) {  // NOLINT(misc
   for (auto left = detail::size(node); left > 0; --left) {
     const Node* value = detail::value_of(key);
     const auto name = string(detail::text(key));
-    // If an object has a name twice, the last value replaces the earlier one.
+    // If an object contains a name twice, the later value replaces the earlier value.
     if (PyDict_SetItem(dict.ptr(), name.ptr(), convert(document, value).ptr()) != 0) throw py::error_already_set();
     if (left > 1) key = detail::next(value);
   }

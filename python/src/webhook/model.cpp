@@ -102,7 +102,8 @@ py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   }
 }
 
-// Makes the core's checked readers public. The readers' errors say what is wrong with a field, and give its path.
+// Makes the core's checked readers public. The errors of these readers describe the problem with a field, and contain
+// the field's path.
 class Reader : public Resource {
  public:
   using Resource::any;

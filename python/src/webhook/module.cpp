@@ -57,7 +57,7 @@ class CachedVerifier {
   detail::SecretText copies_;
 };
 
-/// Returns a Verifier for the secrets. Preparing keys takes about as long as hashing a small body, so a cache has the
+/// Returns a Verifier for the secrets. Preparing keys takes about as long as hashing a small body, so a cache keeps the
 /// last four Verifiers. The result is a copy, because the caller may release the GIL while it uses the Verifier.
 /// Requires the GIL.
 Verifier recent_verifier(py::handle secret, py::handle max_body) {
