@@ -68,14 +68,14 @@ BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
 /** The reasons why a signature check fails, in the order of the checks. Append-only. */
 typedef int32_t billcore_reason;
-/** Values of a billcore_reason. */
+/** Values of a billcore_reason, each with the HTTP status of the receiver's answer. */
 enum {
   BILLCORE_REASON_NONE = 0,           /**< the error is not about a signature */
-  BILLCORE_REASON_BODY_TOO_LARGE = 1, /**< answer 413; the body is over the limit */
-  BILLCORE_REASON_MISSING = 2,        /**< answer 401; the request has no signature header */
-  BILLCORE_REASON_MALFORMED = 3,      /**< answer 400; not exactly 64 lowercase hex digits */
-  BILLCORE_REASON_MISMATCH = 4,       /**< answer 401; no secret gives this signature for this body */
-  BILLCORE_REASON_STALE = 5           /**< answer 400; the signature is right, but the event is too old or too new */
+  BILLCORE_REASON_BODY_TOO_LARGE = 1, /**< status 413: the body is over the limit */
+  BILLCORE_REASON_MISSING = 2,        /**< status 401: the request has no signature header */
+  BILLCORE_REASON_MALFORMED = 3,      /**< status 400: not exactly 64 lowercase hex digits */
+  BILLCORE_REASON_MISMATCH = 4,       /**< status 401: no secret gives this signature for this body */
+  BILLCORE_REASON_STALE = 5           /**< status 400: the signature is right, but the event is too old or too new */
 };
 
 /** The reason of a BILLCORE_ERROR_SIGNATURE: one of BILLCORE_REASON_*.  @since 0.1 */

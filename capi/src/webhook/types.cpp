@@ -12,7 +12,7 @@ billcore_str billcore_str_from(const char* text) {
 
 bool billcore_same_id(billcore_str a, billcore_str b) {
   if (a.data == nullptr || b.data == nullptr || a.len != b.len) return false;
-  if (a.len >= PTRDIFF_MAX) return false;  // the length is negative or uninitialised
+  if (a.len >= PTRDIFF_MAX) return false;  // no object is this large: the length is negative or uninitialised
   return std::memcmp(a.data, b.data, a.len) == 0;
 }
 

@@ -118,7 +118,7 @@ class BatchReader {
   std::shared_ptr<const Columns> columns_;
   std::size_t rows_;
   bool grows_;
-  std::size_t pages_ = 0;  // pages of previous batches
+  std::size_t pages_ = 0;  // number of pages in the previous batches
   std::vector<Batch> joined_;
   std::size_t joined_rows_ = 0;
   std::size_t joined_bytes_ = 0;

@@ -107,11 +107,11 @@ inline constexpr std::array<ErrorCodeRow, 28> error_code_table{{
 /// Why a signature check failed, in the order of the checks.
 enum class SignatureReason : std::int32_t {
   none = 0,
-  body_too_large = 1,  // answer 413
-  missing = 2,         // answer 401
-  malformed = 3,       // answer 400
-  mismatch = 4,        // answer 401
-  stale = 5,           // answer 400
+  body_too_large = 1,  // the receiver answers with status 413
+  missing = 2,         // the receiver answers with status 401
+  malformed = 3,       // the receiver answers with status 400
+  mismatch = 4,        // the receiver answers with status 401
+  stale = 5,           // the receiver answers with status 400
 };
 
 /// The reason's name, such as "missing".

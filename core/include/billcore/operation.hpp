@@ -15,7 +15,7 @@ namespace billcore {
 
 /// A custom request to a path of the service.
 struct RequestOptions {
-  std::vector<std::pair<std::string, std::string>> query = {};  // the client encodes it
+  std::vector<std::pair<std::string, std::string>> query = {};  // not encoded yet; the client encodes the query
   std::optional<std::string> json = {};                         // body: any JSON, sent without white space
   bool raise_on_error = true;                                   // false: return every complete answer, even 4xx or 5xx
 };

@@ -15,7 +15,7 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t kept_body = 4096;  // how many bytes of an error body the error keeps
+constexpr std::size_t kept_body = 4096;  // number of bytes of an error body that the error keeps
 constexpr std::size_t shown_body = 200;
 constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes; longer error bodies are not parsed
 

@@ -139,7 +139,7 @@ void Session::send(const Operation& operation, const CallOptions& options,
   Engine& engine = *lease;
   Call call(settings_, engine, operation, until, hooks(options));
   call.telling_whether_sent([&] {
-    if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // nothing is sent yet
+    if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // the request was not sent
     const bool ended = !finish(call, engine, interrupt_of(options), options.cancel);
     // If the answer has arrived, return it even though a stop was requested: the caller of a charge must get the order.
     if (ended && !(call.done() && options.cancel.stop_requested())) throw end_by_interruption(call);

@@ -54,7 +54,7 @@ Instant whole_second(Instant instant) noexcept {
 ListOperation orders_of(const Id& subscription, std::optional<std::int64_t> product_id) {
   OrderQuery query;
   query.product_id = product_id;
-  query.per_page = detail::routes::max_per_page;  // one page of this size is almost always enough
+  query.per_page = detail::routes::max_per_page;  // one page of this size is almost always enough for the search
   return operations::subscriptions::orders(subscription, query);
 }
 

@@ -51,7 +51,7 @@ struct LoopPages::State final : detail::PageSource {
     fetcher.notice_pause();
     fetcher.request(wanted.page, wanted.last, wanted.count);
   }
-  void tend() noexcept override {}  // the event loop drives the transfers
+  void tend() noexcept override {}  // nothing to do: the event loop drives the transfers
   void stop() noexcept override {}  // stop() may run on any thread, so only ~LoopPages cancels the pages
 
   // Ends the pending wait, if any.

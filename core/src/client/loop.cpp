@@ -50,7 +50,7 @@ AsyncClient::CallId Loop::start(SessionPtr session, Operation operation, const C
   const auto id = ++last_;
   auto own = std::make_unique<PendingCall>(std::move(session), *engine, std::move(operation), options, std::move(done));
   auto& call = calls.emplace(id, std::move(own)).first->second->call;
-  const bool outer = std::exchange(starting_, true);  // a hook may start other operations
+  const bool outer = std::exchange(starting_, true);  // start() calls may be nested: a hook may start an operation
   call.start([this, id] { finish(id); });
   starting_ = outer;
   return id;

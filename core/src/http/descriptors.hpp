@@ -34,7 +34,7 @@ class Descriptors {
   };
   [[nodiscard]] Node* claim() noexcept;
 
-  std::atomic<Node*> first_{nullptr};  // nodes are reused; only the destructor frees them
+  std::atomic<Node*> first_{nullptr};  // the list's nodes are reused; only the destructor frees them
 };
 
 }  // namespace billcore::detail

@@ -116,7 +116,7 @@ struct Engine::Impl {
   std::uint64_t timer_count = 0;
   bool unfinished = false;                     // process() must run again at once
   bool unwatched = false;                      // libcurl waits for a socket that is not in the epoll set
-  std::optional<SteadyClock::time_point> due;  // when libcurl's timer expires, in an event loop
+  std::optional<SteadyClock::time_point> due;  // time at which libcurl's timer expires, in an event loop
 };
 
 }  // namespace billcore::detail

@@ -48,7 +48,7 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_NOPROGRESS, 1L);
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // libcurl would send the API key (a custom header) to the new URL
+  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // follow no redirects: libcurl would send the API key to the new URL
   set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
   // Otherwise libcurl looks up the proxy variables of the environment for every request.

@@ -14,7 +14,7 @@ struct Wanted {
   std::int64_t page = 1;
   std::int64_t last = 1;
   std::int64_t count = 1;
-  bool anew = false;  // prefetched pages are out of date
+  bool anew = false;  // the prefetched pages are outdated: request them again
 };
 
 /// Plans the pages in order. If a change of the list may have moved records to the previous page, that page is read
@@ -66,7 +66,7 @@ class PagePlan {
   std::int64_t mended_ = 0;     // page that may be taken now, after it or the previous page was requested again
   std::int64_t at_once_;        // number of pages to request; fewer while the list changes
   std::int64_t announced_ = 0;  // highest page that was prefetched
-  bool anew_ = false;           // prefetched pages are out of date
+  bool anew_ = false;           // the prefetched pages are outdated: request them again
   bool ended_ = false;          // the last page has been read
 };
 

@@ -136,7 +136,7 @@ void PagerCore::append_passed(Ids& out) const {
   for (const auto id : page_ids_) {
     if (next != kept.end() && *next == id) {
       if (next++ - kept.begin() < static_cast<std::ptrdiff_t>(cursor_.position())) out.push_back(id);
-    } else if (std::find(left.begin(), left.end(), id) == left.end()) {  // an id may be repeated on the page
+    } else if (std::find(left.begin(), left.end(), id) == left.end()) {  // the page may contain an id twice
       out.push_back(id);
     }
   }
@@ -198,7 +198,7 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
-    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // only an object has an id
+    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // an item that has an id is an object
     if (!is_object) drift_.notice("undecodable_item");
     // An item without an id cannot be recognised later, so it is yielded only when its page is read for the first
     // time.
@@ -261,7 +261,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
-    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids were recorded before
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the ids of the other items were recorded before
     if (cursor_.left() == 0) cursor_.close();
   }
   page_ids_ = std::move(ids);
@@ -296,7 +296,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
     passed_.insert(passed_.end(), page_ids_.begin(), page_ids_.end());
-    forget(passed_, 2);  // not before twice the window: erasing moves all other ids
+    forget(passed_, 2);  // only when there are ids for two windows, because erasing moves all remaining ids
   }
   page_ids_.clear();
   cursor_.close();

@@ -13,7 +13,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view version = "p3.";
-constexpr std::string_view version_of_two_pages = "p2.";  // older version: ids of two pages only
+constexpr std::string_view version_of_two_pages = "p2.";  // older format: states have the ids of only two pages
 constexpr std::string_view version_without_count = "p1.";
 
 // A state stores the index of a reason, so this list is append-only.

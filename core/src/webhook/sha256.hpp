@@ -90,7 +90,7 @@ class Sha256 {
     std::size_t size = 0;
     return final_(state.get(), out, &size, digest_size) == 1;
   }
-  void free(HashState* state) const noexcept { free_(state); }  // the provider overwrites the memory first
+  void free(HashState* state) const noexcept { free_(state); }  // the provider overwrites the memory before it frees it
 
  private:
   // Whether one of the names of an algorithm is SHA2-256; `names` has all its names, separated by colons.
