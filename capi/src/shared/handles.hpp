@@ -29,8 +29,8 @@ class Digits {
     for (const Kept* kept = first_.load(); kept != nullptr;) delete std::exchange(kept, kept->next);
   }
 
-  /// Returns the stored copy of a value's digits; the first call makes it with `read`. The address of the value's
-  /// node identifies the value, because the handle keeps the document alive.
+  /// Returns the stored copy of a value's digits; the first call makes the copy by calling `read`. The address of the
+  /// value's node identifies the value, because the handle keeps the document alive.
   template <typename Read>
   [[nodiscard]] std::string_view of(const Value& value, Read read) const {
     const Kept* first = first_.load(std::memory_order_acquire);

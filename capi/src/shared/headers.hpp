@@ -14,8 +14,8 @@ namespace billcore::capi {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// The value of the first field with the name `name`, whose case does not matter. The names in `headers` are in lower
-/// case.
+/// The value of the first field with the name `name`; upper and lower case do not matter. The names in `headers` are in
+/// lower case.
 inline std::optional<std::string_view> find_header(const Headers& headers, std::string_view name) {
   std::string wanted(name);
   for (char& c : wanted) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -83,7 +83,7 @@ billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options
 billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options, int64_t milliseconds,
                                                            billcore_error** err) {
   return call(err, [&] {
-    // Clamped, because the core converts the value to microseconds, which could overflow.
+    // The value is clamped, because the core converts it to microseconds, and the conversion could overflow.
     constexpr auto most =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds::max()).count();
     handle(options).options.freshness = std::chrono::milliseconds(std::clamp(milliseconds, -most, most));

@@ -29,8 +29,8 @@ struct SteadyClock {
 };
 using Deadline = std::optional<SteadyClock::time_point>;
 
-/// When a request was sent. `steady` can be compared with other times of this process, even if the wall clock is
-/// changed.
+/// The time at which a request was sent. `steady` can be compared with other times of this process, even if the wall
+/// clock is changed.
 struct SendTime {
   Instant utc = {};
   SteadyClock::time_point steady = {};

@@ -36,7 +36,7 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   static Error make_no_memory_after_send();
 };
 
-/// The data of a request that its errors need. All texts are borrowed.
+/// The properties of a request that its errors contain. All texts are borrowed.
 struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query

@@ -300,7 +300,7 @@ void Call::expire() {
 void Call::finish() noexcept {
   done_ = true;
   stop(expiry_);
-  // This must be the last step, because `done` may destroy this call.
+  // Calling `done` must be the last step, because `done` may destroy this call.
   if (const auto done = std::exchange(when_done_, nullptr)) done();
 }
 

@@ -27,8 +27,8 @@ inline constexpr auto longest_backoff = std::chrono::milliseconds(8'000);
 inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
 /// Delay before the next attempt; nullopt if no further attempt is allowed, or if the delay would exceed the deadline.
-/// The delay is the delay that the service requests, else exponential backoff with full jitter (`chance` from 0 to 1).
-/// The first retry after a reused connection was found dead has no backoff.
+/// The delay is that of the answer's Retry-After header, else exponential backoff with full jitter (`chance` from 0 to
+/// 1). The first retry after a reused connection was found dead has no backoff.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
                                                                         const Transfer& transfer,
                                                                         SteadyClock::time_point now,

@@ -13,7 +13,7 @@ class Throttle {
  public:
   /// Delays further requests until `when`.
   void hold_until(SteadyClock::time_point when) noexcept;
-  /// Delay before a request may be sent; zero if none is needed, or if the delay would exceed the deadline.
+  /// Delay before a request may be sent; zero if no delay is needed, or if the delay would exceed the deadline.
   [[nodiscard]] std::chrono::milliseconds wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept;
 
  private:

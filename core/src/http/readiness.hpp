@@ -40,7 +40,7 @@ class Readiness {
   /// Sets the timer; nullopt leaves the timer as it is. If the new time is later than the old one, the loop may wake
   /// up once too early.
   void wake_at(std::optional<Time> when) noexcept;
-  /// Returns the ready sockets, at most as many as `room` holds; never waits.
+  /// Returns the ready sockets, as many as fit into `room`; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;
 
  private:

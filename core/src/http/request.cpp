@@ -53,7 +53,7 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
   // Otherwise libcurl looks up the proxy variables of the environment for every request.
   if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
-  set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // ChunkedBody decodes
+  set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // ChunkedBody decodes the body instead
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // the proxy's headers are not part of the answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);

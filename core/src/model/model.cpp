@@ -29,8 +29,8 @@ bool Subscription::usable_at(Instant when) const {
     throw detail::value_error(ErrorCode::decode, find("status")->path(),
                               "is not a status this version knows, so usable_at cannot tell: update billcore");
   }
-  // Only `ends_at: null` means that the subscription has no end. An absent `ends_at` does not mean that, because a
-  // reduced payload omits the field.
+  // Only `ends_at: null` means that the subscription has no end. An absent `ends_at` gives no information
+  // about the end, because a reduced payload omits the field.
   if (!contains("ends_at")) {
     auto path = value().path();
     path += path.empty() ? "ends_at" : ".ends_at";

@@ -76,7 +76,7 @@ class Drift {
   /// Call before see() for the ids of a page. Only a page that was not read before advances the window; otherwise the
   /// ids of a list that repeats itself could leave the window.
   void begin_page(bool of_new_page) noexcept { known_.begin_reading(of_new_page); }
-  /// Records an id; returns when it was last seen.
+  /// Records an id; returns when the id was last seen.
   [[nodiscard]] RecentIds::Seen see(std::uint64_t id) {
     const auto seen = known_.add(id);
     if (seen == RecentIds::Seen::never) {

@@ -7,7 +7,7 @@
 namespace billcore::detail {
 namespace {
 
-// If the consumer pauses for longer than this, requests may time out merely because the engine is not driven.
+// If the consumer pauses for longer than this duration, requests may time out merely because the engine is not driven.
 constexpr auto noticeable_pause = std::chrono::milliseconds(500);
 
 }  // namespace

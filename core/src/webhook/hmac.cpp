@@ -24,8 +24,8 @@ struct Secret : std::array<std::uint8_t, size> {
   ~Secret() { cleanse(this->data(), size); }
 };
 
-// The implementation of SHA-256. It is looked up only once, because a look-up costs more than hashing a small body.
-// This is the library's only global state.
+// The implementation of SHA-256. The implementation is looked up only once, because a look-up costs more than hashing a
+// small body. This is the library's only global state.
 const Sha256& sha256() {
   static const Sha256 found;
   return found;

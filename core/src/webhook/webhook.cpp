@@ -31,9 +31,9 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return detail::lower(x) == detail::lower(y); });
 }
 
-// Adds a header's value to those found before. Servers may join the values of a repeated header with commas, so the
-// value is split at its commas. Equal parts count as one value. Different parts are joined, and the result is never a
-// valid signature.
+// Adds a header's value to the values found before. Servers may join the values of a repeated header with commas, so
+// the value is split at its commas. Equal parts count as one value. Different parts are joined, and the result is never
+// a valid signature.
 void add_value(std::optional<std::string>& found, std::string_view value) {
   constexpr std::string_view blanks = " \t";
   const bool joined = value.find(',') != std::string_view::npos;
@@ -108,8 +108,8 @@ struct Verifier::Keys {
                  [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
   }
 
-  // Why a signed event, parsed or not, is stale; nullopt if it is fresh. Requires the option `freshness`. Does not
-  // catch exceptions of the clock.
+  // The reason why a signed event, parsed or not, is stale; nullopt if the event is fresh. Requires the option
+  // `freshness`. Does not catch exceptions of the clock.
   [[nodiscard]] std::optional<std::string> why_stale(const Event& event) const;
   [[nodiscard]] std::optional<std::string> why_stale(const Verified& body) const;
   template <typename Signed>

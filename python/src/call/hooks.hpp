@@ -50,7 +50,7 @@ struct LostResult {
 /// GIL.
 void log_lost(const LostResult& result) noexcept;
 
-/// Visits the hooks from for_call() for the garbage collector. Call it only if `hooks` has a single owner.
+/// Visits the hooks from for_call() for the garbage collector. Call this function only if `hooks` has a single owner.
 [[nodiscard]] int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg);
 
 }  // namespace billcore::python

@@ -54,7 +54,7 @@ class Job {
   /// Like outcome(), for the log; nullopt if no write can have happened. `error` is the exception that ended the call,
   /// or null.
   [[nodiscard]] virtual std::optional<LostResult> lost(const std::exception_ptr& /*error*/) const { return {}; }
-  /// Visits references for the garbage collector. Call it only if the job has a single owner.
+  /// Visits references for the garbage collector. Call this function only if the job has a single owner.
   virtual int traverse(visitproc visit, void* arg) const {
     return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
   }

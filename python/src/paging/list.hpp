@@ -160,8 +160,8 @@ class ExclusiveUse {
 /// Reads a list: fetches pages until has_enough().
 class ListJob : public Job, public LoopJob {
  public:
-  /// `reader` is the iterator that reads. The job keeps the iterator alive, because an awaited iterator may have no
-  /// other reference, and its destructor stops the list.
+  /// `reader` is the iterator for which the job reads. The job keeps the iterator alive, because an awaited iterator
+  /// may have no other reference, and its destructor stops the list.
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
@@ -214,7 +214,8 @@ class ListJob : public Job, public LoopJob {
   [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return list_->flow(); }
   [[nodiscard]] int taken() const noexcept { return taken_; }
-  /// For a job that takes more than one page: call this before it takes any, so that take_back() puts all pages back.
+  /// For a job that takes more than one page: call this function before the job takes a page, so that take_back() puts
+  /// all pages back.
   void remember_position() {
     if (whole_ == nullptr) whole_ = std::make_unique<const detail::PagerCore>(flow().core());
   }

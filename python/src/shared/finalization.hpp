@@ -1,4 +1,4 @@
-// What threads do when the interpreter ends; this file does not need pybind11.
+// Parks threads when the interpreter finalizes; this file does not need pybind11.
 //
 // If a thread requests the GIL from a finalizing interpreter, Python 3.13 and older end the thread by pthread_exit().
 // pthread_exit() unwinds the stack, and the process would abort if the unwinding reached a destructor or another
@@ -8,7 +8,7 @@
 
 namespace billcore::python {
 
-/// Has Py_FinalizeEx() started or finished? Any thread may ask, with or without the GIL.
+/// Has Py_FinalizeEx() started or finished? Any thread may call this function, with or without the GIL.
 [[nodiscard]] bool is_finalizing() noexcept;
 /// Is this the thread that runs signal handlers and finalizes the interpreter? Works with or without the GIL.
 [[nodiscard]] bool on_main_thread() noexcept;

@@ -12,8 +12,8 @@
 // which does not need the C++ run-time library. This file is compiled without exceptions, so that the compiler adds
 // no other personality routine.
 //
-// tests/layering/test_interpreter_calls.py lists the functions that need no gate. The test fails if the modules call
-// a function of Python that neither that list nor this file has.
+// tests/layering/test_interpreter_calls.py lists the functions that need no gate. The test fails if the modules call a
+// function of Python that is neither in that list nor in this file.
 #include <Python.h>
 
 #include <cstdarg>

@@ -26,8 +26,8 @@ struct Object {
 
 std::array<PyTypeObject*, event_classes.size()> made{};
 
-// Returns the event's index in event_classes. A known event whose `data` should be an object but is not counts as
-// unknown, so that `data` always has the type of its annotation.
+// Returns the event's index in event_classes. If the `data` of a known event is not an object although it should be,
+// the event counts as unknown, so that `data` always has the type of its annotation.
 std::size_t class_of(const Event& event, const detail::Node* data) noexcept {
   const auto place = static_cast<std::size_t>(event.type());
   const bool as_promised = data != nullptr && detail::kind(data) == Value::Kind::object;

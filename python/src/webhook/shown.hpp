@@ -1,4 +1,4 @@
-// How resources and events are shown: by repr(), in notebooks and by rich.
+// Texts that show resources and events: in repr(), in notebooks and in rich.
 #pragma once
 
 #include <pybind11/pybind11.h>
