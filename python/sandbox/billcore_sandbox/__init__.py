@@ -1,6 +1,6 @@
 """A local billing service: the whole service interface over real sockets, with demo data, events and faults.
 
-It is a second implementation of the interface, independent of billcore's compiled core: it uses Python's own hmac, json
+The sandbox implements the interface independently of billcore's compiled core: it uses Python's own hmac, json
 and sqlite3, so that client and sandbox cannot share a mistake. Start it with `billcore-sandbox`, with
 `python -m billcore_sandbox`, or from a test with `billcore.testing.Sandbox`.
 """

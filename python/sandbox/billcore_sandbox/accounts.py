@@ -1,4 +1,4 @@
-"""Accounts on demand: one for each test, with a few products and subscriptions of its own.
+"""Creates and deletes accounts: each test can have its own, with a few products and subscriptions.
 
 Service interface: Authentication.
 """
@@ -18,7 +18,7 @@ from billcore_sandbox.world import World
 
 
 def create(world: World, *, demo: bool = True) -> tuple[Account, dict[str, Any]]:
-    """A new account, and the ids of its demo data by name; without `demo` it is empty."""
+    """Create an account; returns it and the ids of its demo data by name. Without `demo` the account is empty."""
     store, options = world.store, world.options
     row = store.one("SELECT seq FROM sqlite_sequence WHERE name = 'accounts'")
     last = store.one("SELECT max(number) AS number FROM accounts")

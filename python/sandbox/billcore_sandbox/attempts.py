@@ -17,7 +17,7 @@ from billcore_sandbox.receiver import LOST, Answer, Connection, Headers, host
 from billcore_sandbox.store import Account
 
 Record = dict[str, Any]
-# Members that a record in an older database file lacks.
+# Defaults of the members that the records in an older database file do not have.
 _OLDER: Record = {"headers": [], "answer_headers": [], "answer_body": "", "fault": None}
 
 
@@ -30,7 +30,10 @@ async def make(
     connection: Connection,
     meeting: asyncio.Barrier | None = None,
 ) -> Record:
-    """POST once; returns the record of it. meeting: where attempts wait that are made at the same moment."""
+    """POST once; returns the attempt's record.
+
+    meeting: a barrier at which attempts wait for each other after they have connected, to send at the same moment.
+    """
     body, signature = delivery["body"], delivery["signature"]
     record: Record = {"at": clock.iso_precise(account.clock.now()), "status": None, "error": None, "fault": None}
     if fault is not None:
@@ -55,7 +58,7 @@ async def make(
         record["error"] = late(options)
     except h11.RemoteProtocolError as error:
         record["error"] = f"the receiver's answer is no valid HTTP: {error}"
-    except Exception as error:  # whatever a receiver does, the other deliveries go on
+    except Exception as error:  # no error of a receiver may stop the other deliveries
         record["error"] = str(error) or type(error).__name__
     if record["error"] is not None:
         connection.close()
@@ -64,7 +67,7 @@ async def make(
 
 
 async def _open(connection: Connection, url: str, meeting: asyncio.Barrier | None) -> None:
-    """Connect; with others, wait until they are connected too, or one of them cannot connect."""
+    """Connect; then wait at `meeting` until the other attempts are connected or one of them cannot connect."""
     try:
         await connection.open(url)
     except BaseException:
@@ -77,7 +80,7 @@ async def _open(connection: Connection, url: str, meeting: asyncio.Barrier | Non
 
 
 def late(options: Options) -> str:
-    """The error of an attempt that timed out."""
+    """The error text of an attempt that timed out."""
     return f"no answer within {options.delivery_timeout:g} s"
 
 
@@ -86,7 +89,7 @@ def succeeded(record: Record) -> bool:
 
 
 def retries(records: list[Record]) -> int:
-    """How many retries of the schedule are used up."""
+    """The number of retries made so far. An attempt whose kept connection was closed does not count."""
     return sum(1 for each in records if each["error"] != LOST) - 1
 
 
@@ -96,7 +99,7 @@ def shown(delivery: sqlite3.Row) -> list[Record]:
 
 
 def _shown(record: Record, body: bytes) -> Record:
-    """A body that a fault changed is made again, so that the database does not hold it for each attempt."""
+    """Add the body that a fault changed: the database stores only the original body, not one for each attempt."""
     size = record.pop("bytes", 0)
     if record["fault"] == "event_truncated":
         record["body"] = event_faults.truncated(body).decode("utf-8")

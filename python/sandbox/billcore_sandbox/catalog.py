@@ -29,7 +29,7 @@ _URL = "https://receiver.example/webhooks"
 
 
 def make() -> tuple[int, dict[str, Any]]:
-    """The account's number, and the full `data` of each event by its name. Ids are integers, as today."""
+    """The account's number, and the full `data` of each event by its name. Ids are integers."""
     world = World(Options(event_ids="int", event_payload="full", seed=DEFAULT_SEED, start=START))
     try:
         account = world.store.accounts[0]

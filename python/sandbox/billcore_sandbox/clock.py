@@ -1,8 +1,8 @@
 """The clocks of the accounts, and date arithmetic on their times.
 
 Each account has a clock: it shows the real time when the account begins, and can be moved forward, stopped and started.
-Every time that the sandbox shows or stores for an account comes from it. Only time-outs of receivers, and the delays of
-faults, are durations of the event loop.
+Every time that the sandbox shows or stores for an account is the time of this clock. Only the time-outs of receivers,
+and the delays of the faults `delay` and `drip`, are measured by the event loop.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ INTERVALS = (*_DAYS, *_MONTHS)
 
 @dataclass(slots=True)
 class Clock:
-    """Shows real time plus `offset`, or `frozen_at` while it is frozen."""
+    """A clock that shows real time plus `offset`, or `frozen_at` while it is frozen."""
 
     offset: timedelta = timedelta()
     frozen_at: datetime | None = None
 
     def now(self) -> datetime:
-        """The clock's time, aware, in UTC."""
+        """The time that the clock shows, as an aware datetime in UTC."""
         return self.frozen_at if self.frozen_at is not None else real() + self.offset
 
     def set(self, time: datetime) -> None:
-        """Show `time` from now on, running or frozen as before."""
+        """Set the clock to `time`; it stays running or frozen."""
         if self.frozen_at is not None:
             self.frozen_at = time
         else:
@@ -38,23 +38,23 @@ class Clock:
         self.frozen_at = self.now()
 
     def run(self) -> None:
-        """Go on from the time that the clock shows."""
+        """Let a frozen clock run again, from the time that it shows."""
         if self.frozen_at is not None:
             self.offset, self.frozen_at = self.frozen_at - real(), None
 
 
 def real() -> datetime:
-    """The real time, aware, in UTC."""
+    """The real time, as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
 def iso(time: datetime) -> str:
-    """ISO 8601 with whole seconds and the offset +00:00: the one format of resources and events."""
+    """ISO 8601 with whole seconds and the offset +00:00: the format of all times in resources and events."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S+00:00")
 
 
 def iso_precise(time: datetime) -> str:
-    """ISO 8601 with microseconds: the format of the control routes' records."""
+    """ISO 8601 with microseconds: the format of all times in records that the control routes show."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -74,9 +74,9 @@ def add_interval(time: datetime, interval: str | None, count: int = 1) -> dateti
 
 
 def period_end(start: datetime, interval: str | None, after: datetime) -> datetime:
-    """The first `start` + n intervals (n >= 0) that is after `after`.
+    """The first time after `after` that is `start` plus a whole number of intervals.
 
-    Counting from `start` keeps the day: what starts on the 31st renews on the last day of each month.
+    Counting from `start` keeps the day: a subscription that starts on the 31st renews on the last day of each month.
     """
     count = 0
     end = start

@@ -2,7 +2,7 @@
 
 Each endpoint has a queue, so that a slow or broken receiver does not delay the others. A queue makes as many attempts
 at once as the endpoint's `concurrency` allows, first attempts in the order of the events. A retry is a job on the
-account's clock and does not hold up later events. While an endpoint is paused or disabled, its queue waits.
+account's clock and does not delay later events. While an endpoint is paused or disabled, its queue waits.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import World
 
 _log = logging.getLogger("billcore_sandbox")
-_MOST = 128  # attempts at once, to all receivers: each has an open file
+_MOST = 128  # attempts at once, to all receivers together: each attempt needs a file descriptor
 
 
 class Dispatcher:
-    """Starts and records deliveries. The store's rows are authoritative; the queues only hold attempts that are due."""
+    """Starts and records deliveries. The store's rows are authoritative; the queues have only attempts that are due."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.pool = Pool()
         self._queues: dict[int, _Queue] = {}
         self._under_way = 0
-        self._starved: dict[_Queue, None] = {}  # queues that wait because there are too many attempts, in order
-        self._due: Counter[int] = Counter()  # attempts that nothing holds up, by account
-        self._ended: Counter[int] = Counter()  # attempts that ended before their time-out, by account
+        self._starved: dict[_Queue, None] = {}  # queues that wait because _MOST attempts are running, in order
+        self._due: Counter[int] = Counter()  # for each account: attempts that run, or wait only for others
+        self._ended: Counter[int] = Counter()  # for each account: attempts that ended before their time-out
         self._progress = asyncio.Event()
         self._told: set[str] = set()
 
@@ -54,7 +54,7 @@ class Dispatcher:
 
     def start(self, seqs: list[int]) -> None:
         """Attempt deliveries that have been committed."""
-        groups: dict[int, list[int]] = {}  # those of a group are attempted at the same moment
+        groups: dict[int, list[int]] = {}  # deliveries of one group are attempted at the same moment
         queues: dict[int, _Queue] = {}
         for seq in seqs:
             row = self._world.store.one("SELECT endpoint_id, account, together FROM deliveries WHERE seq = ?", seq)
@@ -73,12 +73,12 @@ class Dispatcher:
             queue.proceed()
 
     def look(self, endpoint: int) -> None:
-        """Go on after the settings or the state of an endpoint have changed."""
+        """Begin waiting attempts of an endpoint whose settings or state have changed."""
         if (queue := self._queues.get(endpoint)) is not None:
             queue.proceed()
 
     def has_room(self, queue: _Queue) -> bool:
-        """Whether a queue may begin an attempt; if not, it is told when it may."""
+        """Whether a queue may begin an attempt; if not, done() calls the queue's proceed() later."""
         if self._under_way < _MOST:
             return True
         self._starved[queue] = None
@@ -102,16 +102,17 @@ class Dispatcher:
         self._progress.set()
 
     def resume(self) -> None:
-        """Attempt what a former process left pending in the database file, except what waits for a job."""
+        """Attempt the deliveries that an earlier process left pending in the database file and that have no job."""
         waiting = "SELECT subject FROM jobs WHERE kind = 'delivery'"
         sql = f"SELECT seq FROM deliveries WHERE state = 'pending' AND seq NOT IN ({waiting}) ORDER BY seq"
         self.start([row["seq"] for row in self._world.store.all(sql)])
 
     async def settle(self, account: Account) -> int:
-        """Wait until no attempt of the account is due, but not longer than one time-out without an answer.
+        """Wait until no attempt of the account is due, but at most one delivery time-out after the last answer.
 
-        Returns how many deliveries are pending. The limit is for a receiver in the caller's thread, which cannot answer
-        before the caller goes on. What a paused or disabled endpoint holds up is not waited for.
+        Returns the number of pending deliveries. The limit is for a receiver in the caller's thread, which cannot
+        answer until this wait ends. Deliveries to a paused or disabled endpoint are not due, so they do not prolong
+        the wait.
         """
         number, ended, deadline = account.number, -1, 0.0
         while self._due[number] > 0:
@@ -130,7 +131,7 @@ class Dispatcher:
         return 0 if row is None else int(row["n"])
 
     def forget(self, account: int, endpoints: list[int]) -> None:
-        """Drop the attempts, and close the connections, of an account that is deleted."""
+        """Cancel the attempts and close the connections of an account that is deleted."""
         for endpoint in endpoints:
             if (queue := self._queues.pop(endpoint, None)) is not None:
                 self._starved.pop(queue, None)
@@ -140,7 +141,7 @@ class Dispatcher:
         self._progress.set()
 
     def drop(self) -> None:
-        """Drop all attempts, and record nothing about them."""
+        """Cancel all attempts without recording them."""
         self._starved.clear()
         for queue in self._queues.values():
             queue.stop()
@@ -159,7 +160,7 @@ def _fits(host: str, allowed: str) -> bool:
 
 
 class _Queue:
-    """The attempts of one endpoint that are due, in order."""
+    """The attempts of one endpoint that are due, in the order in which they begin."""
 
     def __init__(self, dispatcher: Dispatcher, world: World, account: int, endpoint: int) -> None:
         self._dispatcher = dispatcher
@@ -182,7 +183,7 @@ class _Queue:
         self._dispatcher.pool.close(self._endpoint)
 
     def proceed(self) -> None:
-        """Begin what may begin, and count what is due."""
+        """Begin the attempts that the limits allow, and update the number of attempts that are due."""
         if self._stopped:
             return
         endpoint = self._settings()
@@ -201,7 +202,7 @@ class _Queue:
         return self._world.store.one("SELECT * FROM endpoints WHERE id = ?", self._endpoint)
 
     def _begin(self, endpoint: sqlite3.Row, group: list[int]) -> None:
-        """Attempt those of a group that are still pending, at the same moment."""
+        """Attempt the deliveries of a group that are still pending, all at the same moment."""
         sql = "SELECT * FROM deliveries WHERE seq = ? AND state = 'pending'"
         rows = [row for seq in group if (row := self._world.store.one(sql, seq)) is not None]
         meeting = asyncio.Barrier(len(rows)) if len(rows) > 1 else None
@@ -238,14 +239,14 @@ class _Queue:
         self._dispatcher.pool.give(self._endpoint, connection, endpoint["concurrency"])
         try:
             self._record(account, row["seq"], made)
-        except sqlite3.Error as error:  # such as a full disk: the delivery stays pending
+        except sqlite3.Error as error:  # for example, the disk is full: the delivery stays pending
             _log.error("an attempt of a delivery cannot be written to the database: %s", error)
             await asyncio.sleep(1)
             self.put([row["seq"]])
         return bool(made[-1]["error"] == attempts.late(options))
 
     def _record(self, account: Account, seq: int, made: list[attempts.Record]) -> None:
-        """Add attempts to a delivery: it has been delivered, has failed, or is tried again."""
+        """Add attempts to a delivery, and set its state: delivered, failed, or pending with a scheduled retry."""
         endpoint = self._settings()
         if endpoint is None:  # the account was deleted meanwhile
             return

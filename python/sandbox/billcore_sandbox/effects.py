@@ -1,7 +1,7 @@
 """The guards and effects that the rows of states.toml name.
 
-A guard answers whether a row applies. An effect prepares a transition: it returns the columns to change, and may do
-more work in the same transaction. Service interface: States and transitions.
+A guard returns whether a row applies. An effect prepares a transition: it returns the columns to change, and may make
+further changes in the same transaction. Service interface: States and transitions.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ def pays(work: Work, row: sqlite3.Row, given: Given) -> bool:
 
 
 def may_be_retried(work: Work, row: sqlite3.Row, given: Given) -> bool:
-    """The service will try this renewal again (--renewal-retries)."""
+    """--renewal-retries allows another retry of this renewal."""
     return bool(row["failures"] < len(work.options.renewal_retries))
 
 
 def has_no_cycle_left(work: Work, row: sqlite3.Row, given: Given) -> bool:
-    """The product has a fixed number of cycles, and all of them were paid."""
+    """The product has a fixed number of cycles, and all of them are paid."""
     cycles = _product(work, row)["cycles"]
     return cycles is not None and row["cycles_paid"] >= cycles
 
 
 def stays_active(work: Work, row: sqlite3.Row, given: Given) -> bool:
-    """The subscription works until ends_at as `active` (--cancel, or its product)."""
+    """Whether a cancelled subscription stays `active` until ends_at, which depends on --cancel and its product."""
     chosen = work.options.cancel
     return chosen == "active" or (chosen == "by-product" and bool(_product(work, row)["stays_active"]))
 
@@ -71,18 +71,18 @@ def stays_active(work: Work, row: sqlite3.Row, given: Given) -> bool:
 
 
 def begin_waiting(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """The paid period begins at starts_at."""
+    """Set the paid period of a subscription that starts later: it begins at starts_at."""
     start = clock.parse(row["starts_at"])
     return _period(work, row, start)
 
 
 def begin_trial(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Renewals begin when the trial ends."""
+    """Set the first renewal to the end of the trial."""
     return {"anchor": row["trial_ends_at"], "renews_at": row["trial_ends_at"], "cycles_paid": 0}
 
 
 def begin_period(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """The first paid period begins: now, or at starts_at if the clock has just reached it."""
+    """Set the first paid period: it begins now, or at starts_at if the clock has just reached that time."""
     start = clock.parse(row["starts_at"]) if row["status"] == "future_start" else work.now
     return _period(work, row, start)
 
@@ -93,7 +93,7 @@ def _period(work: Work, row: sqlite3.Row, start: datetime) -> dict[str, Any]:
 
 
 def renew(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """A renewal order; renews_at moves by whole intervals, counted from the start of the first period."""
+    """Make a renewal order, and move renews_at by whole intervals, counted from the start of the first period."""
     order = bill(work, row, product_id=row["product_id"], total=row["price"], vat=row["vat"])
     old_end = clock.parse(row["renews_at"]) if row["renews_at"] is not None else work.now
     anchor = clock.parse(row["anchor"]) if row["anchor"] is not None else old_end
@@ -109,26 +109,26 @@ def renew(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 
 def fail_renewal(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """The payment is declined; the service tries again, as often as --renewal-retries says."""
+    """Record a declined payment, and set the time of the next retry if --renewal-retries allows one."""
     retries, failures = work.options.renewal_retries, row["failures"]
     again = failures < len(retries)
     work.record("renew_failed", subscription_id=str(row["id"]), failures=failures + 1)
     retry_at = clock.iso(work.now + timedelta(days=retries[failures])) if again else None
     changes = {"failures": failures + 1, "retry_at": retry_at}
     if row["renews_at"] is None or clock.parse(row["renews_at"]) > work.now:
-        # A control route let the renewal date come early: it is now, and later periods are counted from it.
+        # A control route renewed before the renewal date: the date is now, and later periods are counted from it.
         changes["renews_at"] = changes["anchor"] = clock.iso(work.now)
     return changes
 
 
 def expire(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """The last cycle has ended."""
+    """End a subscription whose last cycle has ended."""
     work.record("expire", subscription_id=str(row["id"]))
     return {"ends_at": row["renews_at"] or clock.iso(work.now), "renews_at": None, "retry_at": None}
 
 
 def cancel(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """No renewal follows. ends_at is the end of the paid period, or now if no period is paid."""
+    """Remove the renewal, and set ends_at to the end of the paid period, or to now if no period is paid."""
     ends_at = work.now
     if row["renews_at"] is not None and row["status"] not in ("pending", "delayed", "unpaid"):
         ends_at = max(clock.parse(row["renews_at"]), work.now)
@@ -137,13 +137,13 @@ def cancel(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 
 def end(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """The clock has reached the ends_at of a cancelled subscription."""
+    """Record that the clock has reached the ends_at of a cancelled subscription."""
     work.record("end", subscription_id=str(row["id"]))
     return {}
 
 
 def change_product(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Price, VAT and currency become those of the new product."""
+    """Take the price, VAT and currency of the new product."""
     product: sqlite3.Row = given["product"]
     work.record(
         "change_product",
@@ -160,19 +160,19 @@ def change_product(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]
 
 
 def change_billing(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Another billing method, which may decline payments."""
+    """Change the billing method, or whether it declines payments."""
     changes = {name: given[name] for name in ("billing", "declines") if given.get(name) is not None}
     work.record("change_billing", subscription_id=str(row["id"]), **changes)
     return {name: int(value) if name == "declines" else value for name, value in changes.items()}
 
 
 def settle(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Give the payment a reference. It is made from the order's id, so the same steps give the same value."""
+    """Give the payment a reference, made from the order's id, so that the same steps give the same reference."""
     return {"remote_id": "pay_" + hashlib.sha256(f"payment {row['id']}".encode()).hexdigest()[:16]}
 
 
 def activate(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """The first order is paid, so its subscription begins."""
+    """Begin the subscription of a first order that is paid."""
     if row["is_first"] and row["subscription_id"] is not None:
         subscription = work.row("subscriptions", row["subscription_id"])
         if subscription["status"] == "pending":
@@ -186,7 +186,7 @@ def update_product(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]
 
 
 def announce_groups(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Fire the events of the product's groups, which change with it."""
+    """Fire the cause `change` on the product's groups, because a change of a product also changes its groups."""
     for group in work.groups_of(row["id"]):
         work.machine.fire(work, "group", group, "change")
     return {}
@@ -198,7 +198,7 @@ def delete_product(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]
 
 
 def leave_groups(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """A group is deleted with its last product."""
+    """Remove the product from its groups, and delete the groups that have no other product."""
     for group in work.groups_of(row["id"]):
         rest = [member for member in work.members(group["id"]) if member != row["id"]]
         if rest:
@@ -215,13 +215,13 @@ def change_group(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 
 def forget_members(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Runs after the event, which still shows the products."""
+    """Remove all products from a deleted group; runs after its event, which still shows the products."""
     work.set_members(row["id"], [])
     return {}
 
 
 def rotate_secret(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """A new secret. Until the overlap ends, deliveries with an even id are signed with the old one."""
+    """Set a new secret. Until the overlap ends, deliveries with an even id are signed with the old secret."""
     until = work.now + timedelta(seconds=given["overlap"])
     return {
         "secret": given.get("secret") or work.new_secret(row["id"], row["secret"]),
@@ -231,7 +231,7 @@ def rotate_secret(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 
 def drop_deliveries(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """A deleted endpoint gets nothing more; its URL may be registered again."""
+    """Fail the pending deliveries of a deleted endpoint, and change its URL so that the URL can be registered again."""
     where, args = "endpoint_id = ? AND state = 'pending'", (row["id"],)
     pending = f"SELECT seq FROM deliveries WHERE {where}"
     work.db.execute(f"DELETE FROM jobs WHERE kind = 'delivery' AND subject IN ({pending})", args)
@@ -241,7 +241,7 @@ def drop_deliveries(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any
 
 
 def replace_key(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """A new key for the same account."""
+    """Issue a new key for the account of a rotated key."""
     work.new_key = work.machine.create(work, "key", "issue", {"account": row["account"], "key": new_key()})
     return {}
 
@@ -269,7 +269,7 @@ def bill(
     vat: int,
     metadata: str = "{}",
 ) -> sqlite3.Row:
-    """An order without a visitor: confirmed, and also paid if the billing method settles at once."""
+    """Create the order of a renewal or charge: confirmed, and also paid if the billing method settles at once."""
     columns = order_columns(
         work, product_id, total, vat, subscription["currency"], subscription["billing"], subscription
     )
@@ -288,7 +288,7 @@ def order_columns(
     billing: str,
     subscription: sqlite3.Row | None,
 ) -> dict[str, Any]:
-    """The columns of a new order. References come from the subscription when there is one."""
+    """The columns of a new order. With a subscription, the order takes the subscription's references."""
     gross = resources.with_vat(total, vat)
     if gross > resources.MAX_INTEGER:
         raise invalid("The total of the order is too large.", "total_too_large")

@@ -26,7 +26,7 @@ class Refusal(Exception):
 
 
 def not_found() -> Refusal:
-    """The only 404: a missing resource, an unknown account and another account's key look the same."""
+    """The same 404 answers a missing resource, an unknown account, and a key that belongs to another account."""
     return Refusal(404, "not_found", "The resource was not found.")
 
 
@@ -35,7 +35,7 @@ def invalid(message: str, code: str = "validation_error") -> Refusal:
 
 
 def not_stored(error: sqlite3.Error) -> Refusal:
-    """The answer when the database cannot be written, such as on a full disk; it is logged in one line."""
+    """The answer when the database cannot be written, for example on a full disk; also logs the error in one line."""
     _log.error("the database cannot be written: %s", error)
     return Refusal(500, "storage", f"The sandbox cannot write its database: {error}.")
 
@@ -48,8 +48,8 @@ def internal_error() -> Refusal:
 def encode(value: Any) -> bytes:
     r"""JSON as a common server-side encoder writes it: compact, `/` as `\/`, everything non-ASCII as \uXXXX.
 
-    Another encoder writes other bytes for the same value, so a receiver that re-serialises an event before it checks
-    the signature fails in the sandbox.
+    Most other encoders write other bytes for the same value, so a receiver that re-serialises an event before it
+    checks the signature fails in the sandbox.
     """
-    # A slash occurs inside strings only, so replacing it in the encoded text is safe.
+    # In JSON, a slash occurs only inside strings, so every slash of the encoded text can be replaced.
     return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode("ascii")

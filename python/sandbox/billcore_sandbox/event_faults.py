@@ -1,4 +1,4 @@
-"""Faults of events: what goes wrong with a body when it is made, with a delivery, or with one attempt of it."""
+"""Faults of events: they change the body of a new event, its delivery, or one attempt of a delivery."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from billcore_sandbox import events
 from billcore_sandbox.errors import encode
 
 SELECTORS = ("account", "event", "endpoint_id")
-PADDING = 2 << 20  # bytes, more than receivers usually accept
+PADDING = 2 << 20  # bytes; more than receivers usually accept
 
-# The fields of each kind, with their defaults. A new event meets at most one fault of each of the first two groups, and
-# each attempt meets at most one of the third.
+# The fields of each kind, with their defaults. At most one fault of BODY_KINDS and one of DELIVERY_KINDS happen to a
+# new event, and at most one fault of ATTEMPT_KINDS happens to each attempt.
 BODY_KINDS: dict[str, dict[str, Any]] = {
     "event_integers": {},
     "event_unknown_name": {},
@@ -42,7 +42,7 @@ _UNKNOWN_FIELDS = {"schema": "2031-01-01", "sandbox": {"nested": [1, None, "ø"]
 
 
 def facts(account: str, event: str, endpoint_id: int) -> dict[str, Any]:
-    """What the selectors of these kinds are compared with."""
+    """The values that the selectors of these kinds are compared with."""
     return {"account": account, "event": event, "endpoint_id": endpoint_id}
 
 
@@ -50,13 +50,13 @@ def facts(account: str, event: str, endpoint_id: int) -> dict[str, Any]:
 
 
 def make(kind: str, fields: dict[str, Any], envelope: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Change an envelope as the fault says; returns the new envelope, and its bytes."""
+    """Change an envelope as the fault's kind defines; returns the new envelope, and its bytes."""
     changed = _CHANGES[kind](envelope) if kind in _CHANGES else envelope
     return changed, _STYLES[fields["style"]](changed) if kind == "event_escapes" else encode(changed)
 
 
 def _integers(envelope: dict[str, Any]) -> dict[str, Any]:
-    """A double cannot hold the new id, which is odd and beyond 2^53; ids in data are beyond 2^63."""
+    """Replace the id by an odd number over 2^53, which a double cannot represent, and ids in data by ids over 2^63."""
     number, data = 2**53 + 2 * int(envelope["id"]) + 1, envelope["data"]
     changed = {**envelope, "id": str(number) if isinstance(envelope["id"], str) else number}
     if isinstance(data, dict):
@@ -79,19 +79,19 @@ def _unknown_fields(envelope: dict[str, Any]) -> dict[str, Any]:
 
 
 def _raw(value: Any) -> bytes:
-    """UTF-8, and `/` as it is."""
+    """JSON in UTF-8, with `/` unescaped."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
 def _html(value: Any) -> bytes:
-    r"""As encoders write JSON for HTML pages: also `<`, `>`, `&`, `'` and `"` as \u003C and so on."""
+    r"""JSON for HTML pages: encoders for them also write `<`, `>`, `&`, `'` and `"` as \u003C and so on."""
     text = encode(value).decode("ascii")
     text = re.sub(r"\\.", lambda found: r"\u0022" if found[0] == r"\"" else found[0], text)
     return re.sub("[<>&']", lambda found: f"\\u{ord(found[0]):04X}", text).encode("ascii")
 
 
 def _pretty(value: Any) -> bytes:
-    """With line ends, and four spaces for each level."""
+    """JSON with line ends, indented by four spaces for each level."""
     return json.dumps(value, indent=4).replace("/", "\\/").encode("ascii") + b"\n"
 
 
@@ -107,12 +107,12 @@ _STYLES: dict[str, Callable[[Any], bytes]] = {"raw": _raw, "html": _html, "prett
 
 
 def fits(kind: str, body: bytes) -> bool:
-    """Whether a fault of an attempt can happen to this body: only a JSON object has room for a member."""
+    """Whether a fault of ATTEMPT_KINDS can happen to this body: event_oversize needs a JSON object for its member."""
     return kind != "event_oversize" or _is_object(body)
 
 
 def change(kind: str, fields: dict[str, Any], endpoint: sqlite3.Row, body: bytes, signature: str) -> tuple[bytes, str]:
-    """The body and the signature of an attempt with a fault."""
+    """The body and the signature of an attempt to which a fault happens."""
     secret = endpoint["secret"]
     if kind == "event_signature":
         return body, events.sign(body + b" ", secret)
@@ -125,12 +125,12 @@ def change(kind: str, fields: dict[str, Any], endpoint: sqlite3.Row, body: bytes
 
 
 def truncated(body: bytes) -> bytes:
-    """Half of a body, which ends with a whole character."""
+    """The first half of a body, cut so that it ends with a whole character."""
     return body[: len(body) // 2].decode("utf-8", "ignore").encode("utf-8")
 
 
 def oversize(body: bytes, size: int) -> bytes:
-    """The body with one member more, whose value has so many bytes."""
+    """The body with a further member `padding`, whose value has `size` bytes."""
     begin, end, rest = body.rpartition(b"}")
     comma = b"" if begin.rstrip().endswith(b"{") else b","
     return begin + comma + b'"padding":"' + b"x" * size + b'"' + end + rest

@@ -1,7 +1,7 @@
 """Events: the shape of their data, the envelope, the signature.
 
-Ids appear as integers and as strings, and data is the full resource or a reduced set of its fields. The delivery id
-alone decides this, so the same steps give the same bytes:
+Ids appear as integers and as strings, and data is the full resource or a reduced set of its fields. Both depend only
+on the delivery id, so the same steps give the same bytes:
 
     delivery id mod 4      0         1         2          3
     resource ids           integer   string    integer    string
@@ -27,7 +27,7 @@ NAMES = (
     TEST_HOOK,
 )
 
-# Event name up to the dot -> the fields of the reduced set. Groups have three known fields, so they are never reduced.
+# Event name up to the dot -> the fields of the reduced set. Product groups have only three fields and stay complete.
 _REDUCED = {
     "subscription": ("id", "price", "currency", "renews_at", "ends_at", "reference_id", "status"),
     "order": ("id", "total", "total_with_vat", "currency", "reference_id", "state", "remote_id", "delivery"),
@@ -37,7 +37,7 @@ _TEXT_IDS = ("subscription", "order")
 
 
 def shape(options: Options, event: str, delivery_id: int, data: dict[str, Any]) -> dict[str, Any]:
-    """`data` as this delivery shows it."""
+    """`data` as the delivery with this id sends it."""
     noun = event.partition(".")[0]
     as_int = options.event_ids == "int" or (options.event_ids == "mixed" and delivery_id % 2 == 0)
     reduced = options.event_payload == "reduced" or (options.event_payload == "mixed" and delivery_id % 4 >= 2)

@@ -1,8 +1,7 @@
-"""Faults: what goes wrong on demand, instead of the service's answer or in addition to it.
+"""Faults: failures on demand, which replace the service's answer or are added to it.
 
-A fault for requests acts like a broken proxy in front of the service, so it comes before authentication. Those for
-events are in event_faults.py. Faults are kept in memory. The control routes check what they are told: see
-control/faults.py.
+A fault of requests acts like a broken proxy in front of the service, so it applies before authentication. The faults of
+events are in event_faults.py. Faults are kept in memory. control/faults.py checks the fields of a new fault.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from typing import Any
 
 from billcore_sandbox import event_faults
 
-REQUIRED: Any = object()  # the default of a field that must be given
+REQUIRED: Any = object()  # marks a field without a default
 
-# The fields of each kind, with their defaults, beside selectors and WHEN.
+# The fields of each kind, with their defaults. A fault also has selectors and the fields in WHEN.
 REQUEST_KINDS: dict[str, dict[str, Any]] = {
     "status": {
         "status": 503,
@@ -53,7 +52,7 @@ def selectors_of(kind: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Fault:
-    """A registered fault. selectors: those that were given. fields: those of its kind, complete."""
+    """A registered fault. selectors: only those that the caller gave. fields: all fields of its kind."""
 
     id: int
     kind: str
@@ -75,7 +74,7 @@ class Fault:
         return all(_fits(name, wanted, facts[name]) for name, wanted in self.selectors.items())
 
     def happens(self) -> bool:
-        """Count a match; returns whether the fault happens to it."""
+        """Count a matching request or event; returns whether the fault happens to it."""
         self.seen += 1
         if self.seen < self.nth or self.chance.random() >= self.probability:
             return False
@@ -83,7 +82,7 @@ class Fault:
         return True
 
     def concerns(self, account: str | None) -> bool:
-        """Whether the fault can happen to this account; None stands for any account."""
+        """Whether the fault can happen to requests and events of this account; None: always true."""
         return account is None or self.selectors.get("account") in (None, account)
 
     def public(self) -> Any:
@@ -108,12 +107,12 @@ def _fits(name: str, wanted: Any, fact: Any) -> bool:
 
 @lru_cache(maxsize=1000)
 def glob(pattern: str) -> re.Pattern[str]:
-    """A pattern for paths. `*` stands for any characters except a slash, and so does {id}, as routes are written."""
+    """The regular expression of a path pattern. `*` and {id} both stand for any characters except a slash."""
     return re.compile("[^/]*".join(re.escape(part) for part in pattern.replace("{id}", "*").split("*")))
 
 
 class Faults:
-    """The registered faults, oldest first. Those that are used up are kept for a while, to be listed."""
+    """The registered faults, oldest first. Faults that cannot happen any more are kept for a while, to be listed."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -132,11 +131,11 @@ class Faults:
     def take(
         self, kinds: Container[str], facts: Mapping[str, Any], fits: Callable[[Fault], bool] = lambda fault: True
     ) -> Fault | None:
-        """The oldest fault of these kinds that matches, and happens now.
+        """Return the oldest fault of these kinds that matches and happens now, and count it.
 
         Args:
-            facts: A value for each selector that these kinds can have.
-            fits: A further condition.
+            facts: A value of the request or event for each selector that these kinds can have.
+            fits: A further condition on the fault.
         """
         for fault in self._waiting.values():
             if fault.kind in kinds and fault.matches(facts) and fits(fault) and fault.happens():
@@ -148,12 +147,12 @@ class Faults:
         return None
 
     def all(self, account: str | None = None) -> list[Any]:
-        """Every fault, also those that are used up; of an account, those that can happen to it."""
+        """All faults, also those that cannot happen any more. With `account`, only faults that concern the account."""
         faults = sorted([*self._used.values(), *self._waiting.values()], key=lambda fault: fault.id)
         return [fault.public() for fault in faults if fault.concerns(account)]
 
     def waiting(self, account: str | None = None) -> list[Any]:
-        """The faults that have something left."""
+        """The faults that can still happen."""
         return [fault.public() for fault in self._waiting.values() if fault.concerns(account)]
 
     def delete(self, number: int) -> bool:

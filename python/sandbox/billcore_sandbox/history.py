@@ -1,4 +1,4 @@
-"""What happened: the records that are kept, who waits for a change of them, and the log of --log."""
+"""The history: how many records are kept, waiting for a change of the records, and the log of --log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import World
 
 T = TypeVar("T")
-# Table -> its key, and which rows are finished. trim() keeps the latest of these, and all other rows.
+# Table -> its key, and the condition for finished rows. trim() keeps the latest finished rows, and all other rows.
 _KEPT = {
     "requests": ("id", "id NOT IN (SELECT subject FROM jobs WHERE kind = 'request')"),
     "ledger": ("id", "1"),
@@ -30,7 +30,7 @@ _MOST_LOGGED = 2000  # characters of a body
 
 
 class History:
-    """Is told of every change of the records, after the change is in the store."""
+    """Its methods are called after each change of the records in the store."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -45,7 +45,7 @@ class History:
         self._changed(1)
 
     def answered(self, number: int) -> None:
-        """A request was answered, or its connection has ended."""
+        """A request was answered, or its connection was closed without an answer."""
         self._changed(0)
         if self._world.options.log is not None:
             row = self._world.store.one("SELECT * FROM requests WHERE id = ?", number)
@@ -75,30 +75,30 @@ class History:
                 write("attempt", shown | {name: attempt.get(name) for name in ("at", "status", "error", "fault")})
 
     def wake(self) -> None:
-        """Let everybody who waits look again, because an account was deleted."""
+        """Make every wait() check its condition again, because an account was deleted."""
         self._changed(0)
 
     def reset(self) -> None:
-        """The sandbox was reset, so that nobody can wait for its former records."""
+        """The sandbox was reset: every wait() raises, because the earlier records are deleted."""
         self._resets += 1
         self._changed(0)
 
     def stop(self) -> None:
-        """The sandbox ends, and nobody waits any longer."""
+        """The sandbox is shutting down: every wait() raises."""
         self._stopped = True
         self._changed(0)
 
     def trim(self) -> None:
-        """Delete what is older than the records to keep."""
+        """Delete the finished records that are older than the number of records to keep."""
         self._new = 0
-        with contextlib.suppress(sqlite3.Error):  # such as a full disk: the next trim() deletes more
+        with contextlib.suppress(sqlite3.Error):  # for example, the disk is full: the next trim() deletes more
             for table, (key, ended) in _KEPT.items():
                 last = f"SELECT {key} FROM {table} WHERE {ended} ORDER BY {key} DESC LIMIT 1 OFFSET ?"
                 sql = f"DELETE FROM {table} WHERE {ended} AND {key} <= ({last})"
                 self._world.store.db.execute(sql, (self._keep,))
 
     async def wait(self, look: Callable[[], T | None], timeout: float) -> T | None:
-        """What `look` finds, now or after a change; None at the end of the time."""
+        """Call `look` now and after each change until it finds something; None if the time-out expires first."""
         resets, changed = self._resets, asyncio.Event()
         self._waiting.add(changed)
         try:
@@ -118,7 +118,7 @@ class History:
 
     def _changed(self, new: int) -> None:
         self._new += new
-        # In blocks, because finding the oldest record to keep takes time.
+        # Not at every record, because trim() takes time to find the oldest record to keep.
         if self._new >= min(_MOST_AT_ONCE, max(1, self._keep // 10)):
             self.trim()
         for each in self._waiting:
@@ -126,7 +126,7 @@ class History:
 
 
 def request(row: sqlite3.Row) -> Any:
-    """A row of the table requests, as the control routes show it."""
+    """A row of the table `requests`, as the control routes show it."""
     return dict(row) | {name: json.loads(row[name] or "null") for name in ("headers", "unknown", "late")}
 
 
@@ -135,13 +135,13 @@ def _masked(header: str, text: str) -> str:
 
 
 def write(kind: str, fields: dict[str, Any]) -> None:
-    """Write one line of the log."""
+    """Write one line of the log to stderr."""
     with contextlib.suppress(OSError, ValueError):  # stderr may be closed
         print(json.dumps({"kind": kind} | fields), file=sys.stderr, flush=True)
 
 
 class Lines(logging.Formatter):
-    """Warnings and errors as lines of the log."""
+    """Formats warnings and errors as JSON lines of the log."""
 
     def format(self, record: logging.LogRecord) -> str:
         trace = {"trace": self.formatException(record.exc_info)} if record.exc_info else {}

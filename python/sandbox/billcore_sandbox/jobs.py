@@ -1,7 +1,7 @@
-"""Jobs: what happens when the clock of an account reaches a time. One loop runs them in order.
+"""Jobs: work that runs when the clock of an account reaches a time. One loop runs all jobs in order.
 
-A job is a row (account, due, kind, subject, cause); an object has at most one. A job runs when the clock of its account
-reaches `due`, in real time or because the clock was moved. Its effects have the time `due`.
+A job is a row (account, due, kind, subject, cause); each object (kind, subject) has at most one job. A job runs when
+the clock of its account reaches `due`, in real time or because the clock was moved. Its effects have the time `due`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import Work, World
 
 _log = logging.getLogger("billcore_sandbox")
-# After so many jobs, a clock that is being moved lets deliveries and requests proceed.
+# While a clock is moved, the event loop runs deliveries and requests after this number of jobs.
 _SLICE = 25
 
 
 class Jobs:
-    """The loop of all accounts. It skips frozen clocks. Moving a clock runs the jobs that become due at once."""
+    """Runs the jobs of all accounts in one loop, except accounts with a frozen clock. move() also runs jobs."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        # (due in real time, account). An entry may be outdated: the table of jobs is authoritative.
+        # Heap of (due in real time, account). An entry may be outdated: the table `jobs` is authoritative.
         self._soon: list[tuple[float, int]] = []
         self._changed = asyncio.Event()
-        self._moving: dict[int, bool] = {}  # accounts whose clock is being moved: does it run otherwise?
+        self._moving: dict[int, bool] = {}  # account whose clock is being moved -> whether it ran before
         self._task: asyncio.Task[None] | None = None
-        self.runs: dict[str, Callable[[Work, int], None]] = {}  # by kind: jobs that are not of states.toml
+        self.runs: dict[str, Callable[[Work, int], None]] = {}  # kind -> the function of jobs that apply no cause
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -50,13 +50,13 @@ class Jobs:
             self._task = None
 
     def wake(self) -> None:
-        """Look at the jobs of every account, after a start or a reset."""
+        """Plan the next job of every account, after a start or a reset."""
         self._soon = []
         for account in self._world.store.accounts:
             self.look(account)
 
     def look(self, account: Account, due: datetime | None = None) -> None:
-        """Remember when the account's next job is due; `due` if the caller knows it."""
+        """Plan the account's next job. due: the time of that job; without it, the table `jobs` is read."""
         if account.clock.frozen_at is not None:
             return
         if due is None:
@@ -72,7 +72,7 @@ class Jobs:
             self._changed.clear()
             wait = self._soon[0][0] - clock.real().timestamp() if self._soon else None
             if wait is None or wait > 0:
-                # The machine's clock may be set, so look again after an hour at most.
+                # The computer's clock may be changed during the wait, so wait for an hour at most.
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), None if wait is None else min(wait, 3600.0))
                 continue
@@ -82,14 +82,17 @@ class Jobs:
             try:
                 self._run_next(account, account.clock.now())
                 self.look(account)
-            except sqlite3.Error as error:  # such as a full disk: other requests are answered with it
+            except sqlite3.Error as error:  # for example, the disk is full: try again later
                 _log.error("a job cannot be written to the database: %s", error)
                 await asyncio.sleep(1)
                 self.look(account)
             await asyncio.sleep(0)
 
     def _run_next(self, account: Account, until: datetime, moving: bool = False) -> dict[str, Any] | None:
-        """Run the account's next job that is due; None if there is none. moving: its clock then shows the due time."""
+        """Run the account's next job that is due by `until`; returns its cause and object, or None if no job is due.
+
+        moving: set the account's clock to the time of the job.
+        """
         row = self._world.store.one(
             "SELECT * FROM jobs WHERE account = ? AND due <= ? ORDER BY due, seq LIMIT 1",
             account.number,
@@ -104,10 +107,10 @@ class Jobs:
         try:
             with self._world.effect(account, due) as work:
                 work.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
-                if moving:  # in the job's transaction, so that a killed process has not lost the time of what happened
+                if moving:  # in the job's transaction, so that a kill cannot lose the clock's time and keep the effect
                     self._world.store.save_clock(account, runs=self._moving[account.number])
                 self._perform(work, row["kind"], row["subject"], row["cause"])
-        except Refusal as error:  # the object has changed, so its state does not allow the cause
+        except Refusal as error:  # the object has changed, and its state does not allow the cause
             self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
             happened["refused"] = error.message
         except sqlite3.Error:
@@ -119,7 +122,7 @@ class Jobs:
         return happened
 
     async def move(self, account: Account, target: datetime) -> list[Any]:
-        """Move the account's clock to `target`; returns what happened, oldest first."""
+        """Move the account's clock to `target`, and run the jobs up to it; returns their causes, oldest first."""
         if account.number in self._moving:
             raise Refusal(409, "clock_moves", "Another request is moving this account's clock: wait for its answer.")
         happened: list[Any] = []
@@ -142,7 +145,7 @@ class Jobs:
         return happened
 
     def _exists(self, account: Account) -> bool:
-        """False once the account was deleted, or the sandbox was reset."""
+        """False after the account was deleted or the sandbox was reset."""
         return self._world.store.find_number(account.number) is account
 
     def _perform(self, work: Work, kind: str, subject: int, cause: str) -> None:

@@ -1,6 +1,6 @@
-"""Late requests: the client has seen its connection end, and the service does the work afterwards.
+"""Late requests: the client's connection is reset at once, and the service performs the request later.
 
-The request is kept in a table, so that a process that is killed in between does not lose it.
+Until then, the request is kept in a table, so that it is not lost if the process is killed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from billcore_sandbox.service.routes import perform
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import Work, World
 
-KIND, CAUSE = "request", "late"  # of the job
+KIND, CAUSE = "request", "late"  # columns of the job
 
 
 def keep(world: World, account: Account, number: int, request: Request, delay: float) -> None:
-    """Let the service do this request when the account's clock has gone on by `delay` seconds.
+    """Schedule the request: the service performs it `delay` seconds later by the account's clock.
 
-    number: the id of the request's record, which shows when the work is due, when it was done, and its status.
+    number: the id of the request's record, which shows when the request is due, when it was performed, and its status.
     """
     with world.effect(account) as work:
         due = work.now + timedelta(seconds=delay)
@@ -39,7 +39,7 @@ def keep(world: World, account: Account, number: int, request: Request, delay: f
 
 
 def run(work: Work, number: int) -> None:
-    """Do the work of a late request. Its answer has no receiver any more."""
+    """Perform a late request. Only its status is recorded: the client's connection has ended."""
     row = work.row("late_requests", number)
     headers = [(name, value) for name, value in json.loads(row["headers"])]
     answer = perform(work.world, Request(row["method"], row["path"], row["query"], headers, row["body"]))

@@ -1,4 +1,4 @@
-"""The machines of states.toml: which cause changes which state of an object, and what time does next to it.
+"""The state machines of states.toml: which cause changes which state of an object, and which job is scheduled next.
 
 Service interface: States and transitions.
 """
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import Work
 
 NEW, SAME = "new", "same"
-# An active subscription that was cancelled and works until ends_at. The service shows it as `active`.
+# The state of an active subscription that was cancelled and is usable until ends_at. The service shows it as `active`.
 ENDING = "ending"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The objects of a machine: their table, the column of their state, and their states."""
+    """The objects of a state machine: their table, the column of their state, and their states."""
 
     table: str
     column: str
@@ -66,7 +66,7 @@ class Transition:
 
 
 def read(text: str) -> list[Transition]:
-    """The rows of a states file. Raises StatesError with one sentence."""
+    """The rows of states.toml from its text. Raises StatesError with a message of one sentence."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -170,7 +170,7 @@ def shown(state: str) -> str:
 
 
 def resource_of(work: Work, machine: str, row: sqlite3.Row) -> dict[str, Any]:
-    """The object as the service interface shows it."""
+    """The object as a resource of the service interface."""
     if machine == "group":
         return resources.product_group(row, work.members(row["id"]))
     shape: dict[str, Callable[[sqlite3.Row], dict[str, Any]]] = {

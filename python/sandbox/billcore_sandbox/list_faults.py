@@ -1,4 +1,4 @@
-"""Faults of lists: rows that appear or vanish between two pages, and answers to a page after the last one."""
+"""Faults of lists: rows that are added or removed between two pages, and answers to a page after the last one."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from billcore_sandbox.world import Work, World
 _log = logging.getLogger("billcore_sandbox")
 
 KINDS = ("rows", "beyond_end")
-# Operation -> the machine of the objects in its list.
+# Operation -> the state machine of the objects in its list.
 LISTS = {"subscriptions.list": "subscription", "subscriptions.orders": "order", "products.list": "product"}
 
 Serve = Callable[[Request], Reply]
 
 
 def fits(fault: Fault, operation: str | None, request: Request, serve: Serve) -> bool:
-    """Whether a fault of these kinds can happen to a request: to a page of a list with rows, or after the last one."""
+    """Whether the fault can happen to the request: `rows` needs a list with rows, `beyond_end` a page after the end."""
     if operation not in LISTS:
         return False
     answer = serve(request)
@@ -41,7 +41,7 @@ def fits(fault: Fault, operation: str | None, request: Request, serve: Serve) ->
 
 
 def beyond(wanted: str, answer: Reply, request: Request, serve: Serve) -> Reply:
-    """The answer to a page after the last one. answer: the service's own, which is empty."""
+    """The answer to a page after the last one. answer: the service's own answer, a page without items."""
     if wanted == "not_found":
         error = not_found()
         return reply(error.body(), error.status)
@@ -53,7 +53,7 @@ def beyond(wanted: str, answer: Reply, request: Request, serve: Serve) -> Reply:
 def change_rows(
     world: World, account: Account, operation: str, request: Request, serve: Serve, *, insert: int, delete: int
 ) -> None:
-    """Delete so many rows at the front of the list that the request asks for, then insert so many. No event tells."""
+    """Delete rows at the front of the requested list, then insert copies of its first row there. Fires no event."""
     machine = LISTS[operation]
     front = _front(request, serve, max(delete, 1))
     by_reference = last(parse_query(request.query), "filter[reference_id]") is not None
@@ -110,14 +110,14 @@ def _insert(work: Work, machine: str, first: sqlite3.Row, *, keep_reference: boo
     """Insert a copy of the list's first row before it; returns the new id, or None if no id is free there."""
     table = SUBJECTS[machine].table
     columns = dict(first)
-    if machine == "order":  # the latest order is the first one
+    if machine == "order":  # orders are listed latest first
         del columns["id"]
         columns |= {"created_at": clock.iso(work.now), "is_first": 0}
     else:
         columns["id"] = _free_id(work, table, first["id"])
         if columns["id"] == 0:
             return None
-    if machine == "subscription" and not keep_reference:  # a reference_id names one subscription
+    if machine == "subscription" and not keep_reference:  # a reference_id must name only one
         columns["reference_id"] = None
     number = work.insert(table, columns)
     plan(work, machine, work.row(table, number))
@@ -125,7 +125,7 @@ def _insert(work: Work, machine: str, first: sqlite3.Row, *, keep_reference: boo
 
 
 def _free_id(work: Work, table: str, below: int) -> int:
-    """The greatest id below this one that no row has; 0 if there is none."""
+    """The greatest free id less than `below`; 0 if there is none."""
     for row in work.db.execute(f"SELECT id FROM {table} WHERE id < ? ORDER BY id DESC", (below,)):
         if row["id"] < below - 1:
             break

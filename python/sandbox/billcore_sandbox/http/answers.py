@@ -24,7 +24,7 @@ def canned(fault: Fault) -> Reply:
 
 
 def start(answer: Reply, request_id: int, now: datetime, more: int = 0) -> Message:
-    """The head of an answer. more: what Content-Length adds to the length of the body."""
+    """The status and headers of an answer. more: a number that is added to the right value of Content-Length."""
     headers = [("Date", formatdate(now.timestamp(), usegmt=True)), ("X-Request-Id", f"req_{request_id}")]
     given = {name.lower() for name, _ in answer.headers}
     headers = [(name, value) for name, value in headers if name.lower() not in given]
@@ -37,14 +37,14 @@ def start(answer: Reply, request_id: int, now: datetime, more: int = 0) -> Messa
 
 
 def raw(head: Message, body: bytes) -> bytes:
-    """The bytes of an answer."""
+    """An answer as the bytes to send."""
     status = HTTPStatus(head["status"])
     lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode(), *(b": ".join(each) for each in head["headers"])]
     return b"\r\n".join([*lines, b"", body])
 
 
 async def drip(send: Send, body: bytes, seconds: float, wait: Callable[[float], Awaitable[None]]) -> bytes:
-    """Send the body in small pieces over `seconds`, without the last piece, which is returned."""
+    """Send the body in small pieces over `seconds`, but return the last piece instead of sending it."""
     size = -(-len(body) // _PIECES) or 1
     pieces = [body[at : at + size] for at in range(0, len(body), size)] or [b""]
     for piece in pieces[:-1]:

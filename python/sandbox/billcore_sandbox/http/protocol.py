@@ -1,4 +1,4 @@
-"""uvicorn's HTTP/1.1 protocol, with two things a test service needs: the request as received, and real resets."""
+"""uvicorn's HTTP/1.1 protocol with two additions for tests: the request's headers as received, and TCP resets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXTENSION = "billcore.connection"
 
 
 class Connection:
-    """What a request handler may do with its connection."""
+    """The connection of a request: lets the request's handler send raw bytes, reset or close."""
 
     def __init__(self, protocol: SandboxProtocol) -> None:
         self._protocol = protocol
@@ -25,27 +25,27 @@ class Connection:
 
     @property
     def gone(self) -> bool:
-        """True when the client has closed or reset it."""
+        """True when the client has closed or reset the connection."""
         return self._protocol.transport.is_closing()
 
     def reset(self) -> None:
-        """End with a TCP RST: the peer sees "connection reset", not an orderly end."""
-        # Linger of zero seconds makes close() drop what is unsent and send RST instead of FIN.
+        """End the connection with a TCP RST: the client gets "connection reset" instead of an orderly close."""
+        # With a linger time of zero, close() drops unsent bytes and sends RST instead of FIN.
         sock = self._protocol.transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._protocol.transport.abort()
 
     def write(self, data: bytes) -> None:
-        """Send bytes as they are. h11 does not see them, so they need not be a valid answer."""
+        """Send bytes unchanged. They do not pass through h11, so they need not be a valid answer."""
         self._protocol.transport.write(data)
 
     def close(self) -> None:
-        """Close the connection (FIN) after what has been written, even if Content-Length promises more."""
+        """Close the connection (FIN) after the written bytes are sent, even if Content-Length is larger."""
         self._protocol.transport.close()
 
 
 class _Recorder(h11.Connection):
-    """Keeps target and headers of the latest request as received; uvicorn passes on normalised ones."""
+    """Keeps the target and headers of the latest request as received, because uvicorn normalises them."""
 
     target = b""
     headers: list[tuple[bytes, bytes]]
@@ -59,7 +59,7 @@ class _Recorder(h11.Connection):
 
 
 class SandboxProtocol(H11Protocol):
-    """Each request's scope holds its Connection under extensions."""
+    """Adds the Connection to each request's scope, under `extensions`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -67,7 +67,7 @@ class SandboxProtocol(H11Protocol):
         inner: Any = self.app
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
-            # Runs before the next request is read: h11 pauses until this one has been answered.
+            # The recorder still has this request: h11 does not read the next request until this one is answered.
             scope["extensions"] = {EXTENSION: Connection(self)}
             await inner(scope, receive, send)
 
@@ -83,7 +83,7 @@ class SandboxProtocol(H11Protocol):
         self.transport.close()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        # Answers are small and complete: waiting to fill packets would only add latency.
+        # Disable Nagle's algorithm: answers are written whole, so waiting for more data would only add latency.
         sock = transport.get_extra_info("socket")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)

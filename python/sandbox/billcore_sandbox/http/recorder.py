@@ -1,6 +1,6 @@
-"""The front of the service: records every request as received, and applies faults.
+"""Records every request to the service as received, and applies faults.
 
-The service's answer is taken whole before a byte of it is sent, so that a fault can drop it, halve it or replace it.
+The service's answer is complete before its first byte is sent, so that a fault can drop it, halve it or replace it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _log = logging.getLogger("billcore_sandbox")
 
 @dataclass(slots=True)
 class Exchange:
-    """A request, where it came from, and what the sandbox knows about it. id: of its record."""
+    """A request with its connection, account, operation and fault. id: the id of the request's record."""
 
     connection: Connection
     receive: Receive
@@ -45,7 +45,7 @@ class Exchange:
 
 
 class Recorder:
-    """The ASGI application of the service paths. closing: set when the server ends, which also ends delays."""
+    """The ASGI application of the service's paths. closing: set when the server shuts down; ends delays of answers."""
 
     def __init__(self, world: World, closing: asyncio.Event) -> None:
         self._world = world
@@ -145,14 +145,14 @@ class Recorder:
             await send(head)
             body = await drip(send, body, fault.fields["delay"], self._wait)
         if not connection.gone:
-            # Recorded before the answer is complete, so a client that has the answer finds its status here.
+            # Recorded before the answer is sent completely, so a client that has the answer finds the status recorded.
             self._world.store.db.execute("UPDATE requests SET status = ? WHERE id = ?", (answer.status, exchange.id))
         if fault.kind != "drip":
             await send(head)
         await send({"type": "http.response.body", "body": body})
 
     def _make(self, exchange: Exchange) -> Reply:
-        """Let the service do its work, and return the answer that the fault makes of it."""
+        """Perform the request, and return the answer as the fault changes it."""
         fault, request = exchange.fault, exchange.request
         if fault.kind == "status" and not fault.fields["effect"]:
             return canned(fault)
@@ -188,7 +188,7 @@ class Recorder:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """The whole body, or None when the client left before its end (then no request has been made)."""
+    """The whole body; None if the client disconnected before it was complete (then there is no request to record)."""
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -207,11 +207,11 @@ async def _hang_up(exchange: Exchange, *, reset: bool) -> None:
         exchange.connection.reset()
     else:
         exchange.connection.close()
-    # uvicorn reports a handler that returns without an answer, so wait until the connection has ended.
+    # uvicorn logs an error if a handler returns without an answer, so wait until the connection has ended.
     while (await exchange.receive())["type"] != "http.disconnect":
         pass
 
 
 def _now(account: Account | None) -> datetime:
-    """What the account's clock shows, also in the Date header: clients compare it with the times in the data."""
+    """The time of the account's clock, which Date shows too: clients compare it with the times in the data."""
     return clock.real() if account is None else account.clock.now()

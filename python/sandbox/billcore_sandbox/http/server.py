@@ -1,4 +1,4 @@
-"""Runs the sandbox: binds, prints the ready line, serves until a signal (or the end of standard input)."""
+"""Runs the sandbox: binds a port, prints the ready line, serves until a signal (or the end of standard input)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PLAIN = {
 
 
 class _Server(Server):
-    """uvicorn's server, ended by a signal with status 0 and without waiting for delayed answers."""
+    """uvicorn's server; after a signal it exits with status 0, and does not wait for delayed answers."""
 
     def __init__(self, config: Config, closing: asyncio.Event, world: World) -> None:
         super().__init__(config)
@@ -60,7 +60,7 @@ class _Server(Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn raises the signal again at the end, which would make a clean end look like a crash.
+        # uvicorn would raise the signal again after the shutdown, so that the process would end by the signal.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.handle_exit)
         yield
@@ -107,7 +107,7 @@ def run(options: Options) -> int:
 
 
 def _receiver(world: World, url: str) -> str:
-    """The secret of a receiver that --deliver names; a database file may know the receiver from an earlier run."""
+    """Register the receiver of --deliver, unless an earlier run stored it in the database file; returns its secret."""
     first = world.store.accounts[0]
     known = world.store.one("SELECT secret FROM endpoints WHERE account = ? AND url = ?", first.number, url)
     if not valid_url(url):
@@ -166,14 +166,14 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
     server = _Server(config, closing, world)
     if options.exit_with_stdin:
         threading.Thread(target=_watch_stdin, args=(server,), daemon=True).start()
-    # The socket listens already, so a program that reads the line can connect.
+    # The socket already listens, so a program that has read the ready line can connect.
     ready = _ready_line(world, listener, secrets)
     print(_banner(ready) if sys.stdout.isatty() else json.dumps(ready), flush=True)
     await server.serve(sockets=[listener])
 
 
 def _watch_stdin(server: Server) -> None:
-    """End when standard input ends, because the parent process has ended."""
+    """Stop the server when standard input ends, because then the parent process has ended."""
     with contextlib.suppress(OSError):
         while os.read(0, 4096):
             pass
@@ -200,7 +200,7 @@ def _ready_line(world: World, listener: socket.socket, secrets: dict[str, str]) 
 
 
 def _banner(ready: dict[str, Any]) -> str:
-    """What a terminal shows instead of the JSON line."""
+    """The text that is printed on a terminal instead of the JSON line."""
     lines = [
         "The billing service is ready. Ctrl-C stops it. In another shell:",
         "",
