@@ -22,7 +22,7 @@ _ABOUT = (
     " choice: see the README of billcore-sandbox."
 )
 _REFERENCE = "#/components/schemas/"
-# The answer's type -> the operations that take an id from it, by the beginning of their paths, and where the id is.
+# Links of the document: the type of an answer -> (beginning of the paths that take an id, where the answer has the id).
 _LINKS = {
     schemas.SubscriptionList: ("/subscription/{id}", "/data/0/id"),
     schemas.OneSubscription: ("/subscription/{id}", "/data/id"),
@@ -31,7 +31,7 @@ _LINKS = {
     schemas.ProductList: ("/product/{id}", "/data/0/id"),
     schemas.OneProduct: ("/product/{id}", "/data/id"),
 }
-# The same for control routes.
+# Links of control routes: a route -> beginning of the paths that take an id -> where the answer has the id.
 _CONTROL_LINKS = {
     "POST accounts": {"accounts/{uuid}": "/account"},
     "POST checkout": {"orders/{id}": "/order/id", "subscriptions/{id}": "/subscription/id"},
@@ -57,7 +57,7 @@ _OF_BODY = {
 
 
 class ControlRoute(NamedTuple):
-    """A row of the tables of control routes. path: below the prefix. query, body: None if it has none."""
+    """A control route. path: below the prefix. query, body: their types; None if the route has no query or body."""
 
     method: str
     path: str
@@ -67,9 +67,9 @@ class ControlRoute(NamedTuple):
 
     @property
     def answer(self) -> Any:
-        """The type of the answer 200."""
+        """The type of the answer with status 200."""
         function = inspect.unwrap(self.action)
-        # Only the return type is evaluated: the modules of other types may be imported for type checkers alone.
+        # Evaluate only the return type: other annotations may name modules that are imported only for type checkers.
         return eval(function.__annotations__["return"], function.__globals__)
 
     @property
@@ -78,7 +78,7 @@ class ControlRoute(NamedTuple):
 
 
 def document(options: Options, account: str, prefix: str = "", controls: Iterable[ControlRoute] = ()) -> dict[str, Any]:
-    """The document. account: the default of the account in the base URL. prefix: of the paths of control routes."""
+    """The document. account: the default account in the base URL. prefix: the first part of control routes' paths."""
     return _Document(options, account).write(prefix, list(controls))
 
 
@@ -114,7 +114,7 @@ class _Document:
         }
 
     def _collect(self, controls: list[ControlRoute]) -> None:
-        """Make the schemas of all types, because msgspec names those alike after seeing all of them."""
+        """Make the schemas of all types in one call, so that msgspec gives each type one name in all schemas."""
         types: list[Any] = [schemas.Error, *EVENTS.values()]
         types += [type_ for each in OPERATIONS for type_ in (each.query, each.body, each.answer)]
         types += [type_ for each in controls for type_ in (each.query, each.body, each.answer)]
@@ -122,7 +122,7 @@ class _Document:
         self._schemas, self._components = dict(zip(types, made, strict=True)), components
 
     def _drop_queries(self, controls: list[ControlRoute]) -> None:
-        """Remove the components that are shown as parameters alone."""
+        """Remove the components of queries, whose fields are shown as parameters."""
         routes: list[Operation | ControlRoute] = [*OPERATIONS, *controls]
         for query in {each.query for each in routes} - {each.body for each in routes}:
             if query is not None:
@@ -148,7 +148,7 @@ class _Document:
         return shown
 
     def _status(self, code: str) -> int:
-        """The status of a refusal for a reason of the business."""
+        """The status of a refusal with this code."""
         return {"charge_declined": 402, "donation_subscription": self._options.donation_status}.get(code, 422)
 
     def _control(self, route: ControlRoute, controls: list[ControlRoute]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ class _Document:
         return shown
 
     def _name(self, type_: type) -> str:
-        """The name of a component."""
+        """The name of the type's component."""
         return str(self._schemas[type_]["$ref"]).removeprefix(_REFERENCE)
 
     def _webhook(self, name: str) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class _Document:
 
 
 def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, Any]:
-    # A parameter is absent instead of null.
+    # A query parameter cannot be null, so drop null from its schema.
     of_value = [each for each in schema.get("anyOf", [schema]) if each != {"type": "null"}]
     shown = of_value[0] if len(of_value) == 1 else {**schema, "anyOf": of_value}
     shape = {"style": "form", "explode": False} if shown.get("type") == "array" else {}
@@ -240,7 +240,7 @@ def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, A
 
 
 def _links(operation: Operation) -> dict[str, Any]:
-    """From an answer to the operations on the object in it."""
+    """The links from an operation's answer to the operations that take its id."""
     start, where = _LINKS.get(operation.answer, ("", ""))
     found = f"$response.body#{where}"
     if operation.method == "DELETE":

@@ -32,7 +32,7 @@ LOGS = ("ndjson",)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the sandbox behaves where the service interface leaves it open. README.md of the package explains each."""
+    """The sandbox's options, among them its behaviour where the service interface defines none: see README.md."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -99,7 +99,7 @@ class Options:
 
 
 def is_loopback(host: str) -> bool:
-    """True for localhost and loopback addresses. Names are not resolved: a name's answer may change."""
+    """True for localhost and loopback addresses. Other names are not resolved, because their addresses may change."""
     name = host.removeprefix("[").removesuffix("]").lower()
     if name == "localhost":
         return True
@@ -125,7 +125,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _listed(numbers: tuple[float, ...]) -> str:
-    """The opposite of _numbers, as the command line takes it."""
+    """Numbers as text for the command line, which _numbers() can read."""
     return ",".join(f"{number:g}" for number in numbers)
 
 
@@ -138,7 +138,7 @@ def _time(text: str) -> datetime:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sandbox's options to `parser`. Names are those of Options, with dashes."""
+    """Add the sandbox's options to `parser`, named like the fields of Options, with dashes."""
     default = Options()
     add = parser.add_argument
     add("--host", default=default.host, help="address to bind")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _New:
-    """A delivery that is about to be added.
+    """A delivery to add to the store.
 
-    after: seconds until it starts. cause: of its job until then. together: the seq of one that starts at the same
-    moment. faults: the kinds that it met.
+    after: seconds until it starts. cause: the cause of the job that starts it. together: the seq of a delivery that
+    starts at the same moment. faults: the kinds of the faults that happened to it.
     """
 
     id: int
@@ -43,7 +43,7 @@ def emit(work: Work, event: str, data: dict[str, Any]) -> None:
 
 
 def test_hook(work: Work, endpoint: sqlite3.Row, data: Any) -> None:
-    """The event that an administrator sends to try an endpoint; its envelope id is 0."""
+    """Send test.hook, with which an administrator tests an endpoint; its envelope id is 0."""
     _first(work, _reserve(work), 0, endpoint, events.TEST_HOOK, data)
 
 
@@ -57,9 +57,9 @@ def again(
     sign: bool = True,
     after: float = 0.0,
 ) -> int:
-    """Send a delivery again after some seconds; returns the new row's seq.
+    """Send a delivery again after `after` seconds; returns the new row's seq.
 
-    body, number: other bytes, and the id in them. sign: false leaves the signature as it is.
+    body, number: a different body and the id in it. sign: false keeps the original signature.
     """
     seq = _reserve(work)
     body = delivery["body"] if body is None else body
@@ -70,7 +70,7 @@ def again(
 
 
 def replay(work: Work, delivery: sqlite3.Row, endpoint: sqlite3.Row, *, after: float = 0.0) -> int | None:
-    """Send a delivery's payload again under a new id, which is also its seq; None if its body begins with no id."""
+    """Send a delivery's payload again with a new id, and return the id (also the seq); None if the body has no id."""
     seq = _reserve(work)
     body = events.with_id(delivery["body"], seq)
     if body is None:
@@ -81,8 +81,8 @@ def replay(work: Work, delivery: sqlite3.Row, endpoint: sqlite3.Row, *, after: f
 
 
 def release(work: Work, endpoint: int, before: int) -> None:
-    """Start what a fault held until the next delivery of the endpoint, which has the seq `before`, was attempted."""
-    # SQLite begins with the jobs, because an endpoint may have many more deliveries.
+    """Start the deliveries that event_reorder held back until the endpoint's delivery with the seq `before`."""
+    # The query reads the jobs first, because there are fewer jobs than deliveries.
     rows = work.db.execute(
         "SELECT j.subject FROM jobs j INDEXED BY jobs_reorder CROSS JOIN deliveries d ON d.seq = j.subject"
         " WHERE j.cause = 'reorder' AND j.subject < ? AND d.endpoint_id = ? ORDER BY j.subject",
@@ -94,7 +94,7 @@ def release(work: Work, endpoint: int, before: int) -> None:
 
 
 def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str, data: Any) -> None:
-    """Add the delivery of a new event, with the faults that it meets. What is held back meets none."""
+    """Add the delivery of a new event, and apply the faults that happen to it, unless the delivery is held back."""
     shown = str(number) if work.options.delivery_ids == "string" else number
     envelope = events.envelope(shown, event, work.account.number, clock.iso(work.now), data)
     body, faults, met = encode(envelope), work.world.faults, []
@@ -128,7 +128,7 @@ def _reserve(work: Work) -> int:
 
 
 def _signature(work: Work, endpoint: sqlite3.Row, seq: int, body: bytes) -> str:
-    """The signature with the endpoint's secret; while an old secret overlaps, with that one for every even seq."""
+    """The signature with the endpoint's secret; during an overlap, with the old secret if seq is even."""
     until = endpoint["old_secret_until"]
     overlaps = until is not None and seq % 2 == 0 and work.now < clock.parse(until)
     return events.sign(body, endpoint["old_secret"] if overlaps else endpoint["secret"])

@@ -1,4 +1,4 @@
-"""Connections to receivers: one POST, and what came back."""
+"""Connections to receivers: sends a POST, and reads the answer."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import h11
 Headers = list[tuple[str, str]]
 
 _CHUNK = 64 << 10
-_MOST_READ = 64 << 10  # bytes of an answer's body; of a longer one nothing more is read
-_MOST_IDLE = 128  # connections that are kept open, to all receivers
-# The record of an attempt keeps so many characters of a body, a name and a value, and so many headers.
+_MOST_READ = 64 << 10  # bytes of an answer's body; the rest of a longer body is not read
+_MOST_IDLE = 128  # connections that are kept open, to all receivers together
+# Limits of an attempt's record: characters of a body, of a header's name and of its value; number of headers.
 _BODY, _NAME, _VALUE, _HEADERS = 2_000, 100, 500, 50
-# Any client may meet this with a kept connection, so it does not use up the schedule of retries.
+# A receiver may close a kept connection at any time, so this error does not count as a retry of the schedule.
 LOST = "the receiver closed the kept connection without an answer, so the event is sent again at once"
 
 
 @dataclass(slots=True)
 class Answer:
-    """What a receiver answered; `status` is None until all that is read of the answer has arrived."""
+    """A receiver's answer; `status` is None until the answer has been read."""
 
     status: int | None = None
     headers: Headers = field(default_factory=list)
@@ -35,7 +35,7 @@ class Answer:
 
 
 class Connection:
-    """A connection to a receiver that stays open between POSTs if both sides allow it."""
+    """A connection to a receiver, kept open between POSTs if both sides allow keep-alive."""
 
     def __init__(self) -> None:
         self._origin: tuple[str, str] = ("", "")
@@ -54,7 +54,7 @@ class Connection:
             self._streams = None
 
     async def open(self, url: str) -> None:
-        """Connect to the host of `url`, unless the connection to it is still open. Raises OSError."""
+        """Connect to the host of `url`, unless this connection to it is still open. Raises OSError."""
         parts = urlsplit(url)
         self._kept = self._origin == (parts.scheme, parts.netloc) and await self._is_usable()
         if not self._kept:
@@ -70,7 +70,7 @@ class Connection:
             raise
 
     async def _is_usable(self) -> bool:
-        """Whether the connection is open and silent: bytes that come before a request are not its answer."""
+        """Whether the connection is open and has no unread bytes, which would be taken for the next answer."""
         if self._streams is None:
             return False
         try:
@@ -100,7 +100,7 @@ class Connection:
         self._received = size = status = 0
         request = self._http.send(h11.Request(method="POST", target=path, headers=headers)) or b""
         sent = self._http.send(h11.Data(data=body)) or b""
-        # Not drained: a receiver may answer, and close, before it has read a large body.
+        # Do not drain the writer: a receiver may answer and close before it has read a large body.
         writer.write(request + sent + (self._http.send(h11.EndOfMessage()) or b""))
         while True:
             event = self._http.next_event()
@@ -129,13 +129,13 @@ class Connection:
 
 
 class Pool:
-    """Open connections that no attempt uses, of all endpoints; the longest unused one is closed for a new one."""
+    """The idle connections of all endpoints. Above the limit, the connection that has been idle longest is closed."""
 
     def __init__(self) -> None:
         self._idle: dict[Connection, int] = {}
 
     def take(self, endpoint: int) -> Connection:
-        """An open connection of the endpoint, or a new one."""
+        """An idle connection of the endpoint, or a new connection."""
         for connection in reversed(self._idle):
             if self._idle[connection] == endpoint:
                 del self._idle[connection]
@@ -143,7 +143,7 @@ class Pool:
         return Connection()
 
     def give(self, endpoint: int, connection: Connection, most: int) -> None:
-        """Keep a connection, if it is open and the endpoint has fewer than `most`."""
+        """Keep a connection if it is open and the endpoint has fewer than `most` idle connections; else close it."""
         if not connection.is_open or sum(each == endpoint for each in self._idle.values()) >= most:
             connection.close()
             return
@@ -154,14 +154,14 @@ class Pool:
             oldest.close()
 
     def close(self, endpoint: int) -> None:
-        """Close what the endpoint has."""
+        """Close the endpoint's idle connections."""
         for connection in [each for each, number in self._idle.items() if number == endpoint]:
             del self._idle[connection]
             connection.close()
 
 
 def target(url: str) -> str:
-    """Path and query of a URL, as the first line of a request has them."""
+    """Path and query of a URL, for the request line."""
     parts = urlsplit(url)
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 

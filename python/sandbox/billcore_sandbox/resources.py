@@ -1,4 +1,4 @@
-"""Rows of the store as the resources of the service interface, every field in the order of its table."""
+"""Converts rows of the store to resources of the service interface, with their fields in the interface's order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 MAX_INTEGER = 2**63 - 1
 PORTAL = "https://portal.billing.example"
-# Signs the portal links of demo data; it protects nothing, so it need not be secret.
+# Signs the portal links of demo data. The links protect nothing, so the key need not be secret.
 _PORTAL_KEY = b"sandbox portal links"
 
 SubscriptionStatus = Literal[
@@ -45,7 +45,7 @@ def product_prices(price: int, vat_rate: float, includes_vat: bool) -> tuple[int
 
 
 def net_price(row: sqlite3.Row) -> int:
-    """What a product costs without VAT: the price of its subscriptions and the subtotal of its orders."""
+    """The price of a product without VAT: the price of its subscriptions and the subtotal of its orders."""
     return product_prices(row["price"], row["vat_rate"], bool(row["price_includes_vat"]))[1]
 
 

@@ -1,4 +1,4 @@
-"""Scenarios: the stories of scenarios.toml, on a new subscription or an existing one."""
+"""Runs the scenarios of scenarios.toml on a new subscription or an existing one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     from billcore_sandbox.store import Account
     from billcore_sandbox.world import World
 
-# A story that never reaches its state ends after this many steps.
+# A step such as "renew until unpaid" fails if the status is not reached after this many repetitions.
 _MOST_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """new: fields of the checkout, and `type`, `stays_active` and `own_product`. begin: steps of a new subscription."""
+    """One scenario of the file.
+
+    new: fields of the checkout, and `type`, `stays_active` and `own_product`, which choose the product.
+    begin: steps that run only on a new subscription.
+    """
 
     name: str
     about: str
@@ -48,7 +52,7 @@ SCENARIOS = _read()
 
 
 def listed(world: World, query: bodies.Nothing) -> answers.Scenarios:
-    """The scenarios that trigger knows."""
+    """The scenarios that `trigger` can run."""
     return {"scenarios": [{"name": each.name, "about": each.about} for each in SCENARIOS.values()]}
 
 
@@ -104,7 +108,7 @@ def _begun(world: World, account: Account, scenario: Scenario) -> _Story:
 
 
 class _Story:
-    """One subscription, and its order that waits for a confirmation or a payment."""
+    """Runs steps on one subscription and its order that waits for a confirmation or a payment."""
 
     def __init__(self, world: World, account: Account, subscription: int, order: int | None) -> None:
         self._world = world
@@ -134,7 +138,7 @@ class _Story:
         if target:
             self._until(cause, target)
         elif step in ("decline", "accept"):
-            # Not a cause: how the bank answers later payments.
+            # This step fires no cause: it sets whether later payments are declined.
             sql = "UPDATE subscriptions SET declines = ? WHERE id = ?"
             self._world.store.db.execute(sql, (int(step == "decline"), self._subscription))
         elif step == "confirm":

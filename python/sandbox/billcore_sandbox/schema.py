@@ -1,9 +1,9 @@
-"""Tables of the store. Times are texts of clock.iso, which sort as they are; nested JSON is stored as text."""
+"""Tables of the store. Times are stored as text in formats of clock.py, which sort by time; nested JSON as text."""
 
-# First envelope id of a seeded sandbox: a row of sqlite_sequence, so that ids of deliveries never repeat.
+# First envelope id of a sandbox with a seed. It is stored in sqlite_sequence, so that ids of deliveries never repeat.
 FIRST_DELIVERY = 50_001
 
-# Version 1 was the sandbox inside the package billcore. Each later version is the one before it and a migration.
+# Tables of version 1, which was part of the package billcore. A migration makes each later version from the one before.
 VERSION_1 = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -56,7 +56,7 @@ CREATE TABLE requests (
 INSERT INTO sqlite_sequence (name, seq) VALUES ('deliveries', {FIRST_DELIVERY - 1});
 """
 
-# 2: clocks, jobs, states of products, groups, endpoints and keys.
+# Version 2 adds clocks, jobs, and states of products, groups, endpoints and keys.
 VERSION_2 = """
 ALTER TABLE accounts ADD COLUMN offset_us INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE accounts ADD COLUMN frozen_at TEXT;
@@ -94,8 +94,8 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (account, due, seq);
 """
 
-# 3: operation and unknown parameters of requests; late requests; settings of endpoints; which deliveries start at
-# the same moment, what faults they met, why they ended.
+# Version 3 adds operation and unknown parameters of requests; late requests; settings of endpoints; and for deliveries,
+# which of them start at the same moment, the faults that happened to them, and why they ended.
 VERSION_3 = """
 ALTER TABLE requests ADD COLUMN unknown TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE requests ADD COLUMN late TEXT;

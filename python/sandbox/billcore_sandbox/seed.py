@@ -29,7 +29,7 @@ _FIELD_VALUES: tuple[Any, ...] = ("M", 42, 1.5, True, None, ["a", "b"], {"street
 
 @dataclass(frozen=True)
 class _Plan:
-    """Size of one account's demo data. many: number of orders of `demo-many-orders`; 0: no named subscriptions."""
+    """Size of one account's demo data. many: orders of `demo-many-orders`; 0: no subscriptions with demo names."""
 
     number: int
     products: int
@@ -45,7 +45,7 @@ _CYCLES = 3
 def create(
     db: sqlite3.Connection, seed: int, begin: datetime, options: Options, file: seed_file.File | None = None
 ) -> None:
-    """Make the tables of an empty database, and fill them. file: replaces the first account's demo data."""
+    """Make the tables of an empty database, and fill them. file: data that replace the first account's demo data."""
     rng = random.Random(seed)
     # executescript commits an open transaction, so BEGIN is part of the script.
     db.executescript("BEGIN;" + "".join(schema.MIGRATIONS))
@@ -67,9 +67,9 @@ def create(
 
 
 def fill_account(db: sqlite3.Connection, rng: random.Random, number: int, begin: datetime) -> dict[str, Any]:
-    """Small demo data of a new account: products of each type and the named subscriptions. Returns their ids."""
+    """Add products of each type and the subscriptions with demo names to a new account; returns their ids."""
     filler = Filler(db, rng, begin)
-    filler.skip("products", 100)  # for rows that a fault inserts at the front of the list
+    filler.skip("products", 100)  # leave room for products that the fault `rows` inserts at the front of the list
     filler.fill(_Plan(number, 12, 2, 0, 45))
     filler.write()
     ids: dict[str, Any] = {"products": {}, "subscriptions": {}}
@@ -106,7 +106,7 @@ class Filler:
         return row
 
     def skip(self, table: str, count: int) -> None:
-        """Leave ids free before the next row."""
+        """Leave `count` ids unused before the next row."""
         self._next[table] += count
 
     def new_account(self, plan: _Plan, offset: int) -> None:
@@ -135,7 +135,7 @@ class Filler:
             kind = FIXED if status == "expired" else rng.choice((RECURRING, RECURRING, DONATION, FIXED))
             row = self._subscription(plan, rng.choice(recurring[kind]), status, reference, index)
             if status == "pending":
-                # Its first order waits, so that a test can confirm or pay it.
+                # The first order of a pending subscription is not paid, so that a test can confirm or pay it.
                 state = ("created", "confirmed", "payment_pending", "payment_pending_user")[index // 8 % 4]
                 self._order(row, rng.choice(one_time), state, rng.randrange(1, 700), is_first=True)
                 continue
@@ -160,7 +160,7 @@ class Filler:
             currency=_CURRENCIES[index % len(_CURRENCIES)] if index > 11 else "DKK",
             vat_rate=rng.choice((25.0, 25.0, 12.5, 6.0, 0.0)),
             interval=("month", "year", "quarter", "week")[index % 4] if recurring else None,
-            # Only for one-time products, because a subscription's price is its product's price without VAT.
+            # Only one-time products have prices with VAT, because a subscription's price is the price without VAT.
             price_includes_vat=int(not recurring and index % 2),
             image=image,
             images=_json(images),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class SeedFileError(Exception):
-    """The file cannot be used; the text says what is wrong in which entry."""
+    """The seed file cannot be used; the message names the entry and its error."""
 
 
 class Product(msgspec.Struct, forbid_unknown_fields=True):
@@ -66,7 +66,7 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(path: str) -> File:
-    """The file's entries. Raises SeedFileError with one sentence."""
+    """The entries of the seed file. Raises SeedFileError with a message of one sentence."""
     try:
         tables = tomllib.loads(Path(path).read_text("utf-8"))
         found = msgspec.convert(tables, File)
@@ -92,7 +92,7 @@ def read(path: str) -> File:
 
 
 def fill(filler: Filler, file: File, account: int, begin: datetime) -> None:
-    """Add the file's entries to an account that begins at `begin`."""
+    """Add the entries of the seed file to an account whose clock begins at `begin`."""
     products = {product.name: _add_product(filler, product, account) for product in file.products}
     for subscription in file.subscriptions:
         _add_subscription(filler, subscription, products[subscription.product], account, begin)

@@ -1,6 +1,6 @@
-"""The store: one SQLite connection, seeded once, with a transaction that holds an effect and its ledger row together.
+"""The store: one SQLite connection with demo data. An effect and its ledger row are written in one transaction.
 
-Everything runs in the event loop's thread, because a statement takes only microseconds.
+All statements run in the event loop's thread, because a statement takes only microseconds.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from billcore_sandbox.clock import Clock
 from billcore_sandbox.options import DEFAULT_SEED, Options
 
 _MAGIC = b"SQLite format 3\x00"
-# Tables whose ids do not repeat over resets and restarts, unless a seed is given.
+# Tables whose ids do not repeat after a reset or a restart, unless --seed is given.
 _UNIQUE = ("subscriptions", "orders", "deliveries")
-# The demo's times are relative to the start of the accounts, so an older pristine copy is made anew.
+# Resets make a new pristine copy after this time, because the times of the demo data are relative to its creation.
 _PRISTINE = timedelta(hours=1)
 
 
 class StoreError(Exception):
-    """The database file cannot be used; the text says why and what to do."""
+    """The database file cannot be used; the message says why and what to do."""
 
 
 @dataclass(slots=True)
 class Account:
-    """number: as events show it. uuid: as the base URL shows it."""
+    """An account. number: its id in events. uuid: its id in the base URL."""
 
     number: int
     uuid: str
@@ -42,14 +42,14 @@ class Account:
 
 
 class Store:
-    """Owns the connection, and knows the accounts."""
+    """Owns the SQLite connection and the list of accounts."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self.path = options.db
         self._pristine: sqlite3.Connection | None = None
         self._pristine_begin = self._begin()
-        # Read once: a reset must not depend on what happens to the file meanwhile.
+        # Read the seed file only once: later changes of the file must not affect a reset.
         self._seed_file = None if options.seed_file is None else seed_file.read(options.seed_file)
         try:
             if self.path is not None:
@@ -62,7 +62,7 @@ class Store:
         self._skip_used_ids({})
 
     def _fill(self) -> int:
-        """Seed an empty database, or bring a filled one up to date. Returns its seed."""
+        """Seed an empty database, or migrate an existing one to the current version; returns its seed."""
         wanted = self._options.seed
         if not self._tables():
             chosen = DEFAULT_SEED if wanted is None else wanted
@@ -95,7 +95,7 @@ class Store:
             self.know(Account(row["number"], row["uuid"], row["api_key"], shown))
 
     def know(self, account: Account) -> None:
-        """Remember an account whose row exists."""
+        """Add an account, whose row exists, to the list of accounts."""
         self.accounts.append(account)
         self._by_uuid[account.uuid] = account
         self._by_number[account.number] = account
@@ -116,7 +116,7 @@ class Store:
         del self._by_uuid[account.uuid], self._by_number[number]
 
     def save_clock(self, account: Account, *, runs: bool = False) -> None:
-        """Write the account's clock. runs: it stands still only while it is moved."""
+        """Write the account's clock to its row. runs: store it as running, although it is frozen while it is moved."""
         shown, frozen = account.clock, account.clock.frozen_at
         if runs and frozen is not None:
             shown, frozen = Clock(frozen - clock.real()), None
@@ -130,17 +130,17 @@ class Store:
         )
 
     def _skip_used_ids(self, used: dict[str, int]) -> None:
-        """Make new ids begin after every id that an earlier run or state can have used."""
+        """Make new ids greater than all ids that were used before a reset or by an earlier run."""
         if self._options.seed is not None:
             return
-        least = int(time.time() * 100_000)  # more per second than the sandbox can make
+        least = int(time.time() * 100_000)  # more ids per second than the sandbox can make
         for number, table in enumerate(_UNIQUE):
             # Separate ranges, so that a program that takes an order's id for a subscription's does not work by chance.
             seq = max(least + number * 10**15, used.get(table, 0))
             self.db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (seq, table))
 
     def reset(self) -> None:
-        """Back to the seeded state, in one step: a pristine copy, which is kept for a while, replaces everything."""
+        """Restore the demo data in one step: a pristine copy, kept for later resets, replaces the whole database."""
         begin = self._begin()
         if self._pristine is None or begin - self._pristine_begin > _PRISTINE:
             fresh = sqlite3.connect(":memory:", isolation_level=None)
@@ -162,7 +162,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, which may be inside another one: the store keeps all of it or nothing."""
+        """A transaction, which may be nested: all its statements take effect, or none if the block raises."""
         inner = self.db.in_transaction
         self.db.execute("SAVEPOINT one" if inner else "BEGIN IMMEDIATE")
         try:
@@ -200,7 +200,7 @@ class Store:
 
 
 def _check_file(path: str) -> None:
-    """Refuse a file that is not a sandbox's database, before a byte of it can change."""
+    """Refuse a file that is not a sandbox's database, without changing it."""
     file = Path(path)
     try:
         with file.open("rb") as opened:
@@ -213,7 +213,7 @@ def _check_file(path: str) -> None:
         return
     if head != _MAGIC:
         raise StoreError(f"{path} is not a SQLite database: give another --db file")
-    # A process that was killed leaves a WAL, which is part of the data. Without one, nothing is written.
+    # A killed process leaves a WAL file, which has data. Without it, immutable=1 makes sure that SQLite writes nothing.
     immutable = "" if Path(path + "-wal").exists() else "&immutable=1"
     uri = f"file:{quote(str(file.resolve()))}?mode=ro{immutable}"
     with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0.5)) as db:
@@ -230,7 +230,7 @@ def _open(path: str | None) -> sqlite3.Connection:
     db = sqlite3.connect(path if path is not None else ":memory:", isolation_level=None, timeout=0.5)
     db.row_factory = sqlite3.Row
     if path is not None:
-        # One sandbox per file: a second one would hand out the same ids. The lock is taken by the first write.
+        # Lock the file: a second sandbox would make the same ids. SQLite takes the lock at the first write.
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")

@@ -1,4 +1,4 @@
-"""Parameters that an operation does not have: tolerated, as the real service may do, and reported."""
+"""Reports parameters that an operation does not have. The real service may ignore them, so they are not refused."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 _log = logging.getLogger("billcore_sandbox")
 _MOST = 1000  # different unknown parameters that are counted for each account
-_MOST_WARNINGS = 100  # a parent process may not read stderr, and a full pipe would stop the sandbox
+_MOST_WARNINGS = 100  # if a parent process does not read stderr, a full pipe would block the sandbox
 
 
 class Unknown:
-    """Counts the unknown parameters of each account, and warns once of each one."""
+    """Counts the unknown parameters of each account, and logs one warning for each parameter."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[tuple[str, str]]] = {}
         self._warned: set[tuple[str, str]] = set()
 
     def note(self, account: str, operation: str, names: list[str], there: tuple[str, ...]) -> None:
-        """Count the unknown names of one request. there: the parameters that the operation has."""
+        """Count the unknown parameters `names` of one request. there: the parameters that the operation has."""
         for name in names:
             counts = self._counts.setdefault(account, Counter())
             if (operation, name) in counts or len(counts) < _MOST:
@@ -32,7 +32,7 @@ class Unknown:
                     _log.warning("further unknown parameters are only counted: see unknown_parameters in GET state")
 
     def listed(self, account: str | None = None) -> list[Any]:
-        """How often each account sent which unknown parameter."""
+        """Each unknown parameter, and how often each account sent it."""
         return [
             {"account": each, "operation": operation, "name": name, "count": count}
             for each, counts in self._counts.items()

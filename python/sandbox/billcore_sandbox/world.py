@@ -1,7 +1,7 @@
-"""What all parts share: options, store, machine, jobs, faults, deliveries, history; and the transaction of an effect.
+"""The state that all routes share: options, store, state machines, jobs, faults, deliveries, history; and effects.
 
-An effect, its ledger row, its jobs and the deliveries it causes are one SQLite transaction: none of them exists without
-the others. Deliveries start when it has been committed.
+An effect, its ledger row, its jobs and its deliveries are written in one SQLite transaction: all or none. The
+deliveries start after the commit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from billcore_sandbox.strictness import Unknown
 
 
 class Work:
-    """One open effect of one account: its time, its ledger rows, its jobs, its events."""
+    """One effect of one account, before its commit: its time, its ledger rows, its jobs, its events."""
 
     def __init__(self, world: World, account: Account, now: datetime | None = None) -> None:
         self.world = world
@@ -39,8 +39,8 @@ class Work:
         self.recorded: list[int] = []  # ids of ledger rows
         self.next_due: datetime | None = None
         self._receivers: list[sqlite3.Row] | None = None
-        self.new_order: sqlite3.Row | None = None  # the order of a renewal
-        self.new_key: sqlite3.Row | None = None  # the successor of a key
+        self.new_order: sqlite3.Row | None = None  # the order that a renewal made
+        self.new_key: sqlite3.Row | None = None  # the key that replaces a rotated key
 
     def row(self, table: str, number: int | None) -> sqlite3.Row:
         found: sqlite3.Row = self.db.execute(f"SELECT * FROM {table} WHERE id = ?", (number,)).fetchone()
@@ -72,13 +72,13 @@ class Work:
         return self.world.new_secret(endpoint, old)
 
     def record(self, kind: str, **details: Any) -> None:
-        """Add the effect to the ledger."""
+        """Add the effect to the ledger, as a row with this kind and these details."""
         at, account = clock.iso_precise(self.now), self.account.number
         columns = {"at": at, "account": account, "kind": kind, "details": json.dumps(details)}
         self.recorded.append(self.insert("ledger", columns))
 
     def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
-        """Let `cause` happen to an object when the account's clock reaches `due`; replaces the object's other job."""
+        """Add a job that applies `cause` to an object when the account's clock reaches `due`; replaces its old job."""
         self.db.execute(
             "INSERT OR REPLACE INTO jobs (account, due, kind, subject, cause) VALUES (?, ?, ?, ?, ?)",
             (self.account.number, clock.iso_precise(due), kind, subject, cause),
@@ -100,13 +100,13 @@ class Work:
         outbox.emit(self, event, data)
 
     def emit_updated_too(self, data: dict[str, Any]) -> None:
-        """Fire subscription.updated beside the event of a cancellation or a renewal, if --updated-too is given."""
+        """With --updated-too, fire subscription.updated in addition to the event of a cancellation or renewal."""
         if self.options.updated_too:
             self.emit("subscription.updated", data)
 
 
 class World:
-    """The running service behind its routes."""
+    """The state of a running sandbox, which all routes share."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -117,11 +117,11 @@ class World:
         self.history = History(self)
         self.dispatcher = Dispatcher(self)
         self.jobs = Jobs(self)
-        self.after_reset: list[Callable[[], object]] = []  # such as what registers the receivers of --deliver
-        self._held: list[Work] | None = None  # what is announced at the end of together()
+        self.after_reset: list[Callable[[], object]] = []  # for example, register the receivers of --deliver
+        self._held: list[Work] | None = None  # effects to announce at the end of together()
 
     def start(self) -> None:
-        """Start the deliveries that a former process left in the database file, and the jobs."""
+        """Start the loop of jobs, and the deliveries that an earlier process left in the database file."""
         self.dispatcher.resume()
         self.jobs.start()
 
@@ -132,7 +132,7 @@ class World:
 
     @contextmanager
     def effect(self, account: Account, now: datetime | None = None) -> Iterator[Work]:
-        """Open an effect at `now`, or at the time of the account's clock. Its deliveries start after the commit."""
+        """Open an effect with the time `now` (default: the account's clock). Its deliveries start after the commit."""
         with self.store.transaction():
             work = Work(self, account, now)
             yield work
@@ -145,7 +145,7 @@ class World:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Make all effects until the end of the block, or if it raises, none of them."""
+        """Make all effects of the block take effect together, or none of them if the block raises."""
         held: list[Work] = []
         self._held = held
         try:
@@ -156,15 +156,15 @@ class World:
         self._announce(held)
 
     def _announce(self, done: list[Work]) -> None:
-        """Start the deliveries of effects that have been committed, and wake who waits for them."""
+        """Start the deliveries of committed effects, and wake the requests that wait for them."""
         for work in done:
             self.dispatcher.start(work.new_deliveries)
             self.history.effects(work.recorded)
 
     def new_secret(self, endpoint: int, old: str | None = None) -> str:
-        """32 characters: the option's, or random, or with --seed the same for the same seed and endpoint.
+        """A secret of 32 characters: from --secret, or random, or with --seed computed from the seed and the endpoint.
 
-        old: the secret that it replaces. The option is for new endpoints only: a rotated secret must differ.
+        old: the secret to replace, if any. Then --secret is not used, because the new secret must differ.
         """
         if self.options.secret is not None and old is None:
             return self.options.secret
@@ -174,7 +174,7 @@ class World:
         return events.sign(what.encode(), str(self.options.seed))[:SECRET_LENGTH]
 
     def reset(self) -> None:
-        """Go back to the seeded state, and drop pending deliveries."""
+        """Restore the demo data, and cancel pending deliveries."""
         self.dispatcher.drop()
         self.faults.clear()
         self.unknown.clear()

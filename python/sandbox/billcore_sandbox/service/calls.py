@@ -1,4 +1,4 @@
-"""A request as the operations see it, its checked body and query, and the reply they give."""
+"""The request that an operation gets, checks of its body and query, and the reply that the operation returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from billcore_sandbox.world import World
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to the service. path: raw, with the account; headers: names in lower case."""
+    """A request to the service. path: encoded, with the account. headers: their names in lower case."""
 
     method: str
     path: str
@@ -31,7 +31,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One authenticated request. id: the path's id, decoded; address: the URL asked for, without its query."""
+    """One authenticated request. id: the decoded id in the path. address: the requested URL without its query."""
 
     world: World
     account: Account
@@ -57,17 +57,17 @@ def reply(value: Any, status: int = 200) -> Reply:
 
 
 def data(resource: dict[str, Any]) -> Reply:
-    """The shape of every single-resource answer."""
+    """The answer with one resource."""
     return reply({"data": resource})
 
 
 def parse_query(raw: bytes) -> list[tuple[str, str]]:
-    """Names and values, decoded: brackets may be literal or percent-encoded."""
+    """The decoded names and values of a query, whose brackets may be literal or percent-encoded."""
     return parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="replace")
 
 
 def last(query: list[tuple[str, str]], name: str) -> str | None:
-    """The value of a parameter; of a repeated one the last."""
+    """The value of a parameter; if the parameter is repeated, the last value."""
     return next((value for key, value in reversed(query) if key == name), None)
 
 
@@ -75,7 +75,7 @@ def query_integer(query: list[tuple[str, str]], name: str, default: int, least: 
     text = last(query, name)
     if text is None:
         return default
-    # At most 18 digits: within SQLite's integers, and never slow to convert.
+    # At most 18 digits: the number fits SQLite's integers, and its conversion is fast.
     if not re.fullmatch(r"-?[0-9]{1,18}", text) or not least <= int(text) <= most:
         upper = "" if most == MAX_INTEGER else f" and at most {most}"
         raise invalid(f"The parameter {name} must be an integer of at least {least}{upper}.")
@@ -83,14 +83,14 @@ def query_integer(query: list[tuple[str, str]], name: str, default: int, least: 
 
 
 def number_of(text: str) -> int:
-    """The store's key for a resource id in a path; -1, which no row has, for a text that is not such an id."""
+    """The store's key for a resource id in a path; for any other text -1, which is not the key of a row."""
     if not re.fullmatch(r"[1-9][0-9]{0,17}", text):
         return -1
     return int(text)
 
 
 def json_object(body: bytes, content_type: str) -> dict[str, Any]:
-    """The request's JSON object. Raises Refusal 415, 400 or 422."""
+    """The JSON object in a request's body. Raises Refusal 415, 400 or 422."""
     if content_type.partition(";")[0].strip().lower() != "application/json":
         raise Refusal(415, "unsupported_media_type", "Send the body as Content-Type: application/json.")
     try:
@@ -109,7 +109,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def integer(fields: dict[str, Any], name: str, default: int | None, least: int, most: int = MAX_INTEGER) -> int:
-    """An integer field, required if `default` is None. Booleans and 1.0 are not integers."""
+    """The value of an integer field, required if `default` is None. Booleans and 1.0 are refused."""
     if name not in fields and default is not None:
         return default
     value = fields.get(name)
@@ -121,7 +121,7 @@ def integer(fields: dict[str, Any], name: str, default: int | None, least: int, 
 
 
 def text(fields: dict[str, Any], name: str, *, nullable: bool = False) -> str | None:
-    """A string field; None if it is absent, or null where null is allowed."""
+    """The value of a string field; None if the field is absent, or if it is null and `nullable` is true."""
     value = fields.get(name)
     if name not in fields or (nullable and value is None):
         return None

@@ -20,8 +20,8 @@ _NAME = r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_-]+)*\.?"
 def create(call: Call) -> Reply:
     """Register a URL that receives events.
 
-    The secret of the endpoint is not in the answer; the admin UI shows it, and in the sandbox the control route
-    `endpoints`.
+    The secret of the endpoint is not in the answer. The service shows it in the admin UI, the sandbox through the
+    control route `endpoints`.
     """
     url = json_object(call.body, call.content_type).get("url")
     number, _ = register(call.world, call.account, url)
@@ -31,7 +31,7 @@ def create(call: Call) -> Reply:
 def register(
     world: World, account: Account, url: object, secret: str | None = None, settings: Mapping[str, Any] | None = None
 ) -> tuple[int, str]:
-    """Register a receiver; returns its id and secret. settings: columns of its row. Raises Refusal 422."""
+    """Register an endpoint; returns its id and secret. settings: further columns of its row. Raises Refusal 422."""
     if not isinstance(url, str) or not valid_url(url):
         raise invalid("The field url must be an absolute http or https URL.", "invalid_url")
     try:
@@ -57,5 +57,5 @@ def valid_url(url: str) -> bool:
         return False
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or port == 0:
         return False
-    # An IPv6 address, or labels of a name or an IPv4 address.
+    # The host is an IPv6 address, or a host name or IPv4 address made of valid labels.
     return ":" in parts.hostname or re.fullmatch(_NAME, parts.hostname) is not None

@@ -13,7 +13,7 @@ Id = Annotated[int | str, Meta(description="Opaque: store it as received, and do
 
 
 def _some_of(resource: type[msgspec.Struct], **types: Any) -> Any:
-    """The resource as events show it: every field may be absent. types: those that differ from the resource's."""
+    """The resource's type in events, where every field may be absent. types: field types that differ in events."""
     fields = [
         (field.name, types.get(field.name, field.type) | UnsetType, UNSET) for field in msgspec.structs.fields(resource)
     ]
@@ -28,7 +28,7 @@ _GROUP = _some_of(schemas.ProductGroup)
 
 
 class Envelope(msgspec.Struct, kw_only=True):
-    """What every event has. id is the same when a delivery is retried: use it to recognise duplicates."""
+    """The fields of every event. id is the same when a delivery is retried: use it to recognise duplicates."""
 
     id: Id
     account: int

@@ -1,4 +1,4 @@
-"""List answers: page arithmetic, links, and the filters of order lists."""
+"""Answers with lists: page numbers, links, and the filters of order lists."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def answer(
     order_by: str,
     shape: Callable[[sqlite3.Row], dict[str, Any]],
 ) -> Reply:
-    """One page of `SELECT * FROM source`. A page beyond the end is an empty page, not an error."""
+    """The answer with one page of `SELECT * FROM source`. A page after the last one is empty, not an error."""
     page = query_integer(call.query, "page", 1, 1, MAX_INTEGER)
     counted = call.world.store.one(f"SELECT count(*) AS total FROM {source}", *args)
     total = int(counted["total"]) if counted is not None else 0
@@ -34,7 +34,7 @@ def answer(
         rows = call.world.store.all(sql, *args, per_page, (page - 1) * per_page)
     links = {
         "next": link(call, page + 1) if page < total_pages else None,
-        # From a page after the end, the previous page is the last page with items.
+        # The previous page of a page after the end is the last page with items.
         "previous": link(call, min(page - 1, max(total_pages, 1))) if page > 1 else None,
     }
     pagination = {
@@ -49,23 +49,23 @@ def answer(
 
 
 def link(call: Call, page: int) -> str:
-    """The address of another page of the same list, with the same filters."""
+    """The URL of the page `page` of the list, with the same filters."""
     return f"{call.address}?{with_page(call.query, page)}"
 
 
 def with_page(query: list[tuple[str, str]], page: int) -> str:
-    """The query that asks for another page of the same list."""
+    """The same query, with the page number `page`."""
     others = [(name, value) for name, value in query if name != "page"]
     return urlencode([*others, ("page", str(page))], quote_via=quote)
 
 
 def plain(name: str) -> str:
-    """A parameter's name without the brackets of a repeated one: filter[state][0] is filter[state]."""
+    """A parameter's name without the index of a repeated parameter: for filter[state][0], filter[state]."""
     return _STATE if re.fullmatch(r"filter\[state\]\[[0-9]*\]", name) else name
 
 
 def order_states(query: list[tuple[str, str]]) -> list[str]:
-    """The states of filter[state]: one, several with commas, or the parameter repeated (also as filter[state][])."""
+    """The states in filter[state], which may be a comma-separated list, or be repeated (also as filter[state][])."""
     wanted: list[str] = []
     for name, value in query:
         if plain(name) == _STATE:

@@ -1,4 +1,4 @@
-"""The parameters of each operation, and those of a request that its operation does not have."""
+"""The parameters of each operation, and the unknown parameters of a request."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ BODY = {operation.name: _names(operation.body) for operation in OPERATIONS}
 
 
 def parameters(operation: str) -> tuple[str, ...]:
-    """The names of query parameters and fields of the body."""
+    """The names of an operation's query parameters and body fields."""
     return QUERY[operation] + BODY[operation]
 
 
 def unknown(operation: str, request: Request) -> list[str]:
-    """The names of query parameters and fields that the operation does not have, at most 100, shortened."""
+    """The names of a request's unknown query parameters and fields: at most 100, each cut after 100 characters."""
     found = [name for name, _ in parse_query(request.query) if plain(name) not in QUERY[operation]]
     if request.body and operation != _TAKES_ANY_FIELD:
         found += [name for name in _fields(request.body) if name not in BODY[operation]]

@@ -1,4 +1,4 @@
-"""Operations by what a person writes: a name, a method, a pattern of a path."""
+"""Finds operations by what a fault or a wait selects: a name, a method, a pattern of the path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from billcore_sandbox.service.routes import OPERATIONS, Operation
 
 
 def named_operation(name: str) -> str:
-    """An operation by its name, or by the part after the dot if only one operation has it. Raises Refusal 422."""
+    """The full name of an operation, from that name or from its part after the dot if unique. Raises Refusal 422."""
     found = [each.name for each in OPERATIONS if name in (each.name, each.name.partition(".")[2])]
     if len(found) == 1:
         return found[0]
@@ -17,7 +17,7 @@ def named_operation(name: str) -> str:
 
 
 def matching(operation: str | None, method: str | None, path: str | None) -> list[Operation]:
-    """The operations that a request with this operation, method and path can have. Raises Refusal 422 without any."""
+    """The operations that fit the name, the method and the path pattern. Raises Refusal 422 if there are none."""
     wanted = "GET" if method == "HEAD" else method
     found = [
         each
@@ -32,7 +32,7 @@ def matching(operation: str | None, method: str | None, path: str | None) -> lis
 
 
 def _meet(pattern: str, route: str) -> bool:
-    """Whether some path fits both the pattern and the route."""
+    """Whether a path exists that matches both the pattern and the route."""
     wanted, there = pattern.split("/"), route.split("/")
     return len(wanted) == len(there) and all(
         each != "" if name == "{id}" else glob(each).fullmatch(name) is not None

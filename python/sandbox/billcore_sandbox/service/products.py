@@ -11,12 +11,12 @@ from billcore_sandbox.errors import invalid, not_found
 from billcore_sandbox.service import lists
 from billcore_sandbox.service.calls import Call, Reply, data, integer, json_object, number_of, reply, text
 
-# Prices with VAT are made with decimals and stored as SQLite integers; this leaves room for both.
+# With this limit, prices with VAT are exact in Decimal and fit SQLite's integers.
 MAX_PRICE = 10**15
 
 
 def find(call: Call) -> sqlite3.Row:
-    """The product of the path. Raises 404, also for a deleted product."""
+    """The product whose id is in the path. Raises Refusal 404, also for a deleted product."""
     row = call.world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", number_of(call.id))
     if row is None or row["account"] != call.account.number:
         raise not_found()
@@ -38,7 +38,7 @@ def get(call: Call) -> Reply:
 def update(call: Call) -> Reply:
     """Update a product.
 
-    Only the fields that are sent change. Unknown ones are accepted and have no effect.
+    Only the fields in the body change. Unknown fields are accepted and have no effect.
     """
     row = find(call)
     changes = _changes(json_object(call.body, call.content_type))
@@ -49,7 +49,7 @@ def update(call: Call) -> Reply:
 
 
 def _changes(fields: dict[str, Any]) -> dict[str, Any]:
-    """The columns to set. The names are ours, never the request's."""
+    """The columns to set. Their names, which become SQL text, are constants here, never names from the request."""
     changes: dict[str, Any] = {}
     for name in ("name", "description", "interval"):
         if name in fields:
@@ -74,7 +74,7 @@ def _changes(fields: dict[str, Any]) -> dict[str, Any]:
 def delete(call: Call) -> Reply:
     """Delete a product.
 
-    It is gone from here and from lists; subscriptions and orders that refer to it stay.
+    The product is then not found any more, and lists omit it; subscriptions and orders that refer to it stay.
     """
     row = find(call)
     resource = resources.product(row)

@@ -1,4 +1,4 @@
-"""The service's operations by method and path: authentication first, then one operation."""
+"""The service's operations by method and path, and the processing of a request: authentication, then the operation."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from billcore_sandbox.world import World
 class Operation:
     """A row of "Endpoints" in the service interface.
 
-    path: below the base URL, with {id}. answer: the type of the answer 200. query, body: None if it has none.
-    refuses: the codes of answers to requests that are right in form.
+    path: below the base URL, with {id}. answer: the type of the answer with status 200. query, body: their types; None
+    if the operation has no query or body. refuses: the error codes for requests that fit these types.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Operation:
     refuses: tuple[str, ...] = ()
 
     def id_of(self, path: str) -> str | None:
-        """The encoded id in a path of this operation, "" if the operation has no id; None for another path."""
+        """The encoded id in a path of this operation; "" if its path has no id; None if the path does not match."""
         start, marker, end = self.path.partition("{id}")
         if not marker:
             return "" if path == self.path else None
@@ -111,7 +111,7 @@ class _Unauthorized(Exception):
 
 
 def authenticate(world: World, keys: list[str], account_uuid: str) -> Account:
-    """The account of the URL, if the key belongs to it. Another account's key gets the 404 of a missing resource."""
+    """The account of the URL, if the key belongs to it. For another account's key, raises Refusal 404."""
     owner = world.store.account_by_key(keys[0]) if len(keys) == 1 else None
     if owner is None:
         raise _Unauthorized
@@ -121,7 +121,7 @@ def authenticate(world: World, keys: list[str], account_uuid: str) -> Account:
 
 
 def split_path(raw_path: str) -> tuple[str, str]:
-    """(account segment, path below the base URL) of a raw path."""
+    """Split an encoded path into the account and the path below the base URL."""
     account, _, rest = raw_path.removeprefix("/").partition("/")
     return account, f"/{rest}"
 
@@ -129,7 +129,7 @@ def split_path(raw_path: str) -> tuple[str, str]:
 def find(method: str, path: str) -> tuple[Operation, str]:
     """The operation of a path below the base URL, and the encoded id in it. Raises Refusal 404 or 405.
 
-    The path is matched in its encoded form, so that an id with an encoded slash stays one segment. A HEAD is a GET.
+    The path is matched in its encoded form, so that an id with an encoded slash stays one segment. HEAD counts as GET.
     """
     fitting = [(each, found) for each in OPERATIONS if (found := each.id_of(path)) is not None]
     if not fitting:
@@ -151,7 +151,7 @@ def operation_of(method: str, path: str) -> str | None:
 
 
 def perform(world: World, request: Request) -> Reply:
-    """What the service does with a request, and its answer. Raises only on errors of the sandbox itself."""
+    """Perform a request as the service does, and return the answer. Raises only on errors of the sandbox itself."""
     account_uuid, path = split_path(request.path)
     keys = [value for name, value in request.headers if name == "x-api-key"]
     try:

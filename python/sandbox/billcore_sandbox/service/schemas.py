@@ -32,7 +32,7 @@ class CustomFieldValue(msgspec.Struct):
 
 
 class Subscription(msgspec.Struct):
-    """A subscription. Once it is cancelled, ends_at is the end of the paid period."""
+    """A subscription. For a cancelled subscription, ends_at is the end of the paid period."""
 
     id: OpaqueId
     price: Cents
@@ -128,14 +128,14 @@ class ProductGroup(msgspec.Struct):
 
 
 class PageLinks(msgspec.Struct):
-    """The addresses of the pages beside this one."""
+    """The URLs of the next and the previous page."""
 
     next: str | None
     previous: str | None
 
 
 class Pagination(msgspec.Struct):
-    """Where a page is in its list."""
+    """The position of a page in its list, and the size of the list."""
 
     total: int
     count: int
@@ -185,7 +185,7 @@ class OneProduct(msgspec.Struct):
 
 
 class ErrorDetail(msgspec.Struct):
-    """What was wrong. The service interface does not list the codes."""
+    """The reason of a refusal. The service interface does not list the codes."""
 
     code: str
     message: str
@@ -197,7 +197,7 @@ class Error(msgspec.Struct):
     error: ErrorDetail
 
 
-# At most 18 digits, which the sandbox reads from a query.
+# The sandbox accepts at most 18 digits in a query.
 _Page = Annotated[int, Meta(ge=1, lt=10**18, description="The number of the page.")]
 _Number = Annotated[int, Meta(gt=-(10**18), lt=10**18)]
 _Exactly = Annotated[str, Meta(description="Only subscriptions with exactly this reference_id.")]
@@ -245,7 +245,7 @@ class Charge(msgspec.Struct):
 
 
 class ProductWrite(msgspec.Struct):
-    """Only the fields that are sent change. Further fields are accepted."""
+    """Changes of a product: only the fields in the body change. Further fields are accepted."""
 
     name: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
@@ -256,6 +256,6 @@ class ProductWrite(msgspec.Struct):
 
 
 class WebhookEndpointCreate(msgspec.Struct):
-    """The address of a receiver: http or https."""
+    """A new webhook endpoint. url: an http or https URL."""
 
     url: Annotated[str, Meta(max_length=2048, pattern="^https?://", extra_json_schema={"format": "uri"})]

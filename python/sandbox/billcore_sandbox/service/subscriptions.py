@@ -28,7 +28,7 @@ MAX_VAT = 100_000
 
 
 def find(call: Call) -> sqlite3.Row:
-    """The subscription of the path. Another account's subscription gets the 404 of a missing one."""
+    """The subscription whose id is in the path. Raises Refusal 404, also if it belongs to another account."""
     row = call.world.store.one("SELECT * FROM subscriptions WHERE id = ?", number_of(call.id))
     if row is None or row["account"] != call.account.number:
         raise not_found()
@@ -36,7 +36,7 @@ def find(call: Call) -> sqlite3.Row:
 
 
 def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
-    """The product that a body names. The body is wrong, so the answer is 422 and not 404."""
+    """The product that a body names. Raises Refusal 422 if it does not exist: the body is wrong, not the path."""
     row = call.world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", product_id)
     if row is None or row["account"] != call.account.number:
         raise invalid("The field product_id names no product of this account.", "invalid_product")
@@ -44,7 +44,7 @@ def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
 
 
 def index(call: Call) -> Reply:
-    """List subscriptions, maybe those with one reference_id."""
+    """List subscriptions: all, or only those with one reference_id."""
     source, args = "subscriptions WHERE account = ?", [call.account.number]
     reference_id = last(call.query, "filter[reference_id]")
     if reference_id is not None:
@@ -76,14 +76,14 @@ def order_list(call: Call) -> Reply:
     if states:
         source += f" AND state IN ({', '.join('?' * len(states))})"
         args.extend(states)
-    # Latest first; within one second, by descending id.
+    # Orders are listed latest first; orders of the same second by descending id.
     return lists.answer(call, source, args, per_page, "created_at DESC, id DESC", resources.order)
 
 
 def cancel(call: Call) -> Reply:
     """Cancel a subscription: no further renewals.
 
-    It is usable until the end of the paid period, as `active` or as `cancelled`.
+    The subscription is usable until the end of the paid period, with the status `active` or `cancelled`.
     """
     row, world = find(call), call.world
     if row["status"] == "expired":
