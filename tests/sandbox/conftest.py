@@ -1,4 +1,4 @@
-"""One sandbox process for all tests with default options; each test starts in the seeded state."""
+"""One sandbox process for all tests with default options; before each test with the fixture `sandbox` it is reset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def process() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def mine(process: Sandbox) -> Iterator[SandboxAccount]:
-    """A new account, which other tests and their resets do not touch."""
+    """A new account for one test, which other tests do not change or reset."""
     account = process.new_account()
     yield account
     process.control.delete_account(account.base_url.rpartition("/")[2])
@@ -28,7 +28,7 @@ def mine(process: Sandbox) -> Iterator[SandboxAccount]:
 def sandbox(process: Sandbox) -> Iterator[Sandbox]:
     process.control.reset()
     yield process
-    # Without an account, a fault would also happen in the test that follows with the fixture `mine`.
+    # Faults that name no account could also happen in a later test with the fixture `mine`.
     for fault in process.control.faults():
         process.control.delete_fault(fault["id"])
 

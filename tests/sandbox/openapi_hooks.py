@@ -1,4 +1,4 @@
-"""Loaded by schemathesis in test_openapi.py: the refusals that it may find, and bounds for what it sends."""
+"""Hooks for schemathesis in test_openapi.py: the refusals that are allowed, and limits for the values that it sends."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from schemathesis import Case, CheckContext, HookContext, Response
 from billcore_sandbox.service.routes import OPERATIONS
 
 WRONG = "validation_error"
-# Codes that answer a request which is right in form, for a reason that a schema cannot state.
+# For each operation, the error codes for requests that fit its schema: the reasons cannot be stated in a schema.
 REFUSALS: dict[str, set[str]] = {
     **{operation.name: {*operation.refuses} for operation in OPERATIONS},
     "control.post.checkout": {"invalid_product"},
-    "control.post.clock": {WRONG},  # a time that has passed, or fields that contradict each other
+    "control.post.clock": {WRONG},  # a time in the past, or fields that contradict each other
     "control.delete.accounts.uuid": {"first_account"},
     "control.post.endpoints": {"invalid_url", "url_taken"},
     "control.post.faults": {WRONG},
     "control.post.groups": {"invalid_product"},
     "control.post.groups.id.change": {"invalid_product"},
-    "control.post.subscriptions.id.change_billing": {WRONG},  # neither of its fields
-    "control.get.deliveries": {WRONG},  # a name of an event that does not exist
-    "control.get.requests": {WRONG},  # a name of an operation that does not exist
-    "control.post.wait": {WRONG},  # not exactly one thing, or one that cannot happen
-    "control.post.deliveries.id.edit": {WRONG},  # both of its fields, or neither
-    "control.post.deliveries.id.replay": {WRONG},  # an edited delivery without an id
+    "control.post.subscriptions.id.change_billing": {WRONG},  # without billing and declines
+    "control.get.deliveries": {WRONG},  # an event's name that does not exist
+    "control.get.requests": {WRONG},  # an operation's name that does not exist
+    "control.post.wait": {WRONG},  # not exactly one condition, or a condition that cannot become true
+    "control.post.deliveries.id.edit": {WRONG},  # with both or without both of body and changes
+    "control.post.deliveries.id.replay": {WRONG},  # a delivery whose edited body has no id
     "control.post.trigger": {"unknown_scenario"},
 }
-BY_STATE = "not_allowed"  # of each control route that lets a cause happen to an object
+BY_STATE = "not_allowed"  # error code of each control route that applies a cause to an object
 MOST = {"days": 40, "seconds": 40 * 86400, "timeout": 0.2}
 
 
@@ -45,21 +45,21 @@ def refused_for_a_listed_reason(context: CheckContext, response: Response, case:
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
-    # In JSON Schema 1.0 is an integer; in the sandbox it is not, as in many JSON decoders with types.
+    # JSON Schema counts 1.0 as an integer, but the sandbox refuses it, so send whole numbers as integers.
     body = case.body = whole(case.body)
-    # Half of the charges are for a product that takes charges.
+    # For half of the charges, name a one-time product, so that the service does not refuse them.
     product = body.get("product_id") if isinstance(body, dict) else None
     if case.operation.path.endswith("/order") and type(product) is int and product > 0 and product % 2:
         body["product_id"] = int(os.environ["ONE_TIME_PRODUCT"])
     if not case.operation.path.startswith("/_sandbox/"):
         return
-    # schemathesis makes UUIDs that no account has.
+    # Remove the random UUIDs that schemathesis sends as accounts, because they do not exist.
     for fields in (case.query, body):
         if isinstance(fields, dict) and isinstance(fields.get("account"), str):
             del fields["account"]
     if not isinstance(body, dict):
         return
-    # Decades with renewals take minutes, and what is waited for may never happen.
+    # Limit times: moving a clock by decades takes minutes, and a wait may last until its time-out.
     for name, most in MOST.items():
         if isinstance(body.get(name), int | float) and 0 <= body[name] <= 10**10:
             body[name] %= most

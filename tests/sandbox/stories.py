@@ -1,4 +1,4 @@
-"""How tests bring an object into each state of states.toml, and let each row's cause happen, through routes only."""
+"""Steps of tests: they bring objects into each state of states.toml and apply each row's cause, only through routes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.support import Receiver, Service
 
 
 class Story:
-    """One account with a receiver, and the ids of the objects that the steps of a test made."""
+    """One account with a receiver; its methods are steps of tests, and it has the ids of the objects that they made."""
 
     def __init__(self, mine: SandboxAccount, receiver: Receiver) -> None:
         self.control, self.service, self.receiver = mine.control, Service(mine.accounts[0]), receiver
@@ -35,12 +35,12 @@ class Story:
         self.subscription = made["subscription"]["id"] if made["subscription"] else ""
 
     def bought(self, kind: str = "subscription", product: dict[str, Any] | None = None, **fields: Any) -> None:
-        """With billing="invoice", the order is not paid yet."""
+        """Buys a product and confirms the order, which is then paid unless billing="invoice"."""
         self.buy(kind, product, **fields)
         self.control.confirm(self.order)
 
     def declined(self, renewals: int, **fields: Any) -> None:
-        """A subscription whose payments are declined, after some failed renewals."""
+        """Makes a subscription whose payments are declined, with this number of failed renewals."""
         self.bought(**fields)
         self.control.subscription(self.subscription, "change_billing", declines=True)
         for _ in range(renewals):
@@ -51,7 +51,7 @@ class Story:
         self.control.subscription(self.subscription, "change_billing", declines=False)
 
     def last_cycle(self, renewals: int) -> None:
-        """A subscription whose only cycle is paid, after some failed renewals of a longer one."""
+        """Makes a subscription whose only cycle is paid, with this number of failed renewals before."""
         self.declined(renewals)
         self.make("fixed_cycle", cycles=1)
         self.service.post(f"/subscription/{self.subscription}/product", {"product_id": self.product})
@@ -70,7 +70,7 @@ class Story:
         assert answer.data["price"] != before["price"]
 
     def before_charge(self) -> None:
-        """A subscription that is paid by invoice, so that the order of a charge is not paid at once."""
+        """Makes a subscription that is billed by invoice, so that the order of a charge is not paid at once."""
         self.bought(billing="invoice")
         self.control.pay(self.order)
         self.make()
@@ -99,7 +99,7 @@ class Story:
         self.key_id = self.control.keys()[-1]["id"]
 
     def state(self, machine: str) -> str:
-        """The state as the REST interface shows it, or for what it does not show, as its control route does."""
+        """The state of the object, from the REST interface, or for groups and endpoints from a control route."""
         if machine == "subscription":
             return str(self.service.get(f"/subscription/{self.subscription}").data["status"])
         if machine == "order":
@@ -123,7 +123,7 @@ Step = Callable[[Story], Any]
 
 
 def nothing(story: Story) -> None:
-    """The state `new` of an object, and the state of the endpoint that each story begins with."""
+    """Does nothing: for the state `new` of an object, and for the endpoint, which is enabled at the beginning."""
 
 
 def on_subscription(cause: str, **fields: Any) -> Step:
@@ -184,7 +184,8 @@ ORDER: dict[str, Step] = {
 ENDPOINT: dict[str, Step] = {"enabled": nothing, "disabled": on_endpoint("disable")}
 PAID_AND_CREATED = "order.paid subscription.created"
 
-# (machine, number of the row in states.toml): the steps into each state of `from`, the cause, the events that follow.
+# (machine, number of its row in states.toml): for each state of `from` the step that leads into it, the step that fires
+# the cause, the events that the cause fires.
 TABLE: dict[tuple[str, int], tuple[dict[str, Step], Step, str]] = {
     ("subscription", 1): ({"new": lambda s: s.make("subscription")}, lambda s: s.checkout(), ""),
     ("subscription", 2): (

@@ -31,7 +31,7 @@ MODULE = "billcore_sandbox"
 def run(
     *arguments: str, module: str = MODULE, code: str | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command to its end; the sandbox's, unless another module or Python code is given."""
+    """Runs the sandbox's command (or another module, or Python code) to its end."""
     command = [sys.executable, "-c", code] if code is not None else [sys.executable, "-m", module]
     return subprocess.run(
         [*command, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=GENEROUS, env=env
@@ -50,7 +50,7 @@ def refused(*arguments: str, status: int = 1, env: Mapping[str, str] | None = No
 def started(
     *arguments: str, module: str = MODULE, most_bytes: int | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A sandbox as a child process, and its ready line. most_bytes: no file of the process grows beyond it."""
+    """A sandbox as a child process, and its parsed ready line. most_bytes: size limit of files that it writes."""
 
     def limit() -> None:
         if most_bytes is not None:
@@ -93,7 +93,7 @@ class Service:
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
     ) -> Answer:
-        """path: appended verbatim to the base URL. body: sent as JSON. raw: sent as is. Empty headers are not sent."""
+        """path: appended unchanged to the base URL. body: sent as JSON. raw: sent unchanged. Omits empty headers."""
         sent = {"X-API-KEY": self.api_key}
         if body is not UNSET:
             raw = json.dumps(body).encode()
@@ -195,7 +195,7 @@ class Receiver:
 
 
 class Gate:
-    """A receiver that answers nothing until it is opened, and knows how many requests wait at once."""
+    """A receiver that holds back all answers until open(), and counts the requests that wait at the same time."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
@@ -248,18 +248,18 @@ def gate() -> Iterator[Gate]:
 
 
 def ended(control: Control) -> list[Delivery]:
-    """Waits until no delivery is pending, whatever became of them; returns all deliveries."""
+    """Waits until no delivery is pending, even if some failed; returns all deliveries."""
     until(lambda: all(each["state"] != "pending" for each in control.deliveries()))
     return control.deliveries()
 
 
 def sign(body: bytes, secret: str) -> str:
-    """The signature that a delivery of this body has."""
+    """The right signature for a delivery with this body."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def make(control: Control, *names: str) -> list[Delivery]:
-    """Creates products with these names; returns all deliveries, sent or not."""
+    """Creates products with these names; returns all deliveries, in every state."""
     for name in names:
         control.create_product(name)
     return control.deliveries()

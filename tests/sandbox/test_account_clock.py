@@ -30,7 +30,7 @@ def now(control: Control) -> datetime:
 
 
 class Shop:
-    """An empty account whose clock stands still at BEGIN."""
+    """An account without demo data whose clock is frozen at BEGIN."""
 
     def __init__(self, account: SandboxAccount) -> None:
         self.control, self.service = account.control, Service(account.accounts[0])
@@ -38,7 +38,7 @@ class Shop:
         self.control.advance(to=BEGIN)
 
     def buy(self, kind: str = "subscription", product: dict[str, Any] | None = None, **fields: Any) -> str:
-        """A subscription, bought and confirmed."""
+        """Buys a product and confirms the order; returns the id of the subscription."""
         number = self.control.create_product("Tea", type=kind, **product or {})["id"]
         made = self.control.checkout(number, **fields)
         self.control.confirm(made["order"]["id"])
@@ -48,12 +48,12 @@ class Shop:
         return dict(self.service.get(f"/subscription/{subscription}").data)
 
     def orders(self, subscription: str) -> list[str]:
-        """The days of its orders, oldest first."""
+        """The dates of the subscription's orders, oldest first."""
         listed = self.service.get(f"/subscription/{subscription}/orders?per_page=200").data
         return [order["created_at"][:10] for order in reversed(listed)]
 
     def happened(self, **move: Any) -> list[tuple[str, str]]:
-        """What the moved clock lets happen: (cause, time in days after BEGIN)."""
+        """Moves the clock; returns the causes that were applied, each with its time in days after BEGIN."""
         moved = self.control.advance(**move)
         return [(each["cause"], f"{(time(each['at']) - BEGIN) / timedelta(days=1):g}") for each in moved["happened"]]
 
@@ -298,7 +298,7 @@ def test_a_receiver_in_the_thread_of_the_caller_is_no_deadlock() -> None:
         moved = shop.control.advance(days=340)
         assert [each["cause"] for each in moved["happened"]] == ["renew"] * 11
         assert moved["pending_deliveries"] == 33
-        # It waited for one time-out, and not for one in each of the 33 deliveries.
+        # advance() waited for one time-out only, so not every delivery was attempted.
         assert not all(each["attempts"] for each in shop.control.deliveries())
 
 

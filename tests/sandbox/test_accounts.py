@@ -1,4 +1,4 @@
-"""Accounts on demand: what belongs to one, what stays apart, ids that do not repeat, keys, and the pytest fixture."""
+"""New accounts: their data, their separation, ids that do not repeat, keys, and the pytest fixture."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_deleted_account_is_gone_with_all_it_had(process: Sandbox, receiver: R
     control.wait_for_deliveries()
     process.control.delete_account(service.account)
     everything = (process.control.ledger(), process.control.deliveries(), process.control.endpoints())
-    # A record of an account that does not exist would have the account None.
+    # A record that belonged to the deleted account would show the account as None.
     assert {each["account"] for records in everything for each in records}.isdisjoint({None, service.account})
     assert service.account not in str([process.control.state(), process.control.requests()])
     for call in (control.state, control.ledger, control.advance, control.keys, lambda: control.trigger("charge")):
@@ -148,7 +148,7 @@ def test_objects_of_another_account_are_not_found(process: Sandbox, mine: Sandbo
 
 
 def made(sandbox: Sandbox) -> dict[str, list[Any]]:
-    """Ids and secrets of what is new: in the first account, and in two new ones."""
+    """Makes objects in the first account and in two new accounts; returns their ids and secrets."""
     first = Control(sandbox.control_url, account=Service(sandbox.accounts[0]).account)
     accounts = [sandbox.new_account() for _ in range(2)]
     found: dict[str, list[Any]] = {"subscriptions": [], "orders": [], "deliveries": [], "secrets": []}
@@ -174,7 +174,7 @@ def test_ids_do_not_repeat_over_resets_and_restarts(tmp_path: Path) -> None:
         values = [value for each in found for value in each[kind]]
         assert len({*values}) == len(values) == 6 * count
         if kind != "secrets":
-            assert max(map(int, values)) < 2**53  # every JSON reader keeps it
+            assert max(map(int, values)) < 2**53  # exact in JSON readers that use doubles
 
 
 def test_ids_and_secrets_repeat_with_a_seed() -> None:

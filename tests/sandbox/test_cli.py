@@ -1,4 +1,4 @@
-"""The commands `run` and `trigger`, the banner of a terminal, and the options that name receivers and data."""
+"""The commands `run` and `trigger`, the text on a terminal, and the options that name receivers and data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from support.waiting import GENEROUS, until
 
 VARIABLES = ("BILLCORE_BASE_URL", "BILLCORE_API_KEY", "BILLCORE_SANDBOX_CONTROL", "BILLCORE_WEBHOOK_SECRET")
 WITHOUT = {name: value for name, value in os.environ.items() if name not in VARIABLES}
-# Prints the variables and the products' number as JSON, and ends with status 7.
+# A program that prints the variables, the number of products and the seed as JSON, and exits with status 7.
 USE = (
     "import json, os, sys, urllib.request as r\n"
     f"found = {{name: os.environ.get(name) for name in {VARIABLES}}}\n"
@@ -162,7 +162,7 @@ def test_help_and_version(command: list[str]) -> None:
 
 @pytest.fixture
 def banner(receiver: Receiver) -> Iterator[str]:
-    """What a sandbox with a receiver shows on a terminal, while it runs."""
+    """The text that a running sandbox with a receiver has printed on a terminal."""
     primary, terminal = pty.openpty()
     command = [sys.executable, "-m", "billcore_sandbox", "--deliver", receiver.url]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=terminal)

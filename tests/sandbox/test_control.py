@@ -62,7 +62,7 @@ ROUTES = {f"{route.method} {route.path}": route for route in routes.ROUTES}
 
 
 def answers_of_every_route(sandbox: Sandbox, service: Service) -> dict[str, Any]:
-    """One answer of each route, by its method and path."""
+    """Calls each route once; returns the answers by method and path."""
     found: dict[str, Any] = {}
 
     def call(route: str, fields: Any = None, **ids: Any) -> Any:
@@ -131,7 +131,7 @@ def test_every_answer_has_its_type(sandbox: Sandbox, service: Service) -> None:
     assert answers.keys() == ROUTES.keys()
     for effect in answers["GET ledger"]["effects"]:
         for name in effect.keys() - {"id", "at", "account", "kind"}:
-            del effect[name]  # further members, by its kind
+            del effect[name]  # members that depend on the kind
     for name, answer in answers.items():
         assert [] not in answer.values(), name
         strict(answer, ROUTES[name].answer)
@@ -165,7 +165,7 @@ def test_an_unknown_field_is_refused_with_the_fields_that_there_are(sandbox: San
         if row["method"] != "POST":
             continue
         path = row["path"].removeprefix("/_sandbox").replace("{id}", "1")
-        # A required field that is missing must not hide the one that is misspelt.
+        # Give all required fields, so that the error is about the misspelt field and not about a missing one.
         schema = listed["schemas"][row["body"]]
         given: dict[str, Any] = {"products": [1], "product_id": 1, "kind": "delay"}
         fields = {name: given.get(name, "x") for name in schema.get("required", [])} | {"acount": 1}
@@ -311,7 +311,7 @@ def test_reset_brings_back_the_seeded_state(service: Service, control: Control) 
     control.create_account()
     jobs = before["counts"]["jobs"]
     counts = control.state()["counts"]
-    # The new account's subscriptions have jobs; the cancelled subscription has none any more.
+    # The six subscriptions of the new account have jobs; the job of the cancelled subscription was deleted.
     assert counts.pop("jobs") == jobs - 1 + 6
     assert counts == {"endpoints": 1, "deliveries": 5, "ledger": 5, "requests": 10}
     control.reset()

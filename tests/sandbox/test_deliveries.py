@@ -1,4 +1,4 @@
-"""The record of an attempt, and sending a delivery again: as it was, with a new id, edited, later, after a kill."""
+"""The record of an attempt, and sending a delivery again: unchanged, with a new id, edited, later, after a kill."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_redeliver_replay_and_edit(mine: SandboxAccount, receiver: Receiver) -> 
     assert json.loads(six) == {**before, "id": 12345}
     right = [sign(each.body, secret) == each.headers["Service-Signature"] for each in receiver.received]
     assert right == [True] * 5 + [False]
-    # A wrong signature is part of what is sent once more; a right one follows a new secret.
+    # redeliver keeps a signature that is wrong on purpose; otherwise it signs again, here with the new secret.
     new_secret = control.rotate_secret(control.endpoints()[0]["id"])
     control.redeliver(f"seq:{unsigned}")
     control.redeliver(first["id"])

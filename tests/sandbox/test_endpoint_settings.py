@@ -1,4 +1,4 @@
-"""Settings of an endpoint: concurrency, pause, retry schedule, keep-alive; and what is common to all endpoints."""
+"""Settings of an endpoint: concurrency, pause, retry schedule, keep-alive; and the limit for all endpoints together."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_each_endpoint_has_its_retry_schedule(mine: SandboxAccount, receiver: Re
         first, second = control.deliveries()
         assert (first["state"], len(first["attempts"]), len(second["attempts"])) == ("failed", 1, made)
     assert second["state"] == "failed"
-    # A shorter schedule applies to the next attempt, and None is the sandbox's own.
+    # A changed schedule applies to the next attempt; None selects the schedule of --retry-schedule.
     control.change_endpoint(never, retry_schedule=None)
     make(control, "b")
     until(lambda: len(control.deliveries()[2]["attempts"]) == 1)
@@ -134,7 +134,7 @@ def test_wrong_settings_are_refused(mine: SandboxAccount, fields: dict[str, Any]
 
 
 def test_many_silent_endpoints_leave_the_sandbox_responsive(receiver: Receiver) -> None:
-    """The attempts of all endpoints together have a limit, so that the process has files left for its clients."""
+    """The attempts of all endpoints together are limited, so that file descriptors remain for the process's clients."""
     with Sandbox(delivery_timeout=1, retry_schedule=[]) as sandbox, gate() as silent:
         control = sandbox.new_account(demo=False).control
         for number in range(700):

@@ -1,4 +1,4 @@
-"""Webhook endpoints over their life, and receivers that keep connections, close them, or answer strangely."""
+"""Webhook endpoints from creation to deletion; receivers that keep connections, close them, or answer incorrectly."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ HOST = "127.0.0.1"
 
 @dataclass
 class RawReceiver:
-    """Answers each POST with the bytes of `script` (then with OK), and closes the connection where a script says so.
+    """Answers each POST with the next item of `script`, and after the last item with OK.
 
-    A script is a list of chunks; CLOSE closes the connection. `connections` has the number of requests of each.
+    An item is a list of chunks to send; the chunk CLOSE closes the connection instead. `connections` has the number of
+    requests on each connection.
     """
 
     script: list[list[bytes]] = field(default_factory=list)
@@ -104,7 +105,7 @@ def account_of(**options: Any) -> Iterator[SandboxAccount]:
 
 
 def signed_with(delivery: Any, *secrets: str) -> int:
-    """The index of the secret with which a delivery is signed."""
+    """The index of the secret that signed a delivery."""
     made = [sign(delivery["body"].encode(), secret) for secret in secrets]
     return made.index(delivery["signature"])
 
@@ -230,7 +231,7 @@ def test_a_secret_rotated_without_overlap_and_of_ones_own(mine: SandboxAccount, 
     for _ in range(2):
         control.create_product("Tea")
     control.advance(days=1)
-    # A retry has the bytes and the signature of the first attempt.
+    # A retry has the same bytes and signature as the first attempt, also after a rotation.
     assert [signed_with(each, old["secret"], own) for each in control.wait_for_deliveries()] == [0, 1, 1]
     for fields in ({"secret": "short"}, {"overlap": -1}, {"overlap": "1"}):
         with pytest.raises(ControlError, match="422"):
@@ -304,7 +305,7 @@ def test_an_answer_that_succeeds(mine: SandboxAccount, raw: RawReceiver, name: s
     status = 204 if name.startswith("says") else 200
     attempts = [each["attempts"] for each in mine.control.wait_for_deliveries()]
     assert [each[-1]["status"] for each in attempts] == [status, status, status, 200, 200]
-    # A receiver may close a connection at the moment at which the next event is sent on it.
+    # A receiver may close a kept connection just when the next event is sent on it; then the sandbox sends again.
     lost = [attempt for each in attempts for attempt in each[:-1]]
     assert all((attempt["error"] or "").endswith("so the event is sent again at once") for attempt in lost)
     assert lost == [] or name == "closes without saying so"

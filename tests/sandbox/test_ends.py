@@ -1,4 +1,4 @@
-"""A sandbox that is killed while a clock moves, whose disk is full, and whose clock two requests move at once."""
+"""A sandbox that is killed while it moves a clock, a full disk, and two requests that move a clock at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def serving(folder: Path, most_bytes: int | None = None) -> AbstractContextManag
 
 def move(control: Control) -> threading.Thread:
     def run() -> None:
-        with suppress(Exception):  # the sandbox is killed meanwhile
+        with suppress(Exception):  # the test kills the sandbox during the call
             control.advance(days=40)
 
     thread = threading.Thread(target=run)

@@ -20,12 +20,12 @@ from support.waiting import GENEROUS, until
 
 BODY_KINDS = ("event_integers", "event_unknown_name", "event_unknown_fields", "event_escapes")
 ATTEMPT_KINDS = ("event_signature", "event_old_secret", "event_truncated", "event_oversize")
-# `<`, quotes and backslashes for the styles of escaping, and characters of two and of four bytes.
+# Has `<`, quotes and backslashes, which the styles escape differently, and characters of two and of four bytes.
 NAME = 'Bøger & <b>"Tea"</b> \\ it\'s / \\" \N{PARTY POPPER}'
 
 
 def as_sent(delivery: Delivery, attempt: Attempt) -> tuple[bytes, str]:
-    """The body and the signature that the record says were sent."""
+    """The body and the signature that were sent, according to the records of the delivery and the attempt."""
     body, signature = attempt.get("body", delivery["body"]), attempt.get("signature", delivery["signature"])
     assert ["Service-Signature", signature] in attempt["headers"]
     assert ["Content-Length", str(len(body.encode()))] in attempt["headers"]
@@ -187,7 +187,8 @@ def test_an_answer_before_the_end_of_a_large_body_counts(mine: SandboxAccount) -
 
 
 class Shop:
-    """A receiver that handles each event once. Between its look and its note, it waits for a second request."""
+    """A receiver that handles each event once if `safe` is true. Between checking an id and recording it, it waits for
+    a second request, so that without `safe` two concurrent duplicates are both handled."""
 
     def __init__(self, *, safe: bool) -> None:
         self.handled: list[int] = []
@@ -299,7 +300,7 @@ def test_selectors_choose_the_events(mine: SandboxAccount, receiver: Receiver) -
     control.create_group("Group", [product])
     states = [(each["event"], each["endpoint_id"] == other, each["state"]) for each in ended(control)]
     assert [each for each in states if each[2] == "dropped"] == [("product-group.updated", True, "dropped")]
-    # What is held back meets no fault, because it is not sent.
+    # Faults do not happen to deliveries that are held back, because they are not sent.
     assert [each[2] for each in states].count("held_back") == 2
     assert control.faults()[0]["seen"] == 1
 
@@ -355,7 +356,7 @@ def test_what_faults_hold_survives_a_kill(tmp_path: Path, receiver: Receiver) ->
         control.create_product("next")
         until(lambda: len(receiver.received) == 8)
         assert sorted(names(receiver.received)[5:]) == ["held", "next", "next"]
-        # A receiver has an event before the sandbox has recorded that.
+        # Wait, because the receiver gets an event before the sandbox records the attempt.
         until(lambda: [each["state"] for each in control.deliveries()].count("pending") == 1)
         control.advance(seconds=60)
         assert names(receiver.received)[8:] == ["late"]

@@ -210,14 +210,14 @@ def test_it_gives_up_after_the_schedule(service: Service, control: Control, rece
 
 
 def test_a_dead_endpoint_does_not_delay_another(service: Service, control: Control, receiver: Receiver) -> None:
-    with socket.socket() as silent:  # connections are queued, but never answered
+    with socket.socket() as silent:  # the kernel accepts connections, but no program answers
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         register(service, f"http://127.0.0.1:{silent.getsockname()[1]}/")
         register(service, receiver.url)
         service.charge()
         assert [item.event["name"] for item in receiver.wait(2)] == ["order.confirmed", "order.paid"]
-        # The receiver records a request before the sandbox records the answer.
+        # Wait, because the receiver gets an event before the sandbox records the attempt.
         until(lambda: {d["endpoint_id"] for d in control.deliveries() if d["state"] == "pending"} == {1})
 
 
@@ -339,7 +339,7 @@ def test_a_retry_from_before_a_reset_does_not_meet_a_later_delivery(receiver: Re
             control.test_hook()
             until(lambda: attempts() == [1])
         until(lambda: attempts()[0] >= 2)
-        # The second attempt of the new delivery is due later than any retry that may remain from before the reset.
+        # Any retry left from before the reset would run before the second attempt of this new delivery.
         control.test_hook()
         until(lambda: attempts()[1] >= 2)
         assert attempts() == [2, 2]

@@ -1,4 +1,4 @@
-"""Faults of lists: rows that appear and vanish between two pages, and pages after the last one."""
+"""Faults of lists: rows that are added and removed between two pages, and pages after the last one."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_rows_change_only_with_a_page_that_has_rows(mine: SandboxAccount, shop: 
     assert len(mine.control.ledger("rows")) == 1
 
 
-LAST = 3  # page of the 45 orders
+LAST = 3  # number of the last page: the subscription has 45 orders
 
 
 @pytest.mark.parametrize("answer", ["empty", "not_found", "last_page", None])

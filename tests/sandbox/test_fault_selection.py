@@ -1,4 +1,4 @@
-"""Which requests a fault happens to, how faults are listed and deleted, and what is refused."""
+"""Which requests a fault happens to, how faults are listed and deleted, and which faults are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Late requests: the client sees a reset, and the service does the work afterwards, by the account's clock."""
+"""Late requests: the client gets a reset, and the service performs the request later, by the account's clock."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_work_happens_by_itself_on_a_running_clock(mine: SandboxAccount) -> 
 
 
 def test_late_work_that_the_service_refuses(mine: SandboxAccount) -> None:
-    """What the service says is decided when it does the work, not when the request arrived."""
+    """The service decides about a late request when it performs the request, not when the request arrives."""
     service, control = Service(mine.accounts[0]), mine.control
     control.freeze()
     control.fault("late", operation="charge", delay=5)

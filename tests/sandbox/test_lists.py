@@ -23,7 +23,7 @@ STATUSES = ["pending", "future_start", "trialing", "active", "delayed", "unpaid"
 
 
 def walk(service: Service, path: str) -> tuple[list[Any], list[Any]]:
-    """All items and all paginations, following links.next, whose URLs must be absolute and point to this server."""
+    """Follows links.next through a list; returns all items and paginations. The links must be URLs of this server."""
     items: list[Any] = []
     paginations: list[Any] = []
     url: str | None = service.base_url + path

@@ -30,7 +30,7 @@ def test_each_request_attempt_effect_and_warning_is_a_line(receiver: Receiver) -
         service.send("GET", "/order/1", headers={"authorization": "Bearer token-77"})
         order = service.charge(description="x" * 3000 + "end").data
         control.wait_for_deliveries(failed_ok=True)
-        # The charge has been logged when it has been answered, which may be a moment after its answer arrived.
+        # The sandbox logs a request after it has sent the answer, so wait for the log line of the charge.
         until(lambda: len([each for each in lines(sandbox) if each["kind"] == "request"]) == 5)
         logged, text = lines(sandbox), sandbox.stderr()
         attempts = [each for each in logged if each["kind"] == "attempt"]
@@ -69,7 +69,7 @@ def test_each_request_attempt_effect_and_warning_is_a_line(receiver: Receiver) -
 def test_an_effect_that_was_undone_is_not_logged() -> None:
     with Sandbox(log="ndjson", cancel="cancelled") as sandbox:
         control, service = sandbox.control, account(sandbox)
-        # The subscription is cancelled at once, so the second step is refused, and the first one is undone.
+        # cancel="cancelled" cancels at once, so the scenario's second step is refused, and its first step is undone.
         with pytest.raises(ControlError, match="422 not_allowed"):
             control.trigger("cancelled-until-end", on=service.subscription("demo-active")["id"])
         control.trigger("cancelled", on=service.subscription("demo-active")["id"])

@@ -1,4 +1,4 @@
-"""The OpenAPI document: it is valid, names everything, and a tool that knows only the document finds no mistake."""
+"""The OpenAPI document is valid and complete, and a tool that tests the sandbox from the document finds no mistake."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sandbox.support import Service
 from support.waiting import GENEROUS
 
 HERE = Path(__file__).parent
-# For the control routes: an account in which a month passes quickly.
+# Demo data for the control routes: few subscriptions, so that moving the clock by a month takes little time.
 SEED = """
 products = [
   { name = "Towel", type = "one_time" },
@@ -46,7 +46,7 @@ def test_the_documents(process: Sandbox) -> None:
         validate(each)
         text = json.dumps(each)
         assert [name for name in each["components"]["schemas"] if f'schemas/{name}"' not in text] == []
-        # msgspec puts the module before a name that two types have.
+        # A dot in a component's name would mean that two types have the same name: msgspec then adds the module.
         assert [name for name in each["components"]["schemas"] if "." in name] == []
     named = {
         each["operationId"]: (method.upper(), path)
@@ -87,7 +87,7 @@ def test_schemathesis_finds_nothing(which: str, tmp_path: Path) -> None:
         arguments = [f"{origin}/openapi.json", "--url", sandbox.base_url, "-H", f"X-API-KEY: {sandbox.api_key}"]
         if which == "control":
             arguments = [f"{origin}/_sandbox/openapi.json", "--url", origin, "--include-path-regex", "^/_sandbox/"]
-            arguments += ["--exclude-operation-id", "control.post.reset"]  # it removes what the links lead to
+            arguments += ["--exclude-operation-id", "control.post.reset"]  # deletes what links lead to
         code = "from schemathesis.cli import schemathesis; schemathesis()"
         command = [sys.executable, "-c", code, "--config-file", str(HERE / "schemathesis.toml"), "run", *arguments]
         environment = {

@@ -134,7 +134,7 @@ def test_without_the_package_it_says_what_to_install() -> None:
 
 
 def test_the_samples_of_events_are_what_the_sandbox_sends() -> None:
-    """python -m billcore_sandbox.catalog > python/billcore/testing/samples.json makes them."""
+    """To update the samples: python -m billcore_sandbox.catalog > python/billcore/testing/samples.json"""
     printed = subprocess.run([sys.executable, "-m", "billcore_sandbox.catalog"], capture_output=True, check=True)
     assert printed.stdout == (ROOT / "python/billcore/testing/samples.json").read_bytes()
 
@@ -196,7 +196,7 @@ def test_a_seed_gives_the_same_data_and_another_seed_other_data() -> None:
 
 
 def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None:
-    """A receiver that drops the ids it knows must not drop the events of the next test."""
+    """A receiver that drops known ids must not drop the events of the next test, so ids must differ."""
 
     def made_by(sandbox: Sandbox) -> list[tuple[str, Any]]:
         service, control = account(sandbox), sandbox.control
@@ -216,7 +216,7 @@ def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None
             seen += made_by(sandbox)
     assert len(seen) == 6 * 5
     with Sandbox(db=tmp_path / "billing.db") as sandbox:
-        # The deliveries of the former process are still there: the first endpoint gets two more, the second its two.
+        # The file still has the earlier process's endpoint and deliveries, so now two endpoints get two events each.
         before = [("event", each["id"]) for each in sandbox.control.deliveries()]
         seen += [each for each in made_by(sandbox) if each not in before]
     assert len(seen) == 6 * 5 + 7
@@ -245,7 +245,7 @@ def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) ->
         state = sandbox.control.state()
         assert state["seed"] == 5
         assert state["accounts"][0]["now"] > moved["now"]
-        # Their third attempts are due when the account's clock shows an hour later.
+        # The third attempts of both deliveries are due an hour later by the account's clock.
         assert [delivery["state"] for delivery in sandbox.control.deliveries()] == ["pending", "pending"]
         sandbox.control.advance(seconds=3600)
         deliveries = sandbox.control.wait_for_deliveries()

@@ -1,4 +1,4 @@
-"""The tables of the sandbox's README, and the recipe of examples/container, against the sandbox."""
+"""Compares the tables of the sandbox's README, and the files of examples/container, with the sandbox."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTAINER = Path(__file__).resolve().parents[2] / "examples" / "container"
 
 
 def table(first: str) -> list[list[str]]:
-    """The rows of the table whose head begins with this cell, without backticks."""
+    """The rows of the README's table whose header begins with this cell, without backticks."""
     lines = README.replace("`", "").partition(f"\n| {first} |")[2].splitlines()[2:]
     rows = lines[: next(number for number, line in enumerate(lines) if not line.startswith("|"))]
     return [[cell.strip() for cell in row[1:-1].split("|")] for row in rows]

@@ -1,4 +1,4 @@
-"""Scenarios: what each leaves behind, and which events a receiver gets."""
+"""Scenarios: the state of the objects after each scenario, and the events that a receiver gets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ORDER = "order.confirmed order.paid "
 UPDATED = "subscription.updated "
 RENEWED = ORDER + "subscription.renewed "
 
-# Name: the final status, the events of a new subscription before the story, the events of the story.
+# Scenario: the subscription's final status, the events before the scenario's steps, the events of its steps.
 NEW = {
     "first-order": ("active", "", ORDER + "subscription.created"),
     "renewal": ("active", ORDER + "subscription.created", RENEWED),
@@ -33,7 +33,7 @@ NEW = {
     "product-withdrawn": ("active", "product.updated " + ORDER + "subscription.created", "product.deleted " + RENEWED),
     "card-replaced": ("active", ORDER + "subscription.created " + UPDATED, UPDATED + RENEWED),
 }
-# Name: the subscription it happens to, the final status, the events. Those that need a new subscription are not here.
+# Scenario: an existing subscription, its final status, the events. Scenarios for new subscriptions only are left out.
 EXISTING = {
     "renewal": ("demo-active", "active", RENEWED),
     "renewal-fails": ("demo-active", "delayed", UPDATED),
@@ -51,7 +51,7 @@ EXISTING = {
 
 
 def told(mine: SandboxAccount, receiver: Receiver, done: dict[str, Any], before: str, events: str) -> None:
-    """Checks what a scenario says about itself with what REST and the receiver show."""
+    """Compares the answer of a scenario with the REST interface and with the events that the receiver got."""
     assert [each["event"] for each in done["deliveries"]] == events.split()
     deliveries = mine.control.wait_for_deliveries()
     assert [each["event"] for each in deliveries] == [*before.split(), *events.split()]
@@ -157,7 +157,7 @@ def test_a_story_that_does_not_fit_the_subscription(
     with pytest.raises(ControlError, match="422") as refused:
         mine.control.trigger(name, on=number)
     assert message in str(refused.value)
-    # None of its steps has happened.
+    # The scenario changed nothing.
     assert (service.get(f"/subscription/{number}").data, mine.control.ledger()) == before
     assert mine.control.deliveries() == []
 

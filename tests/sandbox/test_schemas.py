@@ -33,7 +33,7 @@ def strict(value: Any, type_: Any) -> None:
 
 
 def _with_texts(value: Any) -> Any:
-    """The value with its times as the sandbox writes them."""
+    """The value with its times as text, in the sandbox's format."""
     if isinstance(value, dict):
         return {name: _with_texts(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -123,7 +123,7 @@ def test_a_wrong_answer_is_noticed(service: Service, change: dict[str, Any]) -> 
 
 
 def test_the_types_agree_with_the_interface_of_the_clients() -> None:
-    """core/interface is a second reading of the same service interface."""
+    """core/interface describes the same service interface independently, for the clients."""
     read = {name: tomllib.loads((INTERFACE / f"{name}.toml").read_text("utf-8")) for name in ("resources", "events")}
     for resource in read["resources"]["resource"]:
         ours = getattr(schemas, {"ProductImage": "Image"}.get(resource["name"], resource["name"]))
@@ -138,7 +138,7 @@ def test_the_types_agree_with_the_interface_of_the_clients() -> None:
 
 
 def test_billcore_testing_agrees_with_the_control_routes() -> None:
-    """It repeats their names, because it does not import the sandbox."""
+    """billcore.testing repeats the names of the control routes' fields, because it does not import the sandbox."""
     assert get_args(testing.FaultKind) == (*faults.KINDS,)
     fields = {field.name for field in msgspec.structs.fields(bodies.Fault)}
     assert {"self", *fields} == inspect.signature(testing.Control.fault).parameters.keys()

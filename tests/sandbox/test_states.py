@@ -1,4 +1,4 @@
-"""Every row of states.toml: a test for each state of its `from`, through routes and with a real receiver."""
+"""Tests every row of states.toml for each state of its `from`, through routes and with a real receiver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox.support import Receiver, Service
 
 @pytest.fixture
 def story(request: pytest.FixtureRequest, receiver: Receiver) -> Iterator[Story]:
-    """In a new account, of a sandbox that retries no renewal if the test says so."""
+    """A story in a new account; with the parameter "no_retries", in a sandbox that does not retry renewals."""
     process: Sandbox = request.getfixturevalue(getattr(request, "param", "process"))
     mine = process.new_account()
     yield Story(mine, receiver)
@@ -36,7 +36,7 @@ def _cases() -> Iterator[Any]:
 
 
 def rows(sandbox: Sandbox) -> dict[tuple[str, int], dict[str, Any]]:
-    """The rows of states.toml as the sandbox shows them, by machine and number."""
+    """The rows of states.toml from the control route `states`, by machine and number."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in sandbox.control._call("GET", "states")["states"]:
         number = sum(machine == row["machine"] for machine, _ in found) + 1
@@ -45,7 +45,7 @@ def rows(sandbox: Sandbox) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 def events_after(story: Story, count: int) -> list[str]:
-    """The names of the events after the first `count`, as the receiver got them."""
+    """The names of the events that the receiver got, without the first `count`."""
     deliveries = story.control.wait_for_deliveries()
     assert [each.event["name"] for each in story.receiver.received] == [each["event"] for each in deliveries]
     return [each["event"] for each in deliveries[count:]]

@@ -1,4 +1,4 @@
-"""Effects that are whole or not there at all, resets, and database files: our own, old, damaged and foreign ones."""
+"""Effects that are stored completely or not at all, resets, and database files: own, old, damaged and foreign."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_an_effect_that_fails_midway_leaves_nothing(
 ) -> None:
     world = World(Options())
     try:
-        # Without a receiver, no event would be made.
+        # Events are made only if an endpoint is registered.
         register(world, world.store.accounts[0], "https://shop.example/")
         call = Call(world, world.store.accounts[0], id=number, body=BODY, content_type="application/json")
         before = snapshot(world.store)
@@ -69,7 +69,7 @@ def test_an_effect_that_fails_midway_leaves_nothing(
 
 
 def test_a_reset_lays_the_data_out_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The data of a sandbox that ran for days must not lie in the past after a reset."""
+    """After a reset, the dates of demo data are relative to the time of the reset, not to the start of the process."""
     now = datetime(2026, 1, 12, 9, tzinfo=UTC)
     for module in (clock, seed):
         monkeypatch.setattr(module, "real", lambda: now)
@@ -149,7 +149,7 @@ def test_a_foreign_file_is_refused_and_not_changed(tmp_path: Path, make: Callabl
 
 
 def test_a_foreign_file_that_another_program_has_open_is_not_changed(tmp_path: Path) -> None:
-    """Such a file has data in a WAL beside it."""
+    """SQLite keeps new data of an open file in a WAL file beside it."""
     own = tmp_path / "own.db"
     with contextlib.closing(sqlite3.connect(own, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = WAL")
@@ -239,7 +239,7 @@ SECRET = "0123456789abcdef0123456789abcdef"
 
 
 def old_file(path: Path, hook: str) -> bytes:
-    """A file of version 1 with one of each thing; returns the body of its pending delivery to `hook`."""
+    """Makes a database of version 1 with rows in each table; returns the body of its pending delivery to `hook`."""
     data = json.dumps({"id": "9100001"}).encode()
     began = "2025-05-02T09:00:00+00:00"
     body = encode(events.envelope(50_001, "order.paid", 4001, began, json.loads(data)))

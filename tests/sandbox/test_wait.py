@@ -19,10 +19,10 @@ CLOSED = "http://127.0.0.1:9/"
 
 
 def during(wait: Callable[[], Any], act: Callable[[], object]) -> Any:
-    """The answer of a wait that another thread has begun, and that `act` ends."""
+    """Starts a wait in another thread, then calls `act`, which ends the wait; returns the answer of the wait."""
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(wait)
-        with pytest.raises(TimeoutError):  # while the wait goes on; it has most probably reached the sandbox by then
+        with pytest.raises(TimeoutError):  # the wait has not ended; by now the sandbox has very probably received it
             waiting.result(0.2)
         act()
         return waiting.result(GENEROUS)
@@ -195,7 +195,7 @@ def test_a_wait_sees_its_account_alone(process: Sandbox, mine: SandboxAccount) -
 
 
 def test_a_reset_ends_a_wait(sandbox: Sandbox) -> None:
-    # A reset does not end a wait that has not begun yet.
+    # Reset repeatedly, because a reset before the wait has begun does not end it.
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(lambda: sandbox.control.wait(request={"operation": "charge"}, timeout=GENEROUS))
         while not waiting.done():

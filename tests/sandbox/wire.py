@@ -1,4 +1,4 @@
-"""A raw connection to the service, to see the bytes of an answer and tell a reset from a proper close."""
+"""A raw connection to the service, for tests that check an answer's bytes, or whether the server reset or closed it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.waiting import GENEROUS
 
 
 class Wire:
-    """A raw connection, to tell a reset from a proper close."""
+    """A raw connection to the service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -37,14 +37,14 @@ class Wire:
         self.send("POST", f"/subscription/{subscription['id']}/order", body)
 
     def read_to_end(self) -> bytes:
-        """Everything up to a proper close. Raises ConnectionResetError on a reset."""
+        """All bytes until the server closes the connection. Raises ConnectionResetError on a reset."""
         received = b""
         while chunk := self.socket.recv(65536):
             received += chunk
         return received
 
     def read_answer(self) -> tuple[int, bytes]:
-        """One complete answer; the connection stays open."""
+        """Reads one complete answer; the connection stays open."""
         received = b""
         while b"\r\n\r\n" not in received:
             received += self.socket.recv(65536)

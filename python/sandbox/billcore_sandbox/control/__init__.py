@@ -1,1 +1,1 @@
-"""The control routes below /_sandbox/, one file for each noun."""
+"""The control routes below /_sandbox/, one module for each kind of object."""

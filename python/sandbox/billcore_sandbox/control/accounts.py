@@ -12,11 +12,11 @@ from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
-_LAST_YEAR = 9000  # leaves room for dates that are computed from the clock
+_LAST_YEAR = 9000  # below Python's limit of 9999, because renewals compute later dates from the clock
 
 
 def create(world: World, body: bodies.NewAccount) -> answers.MadeAccount:
-    """A new account with a few products and subscriptions of its own."""
+    """Create an account with a few products and subscriptions of its own."""
     account, ids = accounts.create(world, demo=body.demo)
     return {"account": account.uuid, "number": account.number, "api_key": account.api_key, "ids": ids}
 
@@ -41,14 +41,14 @@ def issue_key(world: World, body: bodies.Nothing) -> answers.MadeKey:
 
 
 def keys(world: World, query: bodies.Nothing) -> answers.Keys:
-    """API keys with their states."""
+    """List the API keys of an account with their states."""
     account = account_or_first(world, query)
     rows = world.store.all("SELECT * FROM api_keys WHERE account = ? ORDER BY id", account.number)
     return {"keys": [{"id": row["id"], "api_key": row["key"], "state": row["state"]} for row in rows]}
 
 
 def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.ChangedKey:
-    """revoke a key, or rotate it: a new key, and the old one is revoked."""
+    """Revoke a key, or rotate it: issue a new key, and revoke the old one."""
     row, account = find(world, "key", number, body)
     with world.effect(account) as work:
         row = work.machine.fire(work, "key", row, cause)
@@ -59,7 +59,7 @@ def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> an
 
 
 async def change_clock(world: World, body: bodies.ClockChange) -> answers.MovedClock:
-    """Move the account's clock forward, freeze it or let it run; answers after the first attempts of deliveries."""
+    """Move the account's clock forward, freeze it or let it run; answers after the first attempts of new deliveries."""
     account = account_or_first(world, body)
     if body.freeze and body.run:
         raise invalid("freeze and run contradict each other.")

@@ -14,7 +14,7 @@ else:
 
 
 class MadeAccount(TypedDict):
-    """ids: those of the demo data, by the names that README.md lists."""
+    """A new account. ids: the ids of the demo data, by the names that README.md lists."""
 
     account: str
     number: int
@@ -36,7 +36,7 @@ class MadeKey(TypedDict):
 
 
 class Key(MadeKey):
-    """An API key: valid or revoked."""
+    """An API key with its state: valid or revoked."""
 
     state: str
 
@@ -48,7 +48,7 @@ class Keys(TypedDict):
 
 
 class ChangedKey(TypedDict):
-    """new: the key that replaces a rotated one."""
+    """A key that was revoked or rotated. new: the key that replaces a rotated key."""
 
     id: int
     state: str
@@ -56,7 +56,7 @@ class ChangedKey(TypedDict):
 
 
 class ClockShown(TypedDict):
-    """What the clock of an account shows."""
+    """The time of an account's clock, and whether the clock is frozen."""
 
     account: str
     now: str
@@ -64,7 +64,7 @@ class ClockShown(TypedDict):
 
 
 class Happened(TypedDict):
-    """A cause, and the id of the object that it happened to. refused: why the object did not allow it."""
+    """A cause, and the id of the object to which it was applied. refused: why the object did not allow the cause."""
 
     at: str
     cause: str
@@ -75,35 +75,35 @@ class Happened(TypedDict):
 
 
 class MovedClock(ClockShown):
-    """happened: what the time brought, in order. pending_deliveries: how many deliveries are still pending."""
+    """The moved clock. happened: the causes applied, in order. pending_deliveries: number of pending deliveries."""
 
     happened: list[Happened]
     pending_deliveries: int
 
 
 class Shown(TypedDict):
-    """A subscription and an order as they are now; null for none."""
+    """The current subscription and order; null if there is none."""
 
     subscription: Subscription | None
     order: Order | None
 
 
 class EventId(TypedDict):
-    """An event that was made."""
+    """The id and name of a new event."""
 
     id: int | str
     event: str
 
 
 class Triggered(Shown):
-    """What a scenario did."""
+    """The objects after a scenario, and the events that it fired."""
 
     scenario: str
     deliveries: list[EventId]
 
 
 class Scenario(TypedDict):
-    """A scenario that trigger knows."""
+    """A scenario that `trigger` can run."""
 
     name: str
     about: str
@@ -122,7 +122,7 @@ class MadeProduct(TypedDict):
 
 
 class ShownGroup(TypedDict):
-    """A product group as it is now."""
+    """The current product group."""
 
     group: ProductGroup
 
@@ -134,7 +134,7 @@ class Id(TypedDict):
 
 
 class Changed(TypedDict):
-    """The state of an object."""
+    """The new state of an object."""
 
     id: int
     state: str
@@ -148,7 +148,7 @@ class Secret(TypedDict):
 
 
 class EndpointIds(TypedDict):
-    """The endpoints that an event goes to."""
+    """The ids of the endpoints that receive the event."""
 
     endpoints: list[int]
 
@@ -182,7 +182,7 @@ class Endpoints(TypedDict):
 
 
 class Attempt(TypedDict):
-    """What was sent and what the receiver answered. status: null without an answer. fault: what the sandbox did."""
+    """One attempt of a delivery: request and answer. status: null without an answer. fault: its kind, or null."""
 
     at: str
     status: int | None
@@ -194,7 +194,7 @@ class Attempt(TypedDict):
 
 
 class DeliveryRecord(TypedDict):
-    """An event for one endpoint."""
+    """A delivery: one event for one endpoint."""
 
     seq: int
     id: int
@@ -217,7 +217,7 @@ class Deliveries(TypedDict):
 
 
 class SentAgain(TypedDict):
-    """The delivery that was made."""
+    """The seq and the id of the new delivery."""
 
     seq: int
     id: int
@@ -251,7 +251,7 @@ class Faults(TypedDict):
 
 
 class Effect(TypedDict):
-    """An effect of a kind, such as a charge. It has further members, by its kind."""
+    """An effect, such as a charge. It has further members, which depend on its kind."""
 
     id: int
     at: str
@@ -266,7 +266,7 @@ class Ledger(TypedDict):
 
 
 class LateWork(TypedDict):
-    """due, done_at: by the account's clock. status: of the answer, which the client did not get."""
+    """A late request. due, done_at: times of the account's clock. status: of the answer, which is not sent."""
 
     due: str
     done_at: str | None
@@ -274,7 +274,7 @@ class LateWork(TypedDict):
 
 
 class RequestRecord(TypedDict):
-    """A request as received. operation: null for an unknown path. status: null without a complete answer."""
+    """A request as received. operation: null for an unknown path. status: null if no complete answer was sent."""
 
     id: int
     at: str
@@ -297,7 +297,7 @@ class Requests(TypedDict):
 
 
 class Waited(TypedDict, total=False):
-    """What was waited for: one of these members."""
+    """The result of a wait: one of these members."""
 
     requests: list[RequestRecord]
     deliveries: list[DeliveryRecord]
@@ -306,7 +306,7 @@ class Waited(TypedDict, total=False):
 
 
 class AccountState(ClockShown):
-    """How many objects an account has, by status, state and type."""
+    """Numbers of an account's subscriptions by status, orders by state, and products by type."""
 
     number: int
     subscriptions: dict[str, int]
@@ -324,7 +324,7 @@ class UnknownParameter(TypedDict):
 
 
 class Counts(TypedDict):
-    """How many records there are."""
+    """Numbers of records."""
 
     endpoints: int
     deliveries: int
@@ -334,7 +334,7 @@ class Counts(TypedDict):
 
 
 class State(TypedDict):
-    """What the sandbox holds."""
+    """The state of the sandbox."""
 
     seed: int
     now: str

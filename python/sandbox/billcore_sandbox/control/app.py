@@ -23,7 +23,7 @@ def application(routes: list[Route]) -> Starlette:
         Exception: _failed,
     }
     app = Starlette(routes=routes, exception_handlers=handlers)
-    # "/state/" is another path than "/state", as in the service.
+    # Answer "/state/" with 404 instead of a redirect to "/state", as the service does.
     app.router.redirect_slashes = False
     return app
 
@@ -54,5 +54,5 @@ async def _not_stored(request: Request, error: Any) -> Response:
 
 
 async def _failed(request: Request, error: Any) -> Response:
-    # Starlette raises the error again after this answer, and the caller of the application logs it.
+    # Starlette raises the error again after this answer, and uvicorn logs it.
     return refusal_response(internal_error())

@@ -14,15 +14,15 @@ Id = str | int
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=10**9)]
 Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri", "pattern": "^https?://"})]
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of SQLite holds
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # fits an integer of SQLite
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
-# TOKEN is the name of a header. LINE is one line without spaces at its ends; `$` alone would allow a line end.
+# TOKEN matches a header's name; LINE, a line without spaces at its ends. `$` alone would allow a line end after it.
 TOKEN = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)"
 LINE = r"^([^\x00-\x20\x7f]([^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?)?$(?!\n)"
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """account: the UUID of an account; without it, the object's account or the first one is meant."""
+    """account: the UUID of an account; the default is the account of the object, or the first account."""
 
     account: str | None = None
 
@@ -45,7 +45,7 @@ class Checkout(Body):
 
 
 class BillingMethod(Body):
-    """Another billing method; with `declines`, its payments are declined from now on."""
+    """A new billing method. declines: whether its later payments are declined."""
 
     billing: Billing | None = None
     declines: bool | None = None
@@ -73,14 +73,14 @@ class NewGroup(Body):
 
 
 class Group(Body):
-    """What changes of a product group."""
+    """The changes of a product group."""
 
     name: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     products: Annotated[list[Number], msgspec.Meta(min_length=1)] | None = None
 
 
 class Settings(Body):
-    """How deliveries reach an endpoint. retry_schedule: seconds before each further attempt; null: the option's."""
+    """Settings of an endpoint. retry_schedule: seconds before each retry; null: the option --retry-schedule."""
 
     concurrency: Annotated[int, msgspec.Meta(ge=1, le=100)] | msgspec.UnsetType = msgspec.UNSET
     paused: bool | msgspec.UnsetType = msgspec.UNSET
@@ -89,28 +89,28 @@ class Settings(Body):
 
 
 class NewEndpoint(Settings, kw_only=True):
-    """A receiver. secret: 32 characters; without it, the sandbox makes one."""
+    """A new endpoint. secret: 32 characters; by default, the sandbox makes a secret."""
 
     url: Uri
     secret: Annotated[str, msgspec.Meta(pattern="^[!-~]{32}$")] | None = None
 
 
 class Rotation(Body):
-    """overlap: seconds of the account's clock in which the old secret signs deliveries with an even id."""
+    """A new secret. overlap: seconds of the account's clock in which the old secret still signs some deliveries."""
 
     secret: Annotated[str, msgspec.Meta(pattern="^[!-~]{32}$")] | None = None
     overlap: Seconds = 0.0
 
 
 class Later(Body):
-    """after: seconds of the account's clock until the first attempt."""
+    """A delivery to send again. after: seconds of the account's clock until the first attempt."""
 
     after: Seconds = 0.0
 
 
 class Edit(Later):
-    """What a delivery is sent with. body: a text that is sent as it is. changes: members that replace the envelope's,
-    in `data` one by one. sign: false keeps the signature of the original body."""
+    """A delivery to send with another body. body: a text that is sent unchanged. changes: members that replace those of
+    the envelope, in `data` one by one. sign: false keeps the signature of the original body."""
 
     body: str | None = None
     changes: dict[str, Any] | None = None
@@ -134,7 +134,7 @@ class ClockChange(Body):
 
 
 class Page(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """since: only records with a greater id, or deliveries with a greater seq. limit: how many, from the oldest on."""
+    """since: only records with a greater id, or deliveries with a greater seq. limit: at most so many, oldest first."""
 
     account: str | None = None
     since: Number = 0
@@ -148,7 +148,7 @@ class LedgerPage(Page):
 
 
 class RequestPage(Page):
-    """operation: only requests of this operation: its name, or the part after the dot if no other has it."""
+    """operation: only requests of this operation, given by name, or by the part after the dot if that is unique."""
 
     operation: str | None = None
 
@@ -162,7 +162,7 @@ class DeliveryPage(Page):
 
 
 class RequestMatch(msgspec.Struct, forbid_unknown_fields=True):
-    """path: below the base URL; * stands for anything but a slash. status: of the answer."""
+    """Matches requests. path: below the base URL; * stands for any characters except a slash. status: of the answer."""
 
     operation: str | None = None
     method: str | None = None
@@ -171,7 +171,7 @@ class RequestMatch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeliveryMatch(msgspec.Struct, forbid_unknown_fields=True):
-    """Without a state, a delivery matches when it has ended, which is any state but pending."""
+    """Matches deliveries. state: by default, every state except pending."""
 
     event: str | None = None
     state: str | None = None
@@ -179,7 +179,7 @@ class DeliveryMatch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NonePending(msgspec.Struct, forbid_unknown_fields=True):
-    """All deliveries, or those of an event or an endpoint."""
+    """No pending deliveries: of the whole account, or only of an event or an endpoint."""
 
     event: str | None = None
     endpoint_id: Number | None = None
@@ -200,7 +200,7 @@ class WantedOrder(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Wait(Body):
-    """What to wait for: exactly one of request, delivery, none_pending, subscription and order. timeout: in seconds."""
+    """The condition to wait for: one of request, delivery, none_pending, subscription, order. timeout: in seconds."""
 
     request: RequestMatch | None = None
     delivery: DeliveryMatch | None = None
@@ -213,24 +213,24 @@ class Wait(Body):
 
 
 class Trigger(Body):
-    """A scenario by its name, on a new object or on the object with the id `on`."""
+    """The name of a scenario to run, on a new subscription or on the subscription with the id `on`."""
 
     name: Annotated[str, msgspec.Meta(examples=["first-order"])]
     on: Id | None = None
 
 
 class TestHook(Body):
-    """test.hook for one endpoint, or for every endpoint of the account or the sandbox."""
+    """The event test.hook for one endpoint, or for every endpoint of the account or the sandbox."""
 
     endpoint_id: Number | None = None
     data: Any = None
 
 
 class Fault(Body):
-    """What goes wrong. Selectors say with what; nth, times and probability say when. The other
-    fields belong to its kind.
+    """A fault. Selectors choose the requests or events; nth, times and probability choose which of them fail.
+    `status` and the fields after it belong to single kinds.
 
-    Without account, a fault concerns every account. optional: it is right that the fault never happens.
+    Without account, a fault happens in every account. optional: a test may end although the fault never happened.
     """
 
     kind: Annotated[str, msgspec.Meta(extra_json_schema={"enum": [*KINDS]})]

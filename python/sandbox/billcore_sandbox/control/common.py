@@ -1,4 +1,4 @@
-"""Shared by the control routes: which account a request means, and reading an object."""
+"""Functions for all control routes: they find the account of a request, and read objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from billcore_sandbox.world import Work, World
 
 
 def named_account(world: World, uuid: str | None) -> Account | None:
-    """The account with this UUID; None if no account is named."""
+    """The account with this UUID; None if `uuid` is None. Raises Refusal 404 for an unknown UUID."""
     if uuid is None:
         return None
     account = world.store.account_by_uuid(uuid)
@@ -25,12 +25,12 @@ def named_account(world: World, uuid: str | None) -> Account | None:
 
 
 def account_or_first(world: World, body: Body) -> Account:
-    """The account that a request names, or the first one."""
+    """The account that a request names, or the first account if it names none."""
     return named_account(world, body.account) or world.store.accounts[0]
 
 
 def find(world: World, machine: str, number: str, body: Body) -> tuple[sqlite3.Row, Account]:
-    """An object and its account. Raises 404 if the id is unknown, or the object is not of the named account."""
+    """An object and its account. Raises Refusal 404 if the id is unknown or the object is in another account."""
     row = world.store.one(f"SELECT * FROM {SUBJECTS[machine].table} WHERE id = ?", number_of(number))
     named = named_account(world, body.account)
     if row is None or (named is not None and row["account"] != named.number):
@@ -39,13 +39,13 @@ def find(world: World, machine: str, number: str, body: Body) -> tuple[sqlite3.R
 
 
 def of_account(world: World, uuid: str | None) -> tuple[str, list[Any]]:
-    """The SQL condition that a row is of the account with this UUID, and its argument; None stands for any account."""
+    """An SQL condition that is true for rows of the account with this UUID, and its arguments; None: any account."""
     account = named_account(world, uuid)
     return ("1", []) if account is None else ("account = ?", [account.number])
 
 
 def shown(work: Work, order: sqlite3.Row | None, subscription: int | None) -> answers.Shown:
-    """Order and subscription as they are now, in the shape of the REST interface."""
+    """The current order and subscription, as resources of the REST interface."""
     row = None if subscription is None else work.row("subscriptions", subscription)
     fresh = None if order is None else work.row("orders", order["id"])
     return {
@@ -55,7 +55,7 @@ def shown(work: Work, order: sqlite3.Row | None, subscription: int | None) -> an
 
 
 def selected(world: World, table: str, conditions: dict[str, Any], limit: int | None) -> list[sqlite3.Row]:
-    """The rows that fulfil the conditions, oldest first; a condition whose value is None is left out."""
+    """The rows that meet the conditions, oldest first; a condition with the value None is ignored."""
     chosen = {condition: value for condition, value in conditions.items() if value is not None}
     sql = f"SELECT * FROM {table} WHERE {' AND '.join(chosen)} ORDER BY 1 LIMIT ?"
     return world.store.all(sql, *chosen.values(), -1 if limit is None else limit)

@@ -1,4 +1,4 @@
-"""Deliveries: their history, and sending one again, as it was, with a new id or edited."""
+"""Control routes for deliveries: list them, and send a delivery again, unchanged, with a new id or edited."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATES = ("pending", "delivered", "failed", "held_back", "dropped")
 
 
 def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
-    """Events with their attempts, bodies and signatures."""
+    """List deliveries with their attempts, bodies and signatures."""
     match = bodies.DeliveryMatch(page.event, page.state, page.endpoint_id)
     return {"deliveries": find_deliveries(world, page.account, page.since, match, page.limit)}
 
@@ -27,7 +27,7 @@ def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
 def find_deliveries(
     world: World, uuid: str | None, since: int, match: bodies.DeliveryMatch, limit: int | None = None
 ) -> list[Any]:
-    """The deliveries that match. Raises 422 if none can match."""
+    """The deliveries that match. Raises Refusal 422 for an event, a state or an endpoint that does not exist."""
     account = named_account(world, uuid)
     if match.event is not None:
         one_of("event", match.event, NAMES)
@@ -58,7 +58,7 @@ def record(world: World, row: sqlite3.Row) -> Any:
 
 
 def redeliver(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
-    """Send a delivery once more: the same id and bytes, as a duplicate."""
+    """Send a delivery again as a duplicate, with the same id and bytes."""
     row, endpoint = _find(world, body, number)
     with world.effect(world.store.account_by_number(row["account"])) as work:
         seq = outbox.again(work, row, endpoint, sign=_is_right(row, endpoint), after=body.after)
@@ -66,7 +66,7 @@ def redeliver(world: World, body: bodies.Later, number: str) -> answers.SentAgai
 
 
 def replay(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
-    """Send a delivery again: original payload, new id."""
+    """Send a delivery again with the original payload and a new id."""
     row, endpoint = _find(world, body, number)
     with world.effect(world.store.account_by_number(row["account"])) as work:
         seq = outbox.replay(work, row, endpoint, after=body.after)
@@ -76,7 +76,7 @@ def replay(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
 
 
 def edit(world: World, body: bodies.Edit, number: str) -> answers.SentAgain:
-    """Send a delivery again with another body: `body` as it is, or `changes` merged into the envelope."""
+    """Send a delivery again with another body: `body` unchanged, or `changes` merged into the envelope."""
     row, endpoint = _find(world, body, number)
     if (body.body is None) == (body.changes is None):
         raise invalid("edit takes one of body (the text to send) and changes (members of the envelope).")
@@ -109,7 +109,7 @@ def test_hook(world: World, body: bodies.TestHook) -> answers.EndpointIds:
 
 
 def _find(world: World, body: bodies.Body, number: str) -> tuple[sqlite3.Row, sqlite3.Row]:
-    """The first delivery with this id, or the one with this seq, and its endpoint."""
+    """The first delivery with the id `number` (or the delivery with the seq, for seq:NUMBER), and its endpoint."""
     column, text = ("seq", number[4:]) if number.startswith("seq:") else ("id", number)
     sql = f"SELECT * FROM deliveries WHERE {column} = ? ORDER BY seq LIMIT 1"
     row = world.store.one(sql, number_of(text))
@@ -130,13 +130,13 @@ def _done(work: Work, kind: str, row: sqlite3.Row, seq: int, delivery_id: int) -
 
 
 def _is_right(row: sqlite3.Row, endpoint: sqlite3.Row) -> bool:
-    """Whether a delivery's signature is one of its endpoint; otherwise it is wrong on purpose, and kept."""
+    """Whether a secret of the endpoint made the signature. Other signatures are wrong on purpose and are kept."""
     secrets = [secret for secret in (endpoint["secret"], endpoint["old_secret"]) if secret is not None]
     return any(events.sign(row["body"], secret) == row["signature"] for secret in secrets)
 
 
 def _merged(body: bytes, changes: dict[str, Any]) -> dict[str, Any]:
-    """The envelope with the changed members; of `data`, only the members that are named change."""
+    """The envelope with `changes` merged into it; in `data`, the members that `changes` does not name stay."""
     try:
         envelope = json.loads(body)
     except (ValueError, RecursionError):
@@ -151,7 +151,7 @@ def _merged(body: bytes, changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stored(given: Any, otherwise: int) -> int:
-    """The id that the record of a delivery shows: the one in its body, if the store can hold it."""
+    """The id for the record of a delivery: `given` if it fits the store's column, else `otherwise`."""
     if isinstance(given, str) and re.fullmatch(r"[0-9]{1,18}", given):
         return int(given)
     return given if type(given) is int and 0 <= given < 2**63 else otherwise

@@ -1,4 +1,4 @@
-"""Faults: what a fault may be told. The mechanism is in billcore_sandbox/faults.py."""
+"""Control routes for faults: they check the fields of a fault. billcore_sandbox/faults.py stores and selects faults."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from billcore_sandbox.service.parameters import QUERY
 from billcore_sandbox.service.patterns import matching, named_operation
 from billcore_sandbox.world import World
 
-_MAX_REAL = 3600.0  # seconds that a request can be held up
+_MAX_REAL = 3600.0  # seconds; the longest real delay of an answer
 _FRAMING = ("content-length", "transfer-encoding", "connection")
 
 
 def create(world: World, body: bodies.Fault) -> answers.Id:
-    """Let something go wrong with the next matching requests."""
+    """Register a fault: the next matching requests or events fail."""
     named_account(world, body.account)
     kind = body.kind
     if kind not in faults.KINDS:
         raise invalid(f"No fault has the kind {kind!r}: there are {', '.join(faults.KINDS)}.")
     given = {name: value for name in body.__struct_fields__ if _is_given(value := getattr(body, name))}
     if body.body is None:
-        given["body"] = None  # null is a JSON value
+        given["body"] = None  # the caller gave the JSON value null
     selectors = {name: given.pop(name) for name in faults.SELECTORS if name in given}
     when = {name: given.pop(name) for name in WHEN}
     del given["kind"]
@@ -50,7 +50,7 @@ def create(world: World, body: bodies.Fault) -> answers.Id:
 
 
 def listed(world: World, query: bodies.Nothing) -> answers.Faults:
-    """Faults, also those that are used up, with how often each was seen and fired."""
+    """List all faults, also those that cannot happen any more, with the counts `seen` and `fired`."""
     account = named_account(world, query.account)
     return {"faults": world.faults.all(None if account is None else account.uuid)}
 
@@ -74,7 +74,7 @@ def _refuse_others(kind: str, names: list[str]) -> None:
 
 
 def _check_selectors(kind: str, selectors: dict[str, Any]) -> None:
-    """Refuse what no request can match. Writes the operation and the method as the routes have them."""
+    """Refuse selectors that no request can match. Writes operation and method in the form that the routes use."""
     if "operation" in selectors:
         selectors["operation"] = named_operation(selectors["operation"])
     if "method" in selectors:
@@ -93,7 +93,7 @@ def _check_selectors(kind: str, selectors: dict[str, Any]) -> None:
 
 
 def _check_event(world: World, account: str | None, selectors: dict[str, Any]) -> None:
-    """Refuse what no event can match."""
+    """Refuse selectors that no event can match."""
     name, number = selectors.get("event"), selectors.get("endpoint_id")
     if name is not None and name not in NAMES:
         raise invalid(f"No event has the name {name!r}: there are {', '.join(NAMES)}.")
@@ -119,7 +119,7 @@ def _check_rows(fields: dict[str, Any], given: dict[str, Any]) -> None:
 
 
 def _check_status(fields: dict[str, Any], given: dict[str, Any]) -> None:
-    """Check the answer, and make its body bytes."""
+    """Check the fields of the answer, and encode its body."""
     for name in fields["headers"]:
         if name.lower() in _FRAMING:
             raise invalid(f"The field 'headers' must not have {name}: use the kind wrong_length for a wrong length.")

@@ -1,4 +1,4 @@
-"""What happened, and what the sandbox holds: state, ledger, requests, deliveries; and the reset of all of it."""
+"""Control routes for the sandbox's state, its ledger and its requests, and for the reset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from billcore_sandbox.world import World
 
 
 def state(world: World, query: bodies.Nothing) -> answers.State:
-    """Seed, clocks, options, counts, waiting faults, unknown parameters."""
+    """Show seed, clocks, options, counts, faults that can still happen, and unknown parameters."""
 
     def counts(column: str, table: str, where: str = "1") -> dict[str, dict[str, int]]:
         found: dict[str, dict[str, int]] = {account.uuid: {} for account in world.store.accounts}
@@ -60,7 +60,7 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
 
 
 def ledger(world: World, page: bodies.LedgerPage) -> answers.Ledger:
-    """Effects, such as a charge or a cancellation, oldest first."""
+    """List effects, such as a charge or a cancellation, oldest first."""
     account = named_account(world, page.account)
     conditions = {"id > ?": page.since, "account = ?": account and account.number, "kind = ?": page.kind}
     return {
@@ -78,7 +78,7 @@ def ledger(world: World, page: bodies.LedgerPage) -> answers.Ledger:
 
 
 def requests(world: World, page: bodies.RequestPage) -> answers.Requests:
-    """Requests to the service as received, with the status of the answer."""
+    """List requests to the service as received, with the status of the answer."""
     match = bodies.RequestMatch(operation=page.operation)
     return {"requests": find_requests(world, page.account, page.since, match, page.limit)}
 
@@ -86,7 +86,7 @@ def requests(world: World, page: bodies.RequestPage) -> answers.Requests:
 def find_requests(
     world: World, uuid: str | None, since: int, match: bodies.RequestMatch, limit: int | None = None
 ) -> list[Any]:
-    """The requests that match. Raises 422 if none can match."""
+    """The requests that match. Raises Refusal 422 if no request can match."""
     account, method = named_account(world, uuid), match.method and match.method.upper()
     operation = match.operation and named_operation(match.operation)
     if match.path is not None:
@@ -106,7 +106,7 @@ def find_requests(
 
 
 def states(world: World, query: bodies.Nothing) -> answers.States:
-    """The rows of states.toml."""
+    """List the rows of states.toml."""
     return {
         "states": [
             {
@@ -123,6 +123,6 @@ def states(world: World, query: bodies.Nothing) -> answers.States:
 
 
 def reset(world: World, body: bodies.Nothing) -> answers.Seed:
-    """Go back to the seeded state."""
+    """Restore the demo data, and delete all records."""
     world.reset()
     return {"seed": world.store.seed}

@@ -1,4 +1,4 @@
-"""The message for a body or for parameters that do not fit: what was wrong, and what there is instead."""
+"""Error messages for bodies and parameters of the wrong form: they name the error and the allowed values or names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import msgspec
 from billcore_sandbox.control.bodies import LINE, TOKEN
 from billcore_sandbox.errors import Refusal, invalid
 
-# Where it was wrong: "$.delivery.event", or "$.headers[...]".
+# The place of an error in msgspec's message: "$.delivery.event" or "$.headers[...]".
 _PLACE = re.compile(r"\$((?:\.\w+)*)")
 _PATTERNS = {LINE: "of one line without spaces around it", TOKEN: "that can be the name of a header"}
 
 
 def mistake(error: msgspec.ValidationError, body: type[msgspec.Struct], what: str) -> Refusal:
-    """The refusal of what msgspec could not convert to `body`. what: "fields" or "parameters"."""
+    """The refusal of a body or query that msgspec could not convert to `body`. what: "fields" or "parameters"."""
     text = str(error)
     for pattern, words in _PATTERNS.items():
         text = text.replace(f"matching regex {pattern!r}", words)

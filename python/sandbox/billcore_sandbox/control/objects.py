@@ -1,4 +1,4 @@
-"""What customers, administrators and time do to subscriptions, orders, products and groups."""
+"""Control routes that act as customers, administrators or time on subscriptions, orders, products and groups."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _pending(work: Work, product: sqlite3.Row, body: bodies.Checkout) -> sqlite3
 
 
 def confirm(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
-    """The visitor confirms the order, which is also paid if its billing method settles at once."""
+    """Confirm an order as the visitor. The order is also paid if its billing method settles at once."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
         order = work.machine.fire(work, "order", row, "confirm")
@@ -71,7 +71,7 @@ def confirm(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
 
 
 def pay(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
-    """The payment settles. An order that is paid already stays as it is: no effect, no event."""
+    """Settle the payment of an order. If the order is already paid, there is no effect and no event."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
         if row["state"] != "paid":
@@ -81,7 +81,7 @@ def pay(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
 
 
 def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.Shown:
-    """Another cause of an order: await_payment, await_user, fail_payment, cancel_payment, refund."""
+    """Apply a cause to an order: await_payment, await_user, fail_payment, cancel_payment or refund."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
         work.machine.fire(work, "order", row, cause)
@@ -90,7 +90,7 @@ def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> 
 
 
 def subscription_cause(world: World, cause: str, body: bodies.Body, number: str) -> answers.Shown:
-    """A cause of a subscription: renew, start, end, cancel."""
+    """Apply a cause to a subscription: renew, start, end or cancel."""
     row, account = find(world, "subscription", number, body)
     with world.effect(account) as work:
         work.machine.fire(work, "subscription", row, cause)
@@ -108,7 +108,7 @@ def change_billing(world: World, body: bodies.BillingMethod, number: str) -> ans
 
 
 def create_product(world: World, body: bodies.NewProduct) -> answers.MadeProduct:
-    """An administrator creates a product."""
+    """Create a product as an administrator."""
     account = account_or_first(world, body)
     recurs = body.type != ONE_TIME
     with world.effect(account) as work:
@@ -130,11 +130,11 @@ def create_product(world: World, body: bodies.NewProduct) -> answers.MadeProduct
 
 
 def create_group(world: World, body: bodies.NewGroup) -> answers.ShownGroup:
-    """An administrator creates a product group."""
+    """Create a product group as an administrator."""
     account = account_or_first(world, body)
     with world.effect(account) as work:
         _check_products(world, account, body.products)
-        # The event shows the products, so they are members before it is fired.
+        # Add the members before the event is fired, because the event shows them.
         number = work.db.execute("SELECT max(id) FROM product_groups").fetchone()[0] or 0
         sequence = work.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'product_groups'").fetchone()
         number = max(number, sequence["seq"] if sequence else 0) + 1
@@ -145,7 +145,7 @@ def create_group(world: World, body: bodies.NewGroup) -> answers.ShownGroup:
 
 
 def change_group(world: World, body: bodies.Group, number: str) -> answers.ShownGroup:
-    """An administrator changes the name or the products of a group."""
+    """Change the name or the products of a group as an administrator."""
     row, account = find(world, "group", number, body)
     with world.effect(account) as work:
         if body.products is not None:
@@ -156,7 +156,7 @@ def change_group(world: World, body: bodies.Group, number: str) -> answers.Shown
 
 
 def delete_group(world: World, body: bodies.Nothing, number: str) -> answers.Id:
-    """An administrator deletes a group; its products stay."""
+    """Delete a group as an administrator; its products stay."""
     row, account = find(world, "group", number, body)
     with world.effect(account) as work:
         work.machine.fire(work, "group", row, "delete")

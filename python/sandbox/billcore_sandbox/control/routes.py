@@ -1,7 +1,7 @@
-"""The control routes below /_sandbox/: what happened; what visitors, administrators and time do; faults.
+"""The control routes below /_sandbox/: history; actions of visitors, administrators and time; faults.
 
-They are not part of the service. They answer only if the Host header names loopback or a name of --allow-host (a web
-page whose name was pointed at 127.0.0.1 sends its own name), and a POST must be JSON (a page's form cannot send that).
+They are not part of the service. Web pages cannot call them. The Host header must name loopback or a name of
+--allow-host: a page whose DNS name points to 127.0.0.1 sends its own name. A POST must be JSON: a form cannot send it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def build(world: World) -> ASGIApp:
     """The ASGI application of the control routes."""
-    # Starlette has one route for each path, so that another method is answered with 405.
+    # Give Starlette one route for each path, so that it answers other methods with 405.
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in (ControlRoute("GET", "", _index, query=bodies.Nothing), *ROUTES):
         by_path.setdefault(f"{PREFIX}/{route.path}", {})[route.method] = _endpoint(world, route)
@@ -89,7 +89,7 @@ def _parameters(request: Request, query: type[msgspec.Struct]) -> msgspec.Struct
     names = sorted(query.__struct_fields__)
     if unknown := given.keys() - {*names}:
         raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has {', '.join(names)}.")
-    # msgspec reads the text "null" as null.
+    # msgspec would convert the text "null" to None.
     if nulls := [name for name, value in given.items() if value.lower() == "null"]:
         raise invalid(f"The parameter {nulls[0]} has no value null: leave it out.")
     try:
@@ -107,7 +107,7 @@ async def _body(request: Request, body: type[msgspec.Struct]) -> msgspec.Struct:
 
 
 def _no_query(request: Request) -> None:
-    """Refuse query parameters: only GET routes have them, the other routes have a body."""
+    """Refuse query parameters on routes with a body: only GET routes take query parameters."""
     for name in request.query_params:
         raise invalid(f"This route has no parameter {name!r}: send it as a field of the body.")
 
@@ -132,7 +132,7 @@ def _index(world: World, query: bodies.Nothing) -> Any:
 
 
 def _openapi(world: World, query: bodies.Nothing) -> dict[str, Any]:
-    """The OpenAPI document of the service and of these routes."""
+    """Return the OpenAPI document of the service and the control routes."""
     return document(world.options, account_or_first(world, query).uuid, PREFIX, ROUTES)
 
 
@@ -141,7 +141,7 @@ def _cause(action: Action, cause: str) -> Action:
     def run(world: World, body: Any, number: str) -> Any:
         return action(world, cause, body, number)
 
-    run.__doc__ = f"Let {cause} happen to the object, if its state allows it: see GET states."
+    run.__doc__ = f"Apply the cause {cause} to the object, if its state allows it: see GET states."
     return run
 
 

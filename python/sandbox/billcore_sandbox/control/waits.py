@@ -1,4 +1,4 @@
-"""POST wait: answers when something has happened, or with 408 and what happened instead."""
+"""POST wait: answers when a condition is true, or after the time-out with 408 and the records that there are."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from billcore_sandbox.lifecycle import SUBJECTS
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES
 from billcore_sandbox.world import World
 
-# A Look finds what the caller waits for; None: it has not happened. An Instead writes the message of a 408.
+# A Look returns the answer, or None while the condition is false. An Instead returns the message of a 408.
 Look = Callable[[], dict[str, Any] | None]
 Instead = Callable[[], str]
 
 
 async def wait(world: World, body: bodies.Wait) -> answers.Waited:
-    """Wait for requests, deliveries, a status or a state; 408 says what came instead."""
+    """Wait for requests, deliveries, a status or a state. The message of a 408 lists the records that there are."""
     chosen = [name for name in _KINDS if getattr(body, name) is not None]
     if len(chosen) != 1:
         raise invalid(f"Name what to wait for, and only that: one of {', '.join(_KINDS)}.")
@@ -117,14 +117,14 @@ def _object(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
 
 
 def _few(found: int, body: bodies.Wait, what: str, match: msgspec.Struct) -> str:
-    """The beginning of the sentence: how many came of those that are waited for."""
+    """The beginning of the message: how many of the wanted records there are."""
     given = {name: value for name, value in msgspec.structs.asdict(match).items() if value is not None}
     wanted = f" with {', '.join(f'{name} {value}' for name, value in given.items())}" if given else ""
     return f"{found} of {body.count} {what}{wanted} came within {body.timeout:.3g} s"
 
 
 def _there_are(world: World, body: bodies.Wait) -> str:
-    """The deliveries by event and state, and why those that are pending may stay so."""
+    """The end of the message: numbers of deliveries by event and state, and why pending ones may stay pending."""
     came = find_deliveries(world, body.account, body.since, bodies.DeliveryMatch())
     text = f"there are {_counted((each['event'], each['state']) for each in came) or 'none'}"
     pending = {each["account"] for each in came if each["state"] == "pending"}

@@ -1,4 +1,4 @@
-"""Endpoints: what the admin UI of the service does, and how the sandbox delivers to each of them."""
+"""Control routes for endpoints: the actions of the service's admin UI, and the settings of their deliveries."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from billcore_sandbox.world import World
 
 
 def endpoints(world: World, query: bodies.Nothing) -> answers.Endpoints:
-    """Webhook endpoints with their secrets and settings."""
+    """List webhook endpoints with their secrets and settings."""
     where, args = of_account(world, query.account)
     rows = world.store.all(f"SELECT * FROM endpoints WHERE {where} AND state != 'deleted' ORDER BY id", *args)
     return {"endpoints": [_shown(world, row) for row in rows]}
 
 
 def create_endpoint(world: World, body: bodies.NewEndpoint) -> answers.Endpoint:
-    """Register a receiver; the answer has its secret."""
+    """Register an endpoint; the answer has its secret."""
     account = account_or_first(world, body)
     number = register(world, account, body.url, body.secret, _columns(body))[0]
     return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", number)[0])
 
 
 def change_endpoint(world: World, body: bodies.Settings, number: str) -> answers.Endpoint:
-    """Change how an endpoint gets its deliveries, from the next attempt on."""
+    """Change the settings of an endpoint; they apply from the next attempt on."""
     row, account = find(world, "endpoint", number, body)
     if row["state"] == "deleted":
         raise invalid("The endpoint is deleted, so it has no settings.", "not_allowed")
@@ -44,7 +44,7 @@ def change_endpoint(world: World, body: bodies.Settings, number: str) -> answers
 
 
 def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.Changed:
-    """enable, disable or delete an endpoint."""
+    """Enable, disable or delete an endpoint."""
     row, account = find(world, "endpoint", number, body)
     with world.effect(account) as work:
         row = work.machine.fire(work, "endpoint", row, cause)
@@ -54,7 +54,7 @@ def endpoint_cause(world: World, cause: str, body: bodies.Nothing, number: str) 
 
 
 def rotate_secret(world: World, body: bodies.Rotation, number: str) -> answers.Secret:
-    """A new secret; the old one stays in use for `overlap` seconds."""
+    """Set a new secret; during `overlap` seconds, the old secret still signs deliveries with an even id."""
     row, account = find(world, "endpoint", number, body)
     with world.effect(account) as work:
         row = work.machine.fire(work, "endpoint", row, "rotate_secret", secret=body.secret, overlap=body.overlap)
@@ -79,7 +79,7 @@ def _shown(world: World, row: sqlite3.Row) -> answers.Endpoint:
 
 
 def _columns(body: bodies.Settings | bodies.NewEndpoint) -> dict[str, Any]:
-    """The columns of the settings that a body has."""
+    """The columns, with values, of the settings in a body."""
     found: dict[str, Any] = {
         name: int(value)
         for name in ("concurrency", "paused", "keep_alive")
