@@ -1,4 +1,4 @@
-"""Deliveries to several workers that are killed, on database connections that are cut; then what was done is compared.
+"""Kills workers that receive deliveries, and cuts their database connections; then checks that events are handled once.
 
     BILLCORE_PROOF=all tests/run.sh inbox
 
@@ -40,7 +40,7 @@ Handler = Callable[[Any, webhooks.Event, random.Random], bool]
 
 
 def once(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
-    """The receiver of python/inbox.md. It pauses now and then, so that kills and cuts also hit what is between."""
+    """The receiver of python/inbox.md, with random pauses, so that kills and cuts also happen between statements."""
     claimed = inbox.claim(connection, event)
     pause(rng)
     if claimed:
@@ -62,7 +62,7 @@ def pause(rng: random.Random) -> None:
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Answers as the table in python/inbox.md says."""
+    """Answers with the statuses of the table in python/inbox.md."""
 
     server: Worker
 
@@ -77,7 +77,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 class Worker(HTTPServer):
-    """One process; all workers accept connections from the same socket."""
+    """The server of one worker process; all workers accept connections from the same socket."""
 
     def __init__(self, listening: socket.socket, database: Database, secret: str, handler: Handler, seed: int) -> None:
         super().__init__(("127.0.0.1", 0), Receiver, bind_and_activate=False)
@@ -92,7 +92,7 @@ class Worker(HTTPServer):
         try:
             self._connection = self._connection or self._database.connect()
             self._handler(self._connection, event, self._rng)
-        except Exception as error:  # the outcome of a commit may be unknown: the claim of the next delivery finds out
+        except Exception as error:  # a failed commit may have succeeded: the claim of the retried delivery tells
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
@@ -101,7 +101,7 @@ class Worker(HTTPServer):
 
 
 def charge(account: SandboxAccount, charges: int) -> None:
-    """Causes the events."""
+    """Makes charges, which cause the events."""
     ids = account.ids
     with billcore.Client(base_url=account.base_url, api_key=account.api_key) as client:
         for _ in range(charges):
@@ -113,7 +113,7 @@ def charge(account: SandboxAccount, charges: int) -> None:
 def prove(
     database: Database, sandbox: Sandbox, *, deliveries: int, workers: int, seed: int, handler: Handler = once
 ) -> dict[str, int]:
-    """Runs the proof; returns its counts. Raises AssertionError."""
+    """Runs the whole check; returns its counts. Raises AssertionError if an event was not handled exactly once."""
     rng = random.Random(seed)
     account = sandbox.new_account()
     control = account.control

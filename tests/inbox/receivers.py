@@ -1,4 +1,4 @@
-"""The receivers of examples/inbox, started as a user starts them; each with a database."""
+"""Starts the receivers of examples/inbox as a user does, each with a database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Send = Callable[[bytes, str], int]
 
 @contextlib.contextmanager
 def server(database: PostgresDatabase, command: list[str], *, asynchronous: bool = False) -> Iterator[Send]:
-    """An application behind uvicorn or gunicorn."""
+    """Runs an application in uvicorn or gunicorn."""
     environment = {
         "DATABASE_URL": database.url(asynchronous=asynchronous),
         "PGHOST": database.server.host,
@@ -53,7 +53,7 @@ for line in sys.stdin:
 
 @contextlib.contextmanager
 def function(database: PostgresDatabase) -> Iterator[Send]:
-    """The Lambda handler in two processes. As with AWS, a process gets one invocation after the other."""
+    """Runs the Lambda handler in two processes. As in AWS Lambda, each process handles one invocation at a time."""
     environment = child_environment(WEBHOOK_SECRET=testing.SECRET, DATABASE_URL=database.conninfo())
     command, pipe = [sys.executable, "-c", LAMBDA], subprocess.PIPE
     idle: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
@@ -69,14 +69,14 @@ def function(database: PostgresDatabase) -> Iterator[Send]:
     with contextlib.ExitStack() as stack:
         for _ in range(2):
             process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=EXAMPLES, env=environment)
-            stack.enter_context(process)  # its end closes stdin, which ends the process
+            stack.enter_context(process)  # at the end, Popen closes stdin, and the process exits
             idle.put(process)
         yield send
 
 
 @contextlib.contextmanager
 def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
-    """A program that was built from Go or Rust. Usage of the program: receiver ADDRESS."""
+    """Runs a program that was built from Go or Rust, with the address to listen on as its argument."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     url = f"postgres://postgres@/{database.name}?host={database.server.host}&port={database.server.port}"

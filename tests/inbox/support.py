@@ -1,4 +1,4 @@
-"""Shared by the tests of the inbox: its table in a database of its own."""
+"""Shared by the tests of the inbox: prepares a database for one test."""
 
 from __future__ import annotations
 

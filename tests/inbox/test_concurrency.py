@@ -1,4 +1,4 @@
-"""Each row of the table in python/inbox.md: what the second claimer gets while the first transaction is open."""
+"""Tests each row of the table in python/inbox.md: the result of a second claim while the first transaction is open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .test_drivers import event
 
 
 def second(claim: Callable[[], Any]) -> Callable[[], Any]:
-    """Starts a claim in a thread; returns a function that waits for its end, and returns or raises what it did."""
+    """Starts a claim in a thread; returns a function that waits for the claim, and returns or raises its result."""
     result: list[Any] = []
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""claim() on a connection of each driver: the claim commits and rolls back with the effect, and needs a transaction."""
+"""claim() with each driver: the claim commits and rolls back together with the effect, and needs a transaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def event(number: Any = 41, name: str = "order.paid", **fields: Any) -> webhooks
 
 @contextmanager
 def plain(database: Database) -> Any:
-    """A connection of sqlite3 or psycopg as it is by default."""
+    """A connection of sqlite3 or psycopg with default settings."""
     connection = database.connect()
     try:
         yield connection
@@ -50,7 +50,7 @@ def plain(database: Database) -> Any:
 
 @contextmanager
 def explicit(database: Database) -> Any:
-    """A connection that commits each statement, in a transaction that was begun by hand."""
+    """A connection in autocommit mode, with a transaction that explicit BEGIN and COMMIT statements delimit."""
     connection = database.connect()
     if isinstance(connection, sqlite3.Connection):
         connection.isolation_level = None
@@ -75,7 +75,7 @@ def engine(database: Database) -> Any:
 
 @contextmanager
 def begins_itself(database: Database) -> Any:
-    """An engine that begins transactions by itself: SQLAlchemy's recipe for savepoints with SQLite."""
+    """An engine that sends BEGIN itself, as SQLAlchemy's documentation recommends for savepoints with SQLite."""
     made = sqlalchemy.create_engine(database.url())
     if made.dialect.name == "sqlite":
         sqlalchemy.event.listen(made, "connect", lambda driver, _: setattr(driver, "isolation_level", None))
@@ -142,7 +142,7 @@ def test_a_savepoint_that_is_rolled_back(database: Database, begin: Begin) -> No
             if begin in (engine, begins_itself, session)
             else connection.execute
         )
-        run(EFFECT)  # SQLite: begins the transaction
+        run(EFFECT)  # in SQLite, this INSERT begins the transaction
         run("SAVEPOINT one")
         assert inbox.claim(connection, event())
         run("ROLLBACK TO one")
@@ -183,7 +183,7 @@ def test_a_table_of_another_version(database: Database) -> None:
 
 
 def test_a_table_that_is_half_migrated(database: Database) -> None:
-    """Without its key the table would take an event twice. Further columns of a later version do no harm."""
+    """claim() refuses a table without its primary key, which could store an event twice. It accepts further columns."""
     database.execute("ALTER TABLE billcore_inbox RENAME TO whole")
     database.execute("CREATE TABLE billcore_inbox AS SELECT * FROM whole")
     for begin in WAYS:

@@ -1,4 +1,4 @@
-"""A store that goes down at each step, and a process that hangs while it has the claim."""
+"""A database server that is killed at each step, and a process that hangs while its transaction holds the claim."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .test_drivers import effect, event
 
 
 def handle(database: Database, down: str = "", server: Postgres | None = None) -> bool:
-    """Handles an event; the store goes down at the step `down`."""
+    """Handles an event; kills the database server before the step `down`."""
 
     def at(step: str) -> None:
         if server is not None and step == down:
@@ -52,7 +52,7 @@ def test_a_store_that_goes_down(down: str) -> None:
         else:
             with pytest.raises(psycopg.OperationalError):
                 handle(database, down, server)
-            with pytest.raises(psycopg.OperationalError):  # while it is down
+            with pytest.raises(psycopg.OperationalError):  # the server is still down
                 handle(database)
         server.start()
         assert handle(database) is (down != "answer")
@@ -88,7 +88,7 @@ def test_a_worker_that_hangs(database: Database) -> None:
     def claims() -> bool:
         try:
             return inbox.claim(other, event())
-        except inbox.InboxBusyError:  # the server has not noticed yet that the process is gone
+        except inbox.InboxBusyError:  # the database has not yet noticed that the process was killed
             other.rollback()
             return False
 

@@ -28,7 +28,7 @@ WORKER = [sys.executable, "-m", "procrastinate", "--app", "jobs.app", "worker"]
 
 @pytest.fixture
 def jobs(postgresql: PostgresDatabase, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module of the example, with a database of its own."""
+    """The example's module, connected to a database of its own."""
     monkeypatch.setenv("DATABASE_URL", postgresql.conninfo())
     module = load(EXAMPLES / "jobs.py")
     postgresql.execute("CREATE TABLE paid_orders (id text NOT NULL)")
@@ -43,7 +43,7 @@ def statuses(database: PostgresDatabase) -> list[str]:
 
 
 def work(jobs: Any, *, sweep: bool = False) -> None:
-    """Runs all jobs that wait; before, maybe the sweep."""
+    """Runs all waiting jobs; with `sweep`, first runs the sweep that restarts jobs of killed workers."""
 
     async def run() -> None:
         async with jobs.app.open_async():
@@ -80,7 +80,7 @@ def test_the_job_of_a_killed_worker(jobs: Any, postgresql: PostgresDatabase) -> 
     jobs.handle(event())
     environment = child_environment(DATABASE_URL=postgresql.conninfo())
     with postgresql.connect() as held:
-        inbox.claim(held, event(), consumer="ship")  # the job waits for the end of this transaction
+        inbox.claim(held, event(), consumer="ship")  # the job's own claim waits for this transaction
         worker = subprocess.Popen(WORKER, cwd=EXAMPLES, env=environment, stderr=subprocess.DEVNULL)
         until(lambda: statuses(postgresql) == ["doing"])
         worker.send_signal(signal.SIGKILL)
@@ -95,7 +95,7 @@ def test_the_job_of_a_killed_worker(jobs: Any, postgresql: PostgresDatabase) -> 
 
 
 def test_a_job_that_runs_twice(jobs: Any, postgresql: PostgresDatabase) -> None:
-    """As after a kill between the commit of the effect and the end of the job."""
+    """The effect is made once if a worker is killed after the effect's commit but before the end of the job."""
     jobs.handle(event())
     work(jobs)
     postgresql.execute("UPDATE procrastinate_jobs SET status = 'doing'")

@@ -1,4 +1,4 @@
-"""The proof, small enough for each run: it accepts the right receiver, and refuses two wrong ones."""
+"""Runs proof.py with few deliveries: it must accept the correct receiver, and find the errors of two wrong ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def claims_first(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
-    """Wrong: what is killed after the first commit is lost."""
+    """A wrong receiver: an event is lost if the worker is killed after the first commit."""
     claimed = inbox.claim(connection, event)
     connection.commit()
     for _ in range(50):
@@ -36,7 +36,7 @@ def claims_first(connection: Any, event: webhooks.Event, rng: random.Random) -> 
 
 
 def claims_last(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
-    """Wrong: the effect is committed before the claim."""
+    """A wrong receiver: it commits the effect before the claim, so duplicates repeat the effect."""
     effect(connection, event)
     connection.commit()
     return inbox.claim(connection, event)

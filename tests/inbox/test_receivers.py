@@ -1,4 +1,4 @@
-"""The receivers of examples/inbox, with two duplicates at once, connections that are cut, and bad deliveries."""
+"""Tests the receivers of examples/inbox with two concurrent duplicates, cut connections, and bad deliveries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def receiver(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[tup
 
 
 def at_once(send: Send, database: PostgresDatabase, number: int) -> tuple[Any, list[Future[int]]]:
-    """Sends a delivery twice while this connection has the claim; returns when both wait for its end."""
+    """Sends a delivery twice while an open transaction has the claim; returns its connection and the two answers.
+
+    Returns when both deliveries wait for the end of that transaction.
+    """
     body, signature = testing.event("order.paid", event_id=number, id=number)
     connection = database.connect()
     assert inbox.claim(connection, event(number))
@@ -65,7 +68,7 @@ def test_connections_that_are_cut(receiver: tuple[Send, PostgresDatabase]) -> No
     connection.rollback()
     connection.close()
     body, signature = testing.event("order.paid", event_id=2, id=2)
-    until(lambda: send(body, signature) == 200)  # connections that are left in a pool may fail once
+    until(lambda: send(body, signature) == 200)  # pooled connections that were cut may fail once
     assert send(body, signature) == 200
     assert paid(database, 2) == 1
 
@@ -100,7 +103,7 @@ def test_other_deliveries(receiver: tuple[Send, PostgresDatabase]) -> None:
     assert send(b"[1]", webhooks.sign(b"[1]", testing.SECRET)) in (
         400,
         500,
-    )  # 500: what the handlers of Go and Rust answer
+    )  # 500: from the handlers in Go and Rust
     assert database.execute("SELECT id FROM billcore_inbox WHERE length(id) NOT IN (1, 30)") == []
 
 

@@ -1,8 +1,9 @@
-"""Charges by several processes that are killed and stopped, on connections that fail; then the ledger is compared.
+"""Charges from several processes, kills and stops them, and lets connections fail; then compares journal and ledger.
 
     BILLCORE_PROOF=all tests/run.sh journal
 
-It prints one line of counts for each database, and ends with an error if a charge was made twice, lost or invented.
+The program prints one line of counts for each database, and ends with an error if a charge was made twice or lost, or
+if the ledger has a charge without a key.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from support.postgres import Postgres
 
 from .support import CHARGE, Database, PostgresDatabase, SqliteDatabase
 
-TIMEOUT, SETTLE = 2.0, 6.0  # seconds: the sandbox answers at once, so the promise's condition holds
+TIMEOUT, SETTLE = 2.0, 6.0  # seconds; the sandbox shows each charge before both have passed
 FAULTS: tuple[dict[str, Any], ...] = (
     {"kind": "reset_before"},
     {"kind": "reset_after"},
@@ -48,7 +49,7 @@ NEVER = (AmbiguousChargeError, KeyReusedError, UnresolvedChargeError, billcore.P
 
 
 def work(database: Database, account: SandboxAccount, charges: list[tuple[str, str]], seed: int) -> None:
-    """One worker: charges all keys, in an order of its own, until each is done."""
+    """Runs in one worker process: charges all keys, in random order, until each charge is done."""
     rng = random.Random(seed)
     left = rng.sample(charges, len(charges))
     product = account.ids["products"]["one_time"]
@@ -67,7 +68,7 @@ def work(database: Database, account: SandboxAccount, charges: list[tuple[str, s
 
 
 def prove(database: Database, sandbox: Sandbox, *, charges: int, workers: int, seed: int) -> dict[str, int]:
-    """Runs the proof; returns its counts. Raises AssertionError."""
+    """Runs the whole check; returns its counts. Raises AssertionError if the ledger is wrong."""
     rng = random.Random(seed)
     account = sandbox.new_account()
     control = account.control

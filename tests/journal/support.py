@@ -1,4 +1,4 @@
-"""Shared by the tests of the journal: databases, and what a test does with a journal and a sandbox."""
+"""Shared by the tests of the journal: databases, and helpers for a journal that charges in a sandbox."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from billcore.testing import SandboxAccount
 from support.postgres import Postgres
 
 CHARGE = "/subscription/*/order"
-PAST = 1000.0  # seconds: beyond every deadline and settle of the tests
+PAST = 1000.0  # seconds; longer than every deadline plus settle in the tests
 on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 _numbers = itertools.count(1)
 
 
 class Database(ABC):
-    """A database of its own for one test. `connect` is what a Journal takes."""
+    """A separate database for one test. The method `connect` is the connection function for a Journal."""
 
     file: Path  # SQLite
     name: str  # PostgreSQL
@@ -35,11 +35,11 @@ class Database(ABC):
 
     @abstractmethod
     def where(self) -> str:
-        """What connect() of the driver takes."""
+        """The argument for connect() of the driver."""
 
     @abstractmethod
     def url(self, asynchronous: bool = False) -> str:
-        """The URL for SQLAlchemy; asynchronous: with asyncpg or aiosqlite."""
+        """The URL for SQLAlchemy. asynchronous: for the drivers asyncpg and aiosqlite."""
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
         """Runs a statement; returns its rows."""
@@ -50,7 +50,7 @@ class Database(ABC):
         return [tuple(row) for row in rows]
 
     def age(self, seconds: float) -> None:
-        """Moves all times of the journal into the past, as if so many seconds had passed."""
+        """Moves all times in the journal's table into the past, as if `seconds` had passed."""
         self.execute(
             f"UPDATE billcore_charges SET deadline = deadline - {seconds}, uncertain = uncertain - {seconds},"
             f" changed = changed - {seconds}"
@@ -58,7 +58,7 @@ class Database(ABC):
 
     @abstractmethod
     def goes_down(self) -> None:
-        """From now on nobody can use the database."""
+        """Makes the database unusable until comes_up()."""
 
     @abstractmethod
     def comes_up(self) -> None: ...
@@ -124,7 +124,7 @@ class PostgresDatabase(Database):
 
 
 class Scene:
-    """A journal on a database, and the sandbox's account that it charges."""
+    """A database for journals, and the account of a sandbox in which they charge."""
 
     def __init__(self, database: Database, account: SandboxAccount, client: billcore.Client) -> None:
         self.database, self.account, self.client = database, account, client
@@ -145,13 +145,13 @@ class Scene:
         return self.control.ledger("charge")
 
     def sent(self) -> int:
-        """How many charges the service received."""
+        """The number of charge requests that the service received."""
         return sum(each["method"] == "POST" for each in self.control.requests())
 
 
 @contextlib.asynccontextmanager
 async def opened(scene: Scene, source: Any) -> AsyncIterator[AsyncJournal]:
-    """An AsyncJournal, whose engine is closed at the end."""
+    """An AsyncJournal; closes its engine at the end."""
     account = scene.account
     async with billcore.AsyncClient(base_url=account.base_url, api_key=account.api_key, max_retries=0) as client:
         yield AsyncJournal(source, client, settle=60)
@@ -175,7 +175,7 @@ def once(scene: Scene, method: str, act: Callable[[], object]) -> None:
 
 
 def settled(scene: Scene, key: str = "k", **changes: Any) -> billcore.Order:
-    """The charge's order, when all is well again and enough time has passed; it is the only one."""
+    """Repairs the client, lets enough time pass, and charges again; returns the order, which must be the only one."""
     scene.client = billcore.Client(base_url=scene.account.base_url, api_key=scene.account.api_key, max_retries=0)
     scene.journal().open()
     scene.database.age(PAST)

@@ -1,4 +1,4 @@
-"""A database that is down, full, locked or of another version: nothing lost, nothing charged twice, one sentence."""
+"""A database that is down, full, locked or of another version: no charge is lost or made twice, errors are one line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .support import CHARGE, PAST, Scene, SqliteDatabase, is_one_sentence, on_sq
 
 
 def impatient(scene: Scene) -> Callable[[], Any]:
-    """Connections that do not wait for SQLite's lock."""
+    """A connection function whose SQLite connections wait for a lock only 50 ms."""
     if isinstance(scene.database, SqliteDatabase):
         return lambda: sqlite3.connect(scene.database.where(), timeout=0.05)
     return scene.database.connect
@@ -66,7 +66,7 @@ def test_the_database_is_down_at_the_outcome(scene: Scene, outcome: str) -> None
 
 
 def test_the_sum_is_noted_before_the_outcome(scene: Scene) -> None:
-    """A process that ends between both must not believe a look-up later."""
+    """If a process ends between the two writes, a later look-up must not accept an order with another sum."""
     answer = {
         "data": scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=5).to_dict()
     }
@@ -113,7 +113,7 @@ def test_a_half_migrated_schema(scene: Scene, statements: list[str]) -> None:
 
 
 def test_a_schema_without_its_version_is_completed(scene: Scene) -> None:
-    """As after a crash during the first use, where the engine commits each statement."""
+    """A crash during the creation of the tables can leave such a schema, if the engine commits each statement."""
     for count in range(1, len(_table.SCHEMA)):
         for statement in _table.SCHEMA[:count]:
             scene.database.execute(statement)
@@ -148,7 +148,7 @@ def test_a_read_only_file(scene: Scene, exists: bool) -> None:
 
 @pytest.fixture
 def full(scene: Scene) -> Iterator[list[bool]]:
-    """Connections to a SQLite file that cannot grow once the list has an item."""
+    """Makes the SQLite file unable to grow as soon as a test adds an item to the returned list."""
     is_full: list[bool] = []
     connect = scene.database.connect
 
@@ -167,7 +167,7 @@ def full(scene: Scene) -> Iterator[list[bool]]:
 @on_sqlite
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_full_disk(scene: Scene, full: list[bool], method: str) -> None:
-    """At the intent, and at the outcome."""
+    """The disk is full when the journal writes the intent, or when it writes the outcome."""
     scene.journal().open()
     once(scene, method, lambda: full.append(True))
     with pytest.raises(JournalError, match="database or disk is full") as raised:

@@ -1,4 +1,4 @@
-"""Wrong arguments, clocks and answers of the service: nothing lost, nothing charged twice, and one clear sentence."""
+"""Wrong arguments, clocks and answers: no charge is lost or made twice, and each error is one clear sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ORDERS = "/subscription/*/orders"
 
 @pytest.mark.parametrize("hours", [-24, 24])
 def test_the_hosts_clock_jumps_after_an_attempt(scene: Scene, monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
-    """A new process does not see a deadline of another time."""
+    """A jump of the host's clock does not change how long a new process waits for the deadline of the attempt."""
     crash(scene)
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + hours * 3600)
@@ -33,7 +33,7 @@ def test_the_hosts_clock_jumps_after_an_attempt(scene: Scene, monkeypatch: pytes
 
 @on_sqlite
 def test_the_clock_is_wrong_after_a_boot(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host without a clock of its own begins in 1970: the deadlines must not be in the far future."""
+    """A host without a hardware clock boots in 1970, and stored deadlines must not count as decades in the future."""
     crash(scene)
     monkeypatch.setattr(_store, "_boot", lambda: "another")
     monkeypatch.setattr(time, "time", lambda: 1000.0)
@@ -43,7 +43,7 @@ def test_the_clock_is_wrong_after_a_boot(scene: Scene, monkeypatch: pytest.Monke
 
 
 def crash(scene: Scene) -> None:
-    """Leaves the key as a process leaves it that ends before the request."""
+    """Leaves the key in the state of a process that ended after the intent and before the request."""
     scene.control.fault("reset_before", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())
@@ -61,7 +61,7 @@ WRONG = (
 
 @pytest.mark.parametrize("date", [*WRONG, None])
 def test_the_services_clock_is_wrong(scene: Scene, date: str | None) -> None:
-    """A lost charge is found, and an order from before is not taken for it."""
+    """The look-up finds the lost charge, and does not take an earlier order for it."""
     before = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
     page = {"total": 1, "count": 1, "per_page": 200, "current_page": 1, "total_pages": 1, "links": {}}
     body = {"data": [before.to_dict()], "pagination": page}
@@ -97,7 +97,7 @@ def test_a_wrong_key(scene: Scene, key: Any) -> None:
 
 
 def test_the_longest_key(scene: Scene) -> None:
-    """PostgreSQL's index takes some 2,700 bytes that it cannot compress."""
+    """An entry of a PostgreSQL index can have about 2,700 bytes; random characters cannot be compressed."""
     key = "".join(map(chr, random.Random(1).choices(range(0x4E00, 0x9F00), k=333)))
     order = scene.charge(scene.journal(), key)
     assert scene.charge(scene.journal(), key) == order
@@ -127,7 +127,7 @@ def test_wrong_arguments(scene: Scene, changes: dict[str, Any]) -> None:
 
 
 def test_a_nul_in_the_description(scene: Scene) -> None:
-    """PostgreSQL cannot store it."""
+    """PostgreSQL cannot store a NUL character in a text."""
     try:
         scene.charge(scene.journal(), description="a\0b")
     except JournalError as error:
@@ -137,7 +137,7 @@ def test_a_nul_in_the_description(scene: Scene) -> None:
 
 
 def test_the_list_of_orders_shrinks_during_the_look_up(scene: Scene) -> None:
-    """Each reading of its two pages shows another total: what it found may be all, or not."""
+    """The total changes each time the two pages are read, so the look-up may have missed orders."""
     scene.control.fault("reset_after", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())
@@ -167,21 +167,21 @@ def test_a_subscription_that_is_gone(scene: Scene) -> None:
     with pytest.raises(billcore.NotFoundError):  # before the intent
         scene.charge(scene.journal(), "other", subscription="1")
     assert scene.database.state("other") == "none"
-    scene.control.fault("status", method="POST", path=CHARGE, status=404)  # between the intent and the send
+    scene.control.fault("status", method="POST", path=CHARGE, status=404)  # after the intent
     with pytest.raises(billcore.NotFoundError):
         scene.charge(scene.journal())
     assert scene.database.state("k") == "refused"
     scene.control.fault("reset_after", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())
-    scene.control.fault("status", method="GET", path=ORDERS, status=404)  # before the look-up
+    scene.control.fault("status", method="GET", path=ORDERS, status=404)  # at the look-up
     with pytest.raises(ChargePendingError, match=r"could not be looked up .*404.* resolve\(\)"):
         scene.charge(scene.journal())
     settled(scene)
 
 
 def revoke(scene: Scene) -> None:
-    """Revokes the API key that the client has."""
+    """Revokes the API key that the client uses."""
     keys = scene.control.keys()
     scene.control.revoke_key(next(each["id"] for each in keys if each["api_key"] == scene.account.api_key))
 

@@ -1,4 +1,4 @@
-"""Every way to give the journal a database; threads, forks, and a server that restarts."""
+"""Journals with every kind of connection function and engine; threads, forks, and a database server that restarts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Source = Callable[[Database], Any]
 
 
 def by_function(**options: Any) -> Source:
-    """A function whose connections have these options."""
+    """A source that makes a connection function with these options of connect()."""
 
     def source(database: Database) -> Any:
         if isinstance(database, SqliteDatabase):
@@ -52,7 +52,7 @@ def with_rows(row_factory: Any, text_factory: Any = str) -> Source:
 
 
 def by_engine(begins: bool = False, **options: Any) -> Source:
-    """begins: SQLAlchemy's recipe for SQLite, which sends BEGIN itself."""
+    """A source that makes an engine. begins: the engine sends BEGIN itself, as SQLAlchemy recommends for SQLite."""
 
     def source(database: Database) -> Any:
         engine = sqlalchemy.create_engine(database.url(), **options)
@@ -65,7 +65,7 @@ def by_engine(begins: bool = False, **options: Any) -> Source:
 
 
 class Connection(sqlite3.Connection):
-    """A subclass, as profilers make one."""
+    """A subclass of sqlite3's connection, such as profilers use."""
 
 
 def to_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ each_async_form = pytest.mark.parametrize(
 
 
 async def life(scene: Scene, call: Callable[..., Coroutine[Any, Any, Any]]) -> None:
-    """All that a journal does, by a function that calls the method with this name."""
+    """Uses all methods of a journal. call: calls the journal's method with the given name."""
     given: dict[str, Any] = {"product_id": scene.product, "amount": 1500}
     subscription = scene.subscription
 
@@ -167,7 +167,7 @@ def test_an_async_journal(scene: Scene, source: Source) -> None:
 
 
 def test_every_commit_is_durable(scene: Scene) -> None:
-    """Even if the database's default is faster."""
+    """The journal's commits wait for the disk, even if the database's default setting does not."""
     if isinstance(scene.database, SqliteDatabase):
         said: list[str] = []
 
@@ -201,7 +201,7 @@ def test_every_commit_is_durable(scene: Scene) -> None:
 
 
 def test_threads_share_a_journal(scene: Scene) -> None:
-    """Also if sqlite3 allows a connection only in the thread that made it, which is its default."""
+    """Threads can share a journal although sqlite3 by default allows a connection only in the thread that made it."""
     journal = scene.journal()
     products = [scene.control.create_product(f"p{n}", type="one_time")["id"] for n in range(6)]
     with ThreadPoolExecutor(6) as pool:
@@ -267,7 +267,7 @@ def test_a_pool_that_shares_the_callers_transaction(scene: Scene) -> None:
 
 
 def test_a_server_that_restarts(sandbox: Sandbox) -> None:
-    """A connection function recovers at once."""
+    """A journal with a connection function works again as soon as the server has restarted."""
     server = Postgres()
     account = sandbox.new_account()
     try:

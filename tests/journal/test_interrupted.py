@@ -1,4 +1,4 @@
-"""Charges whose task is cancelled, or whose process gets Ctrl-C."""
+"""Charges that are interrupted: their task is cancelled, or their process gets Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Source = Callable[[Database], Any]
 
 
 async def stopped_at(journal: AsyncJournal, statement: str, scene: Scene, cancels: int) -> None:
-    """Cancels a charge while it runs this statement, so many times."""
+    """Cancels a charge `cancels` times while it runs this statement."""
     reached, go = asyncio.Event(), asyncio.Event()
     run = journal._store.run_async
 
@@ -73,7 +73,7 @@ each_form = pytest.mark.parametrize(
 @pytest.mark.parametrize("cancels", [1, 5])
 @pytest.mark.parametrize("where", CANCELLED)
 def test_a_task_is_cancelled_during_a_statement(scene: Scene, source: Source, where: str, cancels: int) -> None:
-    """The statement goes on, the charge does not; anyio cancels again and again."""
+    """The statement is completed, but the charge ends. A task may be cancelled repeatedly, as anyio does."""
     statement, state, sent = CANCELLED[where]
 
     async def main() -> None:

@@ -1,4 +1,4 @@
-"""A process that is killed before or after each step of a charge: the next call with the key ends with one order."""
+"""A process that is killed before or after each step of a charge: the next calls with the key lead to one order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .support import CHARGE, Scene
 
 
 def killed_at(number: int, *, after: bool, scene: Scene) -> bool:
-    """Charges in a child process, which kills itself before or after its step `number`; False if it has fewer steps."""
+    """Charges in a child process that kills itself before or after step `number`; False if it has fewer steps."""
     child = os.fork()
     if child == 0:
         try:
@@ -49,7 +49,7 @@ def killed_at(number: int, *, after: bool, scene: Scene) -> bool:
 
 
 def finish(scene: Scene) -> billcore.Order:
-    """Calls until the charge is done; the times of the journal pass at once."""
+    """Calls charge() until it succeeds; instead of waiting, moves the journal's times into the past."""
     journal = scene.journal()
     while True:
         try:
@@ -57,7 +57,7 @@ def finish(scene: Scene) -> billcore.Order:
         except (ChargeInProgressError, ChargePendingError) as error:
             assert error.retry_after is not None
             scene.database.age(error.retry_after + 1)
-        except billcore.BillcoreError as error:  # a fault that an earlier process has left
+        except billcore.BillcoreError as error:  # from a fault that the killed process did not use up
             assert error.outcome_unknown
 
 

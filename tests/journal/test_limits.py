@@ -1,4 +1,4 @@
-"""The limits that python/journal.md states, each shown."""
+"""Shows each limit that python/journal.md states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_service_that_works_later_than_settle_charges_twice(scene: Scene) -> N
     scene.control.fault("late", operation="charge", delay=3600)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())
-    scene.database.age(30 + 60 + 1)  # deadline + settle are past, and the service has not worked yet
+    scene.database.age(30 + 60 + 1)  # deadline and settle have passed, but the service has not made the charge yet
     scene.charge(scene.journal())
     scene.control.advance(seconds=3600)
     assert len(scene.charges()) == 2
@@ -50,7 +50,7 @@ def test_two_journals_on_two_databases_know_nothing_of_each_other(scene: Scene, 
 
 
 def test_an_answer_that_comes_after_another_result(scene: Scene) -> None:
-    """The journal says so when a key got two orders: here a person resolved it while the answer was on its way."""
+    """The journal raises if a key got two orders: here a person resolves the key while its request is in flight."""
     other = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=2000)
 
     class Hooks:

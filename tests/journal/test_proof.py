@@ -1,4 +1,4 @@
-"""The proof, small enough for each run. proof.py says how to run the whole."""
+"""Runs proof.py with few charges. The docstring of proof.py has the command for the whole check."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Two calls of charge() that overlap: their steps are run by hand, on real databases and a sandbox.
+"""Two overlapping calls of charge(): the tests run their steps one by one, on real databases and a sandbox.
 
-A step is one statement or one request. So each order of the steps is one in which two processes can run. The tests
-try all orders with a few changes from one call to the other.
+A step is one statement or one request, so two processes can run the steps in the same order. The tests try all orders
+with a limited number of switches from one call to the other.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from billcore.journal import AmbiguousChargeError, Journal, JournalError, _machi
 from .support import CHARGE, PAST, Scene, SqliteDatabase
 
 DEADLINE, SETTLE = 30.0, 60.0
-SWITCHES = {"sqlite": 4, "postgresql": 2}  # PostgreSQL takes several times as long
-# Steps that read what no other step here changes: an order of steps that differs in them alone is not another one.
+SWITCHES = {"sqlite": 4, "postgresql": 2}  # fewer for PostgreSQL, which is several times slower
+# Statements that read only data that no other step changes. Their position does not matter, so they are not switched.
 FIXED = (_table.READ_NOTE,)
 
 
 class Actor:
-    """One call of charge(), made step by step."""
+    """One call of charge() that a test runs step by step."""
 
     def __init__(self, race: Race, key: str) -> None:
         self._journal = race.journal
@@ -71,14 +71,14 @@ class Actor:
 
 
 class Race:
-    """A journal whose calls are made step by step, and whose clocks the test moves."""
+    """A journal whose calls a test runs step by step, and whose clocks the test moves."""
 
     def __init__(self, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
         self.scene = scene
         self._keys = itertools.count(1)
         self._passed = 0.0
         monkeypatch.setattr(_machine, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + self._passed))
-        engine = sqlalchemy.create_engine(scene.database.url())  # does not connect for each statement
+        engine = sqlalchemy.create_engine(scene.database.url())  # reuses its connections, unlike a connection function
         self.switches = SWITCHES[engine.dialect.name]
         self.journal = Journal(engine, scene.client, settle=SETTLE, timeout=DEADLINE)
         self.journal.open()  # makes the tables
@@ -91,7 +91,7 @@ class Race:
         return self.journal._charge(key, self.scene.subscription, **given, description=key)
 
     def passes(self, seconds: float) -> None:
-        """Lets time pass for all processes and the database."""
+        """Lets `seconds` pass, for the processes' clocks and in the database."""
         self._passed += seconds
         self.scene.database.age(seconds)
 
@@ -121,14 +121,14 @@ def race(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Iterator[Race]:
     if not isinstance(scene.database, SqliteDatabase):
         yield Race(scene, monkeypatch)
         return
-    memory = Path("/dev/shm")  # a commit to a disk takes much longer
+    memory = Path("/dev/shm")  # commits are much slower on a disk
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         scene.database.file = Path(folder) / "charges.db"
         yield Race(scene, monkeypatch)
 
 
 def each_order_of_steps(play: Callable[[], tuple[Actor, Actor]], switches: int) -> Iterator[str]:
-    """Runs two new actors in each order of their steps; the first step is always the first actor's."""
+    """Runs two new actors in each order of their steps, beginning with the first actor. Yields each order as text."""
     turns: list[int] = [0]
     while True:
         actors = play()
@@ -167,7 +167,7 @@ def not_sent(race: Race, key: str) -> None:
 
 
 def lost(race: Race, key: str) -> None:
-    """The order was made; its answer was lost."""
+    """The service made the order, but its answer was lost."""
     race.scene.control.fault("reset_after", method="POST", path=CHARGE)
     Actor(race, key).finish()
     assert race.scene.database.state(key) == "unknown"
@@ -175,14 +175,14 @@ def lost(race: Race, key: str) -> None:
 
 
 def empty(race: Race, key: str) -> None:
-    """Nothing was made; the answer was lost."""
+    """The request was lost, so the service made no order, but the client does not know that."""
     race.scene.control.fault("reset_before", method="POST", path=CHARGE)
     Actor(race, key).finish()
     race.passes(PAST)
 
 
 def crashed(race: Race, key: str) -> None:
-    """The process ended before the request."""
+    """The process ended after it wrote the intent and before it sent the request."""
     actor = Actor(race, key)
     while race.scene.database.state(key) == "none":
         actor.step()
@@ -190,7 +190,7 @@ def crashed(race: Race, key: str) -> None:
 
 
 def declined(race: Race, key: str) -> None:
-    """An attempt was lost, the next one was answered with 402."""
+    """The first attempt was lost, and the second attempt was answered with 402."""
     empty(race, key)
     race.scene.control.fault("status", method="POST", path=CHARGE, status=402)
     Actor(race, key).finish()
@@ -212,7 +212,7 @@ def declined(race: Race, key: str) -> None:
     ],
 )
 def test_two_calls_with_the_same_key(race: Race, start: Callable[[Race, str], None], fault: Any) -> None:
-    """fault: what happens to the next request that charges."""
+    """Two calls with one key make one order. start: the key's state before. fault: for the next charge request."""
     key = ""
 
     def play() -> tuple[Actor, Actor]:
@@ -235,7 +235,7 @@ def test_two_calls_with_the_same_key(race: Race, start: Callable[[Race, str], No
 
 @pytest.mark.parametrize("faults", [(), ("reset_after", "reset_after"), ("reset_before", "reset_after")])
 def test_two_keys_of_one_product(race: Race, faults: tuple[Any, ...]) -> None:
-    """Equal amounts: only the rule of one open key keeps the orders apart."""
+    """The charges are equal, so only the rule that one key at a time may be open keeps their orders apart."""
     keys = ("", "")
 
     def play() -> tuple[Actor, Actor]:
@@ -247,7 +247,7 @@ def test_two_keys_of_one_product(race: Race, faults: tuple[Any, ...]) -> None:
 
     found = {}
     for turns in each_order_of_steps(play, race.switches):
-        for key in keys * 4:  # a key may be blocked by the other one
+        for key in keys * 4:  # repeat, because one open key may block the other
             race.passes(PAST)
             actor = Actor(race, key)
             actor.finish()
@@ -274,7 +274,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_one_call_is_stopped_before_each_step(race: Race, fault: str) -> None:
-    """The other process calls at once, after the deadline, and after settle. Then the first one goes on, or never."""
+    """Another process calls at once, after the deadline, or after settle. Then the first call continues, or never."""
     found = {}
     for passed, goes_on in itertools.product((0.0, DEADLINE + 1, PAST), (True, False)):
         for before in itertools.count():
@@ -319,7 +319,7 @@ def test_two_calls_find_the_order_of_an_answer_that_could_not_be_read(race: Race
 
 
 def test_an_answer_beats_what_a_person_asserted(race: Race) -> None:
-    """The process was stopped between the answer and its record; meanwhile a person asserted that nothing was made."""
+    """A person asserts that no order was made, while the process is stopped between the answer and its record."""
     first = Actor(race, "k")
     while not race.scene.charges():
         first.step()
@@ -332,7 +332,7 @@ def test_an_answer_beats_what_a_person_asserted(race: Race) -> None:
 
 
 def test_an_order_that_another_key_has_already(race: Race) -> None:
-    """A person resolved another key with the order, while the process was stopped: it is never charged again."""
+    """A person assigns the order to another key while the process is stopped: the key is never charged again."""
     lost_key = race.new_key()
     race.scene.control.fault("reset_before", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
@@ -352,7 +352,7 @@ def test_an_order_that_another_key_has_already(race: Race) -> None:
 
 
 def test_threads(scene: Scene) -> None:
-    """Sixteen threads, four keys of four products, one journal or one for each thread: one charge a key."""
+    """Sixteen threads charge four keys of four products, with a shared or a separate journal: one charge per key."""
     products = [scene.product] + [scene.control.create_product(f"p{n}", type="one_time")["id"] for n in range(3)]
     barrier = threading.Barrier(16)
     shared = scene.journal()

@@ -1,4 +1,4 @@
-"""Each row of the table of states in python/journal.md: what the next call with the key does."""
+"""Tests each row of the table of states in python/journal.md: the effect of the next call with the key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .support import CHARGE, PAST, Scene
 
 
 def lost(scene: Scene, *, made: bool, key: str = "k", **options: object) -> None:
-    """Makes a charge whose answer is lost, after or before the service's work."""
+    """Makes a charge whose answer is lost. made: whether the service made the order."""
     scene.control.fault("reset_after" if made else "reset_before", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal(**options), key)
@@ -170,7 +170,7 @@ def test_a_declined_charge_is_final(scene: Scene) -> None:
 def test_a_402_after_a_lost_answer_is_believed_only_after_a_look_up(scene: Scene) -> None:
     lost(scene, made=True)  # the first attempt made an order
     made = scene.charges()[0]["order_id"]
-    scene.database.execute("UPDATE billcore_charges SET state = 'not_sent'")  # as if a second attempt began
+    scene.database.execute("UPDATE billcore_charges SET state = 'not_sent'")  # state of a second attempt
     scene.control.subscription(scene.subscription, "change_billing", declines=True)
     assert str(scene.charge(scene.journal()).id) == made
 
@@ -225,7 +225,7 @@ def test_an_open_key_blocks_the_others_of_its_subscription_and_product(scene: Sc
 
 def test_an_order_of_another_key_is_not_adopted(scene: Scene) -> None:
     first = scene.charge(scene.journal(), "first")
-    # As if the second key's baseline had been read before the first key's order was made.
+    # An empty baseline: the orders that the second key read before the first key's order was made.
     lost(scene, made=False)
     scene.database.execute("UPDATE billcore_charges SET baseline = '[]' WHERE key = 'k'")
     with pytest.raises(ChargePendingError):
