@@ -21,7 +21,7 @@ static billcore_status show(const billcore_event* event, billcore_error** err) {
   billcore_str name, id;
   billcore_status status = billcore_event_type(event, &type, err);
   if (status == BILLCORE_OK && type == BILLCORE_EVENT_TEST_HOOK) {
-    puts("test.hook"); /* only its name is reliable: a server answers 200 and reads no other field */
+    puts("test.hook"); /* only the name of a test.hook is reliable: a server reads no other field, and answers 200 */
     return status;
   }
   if (status == BILLCORE_OK) status = billcore_event_id(event, &id, NULL, err);

@@ -14,7 +14,7 @@ verifier = webhooks.Verifier(os.environ["WEBHOOK_SECRET"].split(","))
 
 @cache
 def connection() -> psycopg.Connection:
-    """The connection, which later invocations of the same process use again."""
+    """The connection, which later invocations in the same process reuse."""
     return psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
 
 

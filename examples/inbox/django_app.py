@@ -1,4 +1,4 @@
-"""Django; run it with: gunicorn --threads 4 django_app:application. Your project needs the view."""
+"""Django; run it with: gunicorn --threads 4 django_app:application. A project needs only the view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that runs later, as a job of procrastinate. Run a worker with: procrastinate --app jobs.app worker"""
+"""Applies effects later, in jobs of procrastinate. Run a worker with: procrastinate --app jobs.app worker"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ app = App(connector=PsycopgConnector(conninfo=DATABASE))
 
 
 def handle(event: webhooks.Event) -> None:
-    """Called by the receiver: the claim and the job are one transaction. The job is inserted after the claim."""
+    """Call this from a receiver: it inserts the claim, and then the job, in one transaction."""
     with psycopg.connect(DATABASE) as connection:
         if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid):
             ship.configure(connection=connection).defer(body=event.raw.decode())
@@ -22,7 +22,7 @@ def handle(event: webhooks.Event) -> None:
 
 @app.task(name="ship")
 def ship(body: str) -> None:
-    """A job can run twice, if its worker is killed. So its effect has a claim of its own."""
+    """If its worker is killed, a job can run twice, so the effect has a claim of its own."""
     event = webhooks.parse_unverified(body.encode())
     with psycopg.connect(DATABASE) as connection:
         if inbox.claim(connection, event, consumer="ship") and isinstance(event, webhooks.OrderPaid):
@@ -32,6 +32,6 @@ def ship(body: str) -> None:
 @app.periodic(cron="* * * * *")
 @app.task(name="sweep", queueing_lock="sweep")
 async def sweep(timestamp: int) -> None:
-    """Starts the jobs of killed workers again, which procrastinate leaves to its user."""
+    """Restarts the jobs of killed workers, which procrastinate does not do itself."""
     for job in await app.job_manager.get_stalled_jobs():
         await app.job_manager.retry_job(job)

@@ -13,7 +13,7 @@ try:
         try:
             frame = polars.DataFrame(columns)
         except polars.exceptions.PolarsError as error:
-            raise columns.error or error from None  # the exception of polars has only the text of the error
+            raise columns.error or error from None  # the exception of polars has only the text of our error
     paid = frame.filter(polars.col("state") == "paid")
     print(paid.group_by("currency").agg(polars.col("total").sum(), polars.len()))
     print(f"read: {orders.verdict}")

@@ -1,4 +1,4 @@
-"""Programs that fork, and a server that records which process sent what over which connection."""
+"""Runs programs that fork, with a server that records for each request the sending process and the connection."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def connections():
 
 
 class Scene:
-    """A server, with or without TLS, that records which process sent what over which connection."""
+    """A server, with or without TLS, that records for each request the sending process and the connection."""
 
     def __init__(self, server: ScriptedServer, bundle: str) -> None:
         self.server = server
@@ -79,7 +79,7 @@ class Scene:
         return done.stdout
 
     def by_sender(self) -> dict[str, list[int]]:
-        """Maps each sender (the first part of a requested name) to the connection numbers of its requests."""
+        """Maps each sender to the connection numbers of its requests. The requested subscription names the sender."""
         senders: dict[str, list[int]] = defaultdict(list)
         for request in self.server.requests:
             senders[name_in(request).split("-")[0]].append(request.connection)

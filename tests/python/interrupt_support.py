@@ -1,4 +1,4 @@
-"""Interrupts the calls of a child program with signals, and returns what the program knows about each call."""
+"""Interrupts the calls of a child program with signals, and returns the outcome that the program prints for each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from support.children import child_environment
 
 from .support import ACCOUNT, API_KEY
 
-# A program that makes calls in turn. Each call is interrupted once; then the program prints what it knows about the
-# call.
+# A program that makes calls one after the other. Each call is interrupted once; then the program prints its result, and
+# the exceptions with their notes.
 CALLER = """
 import json, signal, sys, time, billcore
 from billcore import *

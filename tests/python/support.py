@@ -1,4 +1,4 @@
-"""Shared by the tests: sample resources, replies, signed events, and Python in a child process."""
+"""Shared by the tests: sample resources, replies, signed events, and functions that run Python in child processes."""
 
 from __future__ import annotations
 

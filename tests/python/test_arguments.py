@@ -1,4 +1,4 @@
-"""Arguments of the client's calls: what the client refuses before it sends a request, and what exactly it sends."""
+"""Arguments of the client's calls: those that the client refuses without a request, and the exact requests it sends."""
 
 from __future__ import annotations
 

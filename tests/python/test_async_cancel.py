@@ -1,5 +1,5 @@
-"""Cancelling an async call aborts its request; if a write may have been done, a note on the CancelledError says
-so."""
+"""Cancelling an async call aborts its request. If the service may have performed a write, the CancelledError has a
+note about it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def never_then(reply: Reply) -> Callable[[Request], Reply]:
 @each_loop
 @each_call
 def test_before_it_is_sent(run: Run, call: Callable[[Any], Any]) -> None:
-    """A task is cancelled before it has started, or while its request waits for the first turn of the loop."""
+    """A task is cancelled before its first step, or right after its first step, in the same turn of the loop."""
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 
         async def main() -> None:

@@ -61,7 +61,7 @@ BAD: dict[str, Reply] = {
 
 
 def described(value: Any) -> Any:
-    """A result or an error as plain values, without times."""
+    """Converts a result or an error to plain values, without times, so that two of them can be compared."""
     if isinstance(value, BaseException):
         own = {name: each for name, each in vars(value).items() if name not in ("attempted_at", "_subscriptions")}
         cause = None if value.__cause__ is None else described(value.__cause__)
@@ -165,7 +165,7 @@ def test_a_charge_of_unknown_outcome_can_be_looked_for(run: Run) -> None:
         assert run(main()) == [2999, 2999]
 
 
-# Calls that are misused.
+# Tests of misused calls.
 
 
 @each_loop

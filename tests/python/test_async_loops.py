@@ -16,7 +16,7 @@ from conformance.server import Reply, Request
 from .async_support import RUNNERS, Run, each_loop, serving, silent
 from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, in_threads, run_program
 
-# asyncio's ways to run coroutines.
+# Tests of asyncio's ways to run coroutines.
 
 
 @each_loop
@@ -238,7 +238,7 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
         run(main())
 
 
-# How long the loop is blocked.
+# Test of the time for which a call blocks the loop.
 
 
 @each_loop

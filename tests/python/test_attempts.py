@@ -23,7 +23,7 @@ WARNING = f"POST /subscription/{{id}}/order: {MAYBE}: look before you send it ag
 
 
 class Ends(billcore.Hooks):
-    """Counts the attempts, and keeps how they ended."""
+    """Counts the attempts that began, and collects the Attempt objects of those that ended."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -213,7 +213,7 @@ def test_pages_that_are_not_wanted(run: Run) -> None:
     assert [attempt.status or attempt.error for attempt in hooks.ends] == ([200] + ["CancelledError"] * 4) * 2
 
 
-# An answer that arrives at the same time as the cancellation.
+# Tests in which the answer arrives at the same time as the cancellation.
 
 
 @each_loop
@@ -282,7 +282,7 @@ def test_a_thousand_cancellations(run: Run, warnings: Callable[[], list[str]]) -
     assert {attempt.status or attempt.error for attempt in hooks.ends} == {200, "CancelledError"}
 
 
-# Hooks that misbehave at the end of a call.
+# Tests of hooks that misbehave at the end of a call.
 
 
 @each_loop

@@ -1,4 +1,4 @@
-"""Blocking calls and lists that a signal, a hook or a fork ends early. See also test_attempts.py."""
+"""Hooks of blocking calls and lists that end early because of a signal, a hook or a fork. See also test_attempts.py."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ logging.lastResort = Keep()
 
 
 def interrupted(call: str, number: int = signal.SIGINT, act: str = "pass", prepare: str = "") -> dict[str, Any]:
-    """Returns what a program knows about a call that a signal ends before the answer arrives."""
+    """Returns the outcome that a program prints for a call that a signal interrupts before the answer arrives."""
     caller = Interrupter(INTERRUPTED.replace("CALL", call).replace("ACT", act).replace("PREPARE", prepare))
 
     def script(request: Request) -> Reply:

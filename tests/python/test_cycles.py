@@ -1,4 +1,4 @@
-"""Objects that refer to themselves through hooks= and clock= are collected, with their sockets."""
+"""Clients and verifiers in reference cycles through hooks= and clock= are garbage-collected, with their sockets."""
 
 from __future__ import annotations
 

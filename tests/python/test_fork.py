@@ -1,4 +1,4 @@
-"""A client and os.fork(): both processes work, and neither touches the connections of the other.
+"""A client after os.fork(): it works in both processes, and neither process uses the connections of the other.
 
 The programs run in child processes, because the process of the tests has threads and must not fork. Each request names
 its sender (the requested subscription), so that the server knows which connection each sender uses.

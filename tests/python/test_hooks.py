@@ -1,4 +1,4 @@
-"""Hooks: what they receive for every attempt, and what they never receive."""
+"""Hooks: when the client calls them, and the values of the Attempt that they get."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_clients_of_with_options_have_the_same_hooks(kind: str) -> None:
     assert len(hooks.told) == 2
 
 
-# Valid and invalid hooks.
+# Tests of valid and invalid hooks.
 
 
 @each_kind

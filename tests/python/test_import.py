@@ -1,4 +1,4 @@
-"""What an import loads, and which names are public."""
+"""The modules and libraries that an import loads, and the public names."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def ctrl_c(
     try:
         assert process.stdout is not None and process.stdout.readline() == "begins\n"
         assert asked is None or asked.wait(60)
-        time.sleep(0.15)  # until the call waits; an earlier interrupt would not reach the waiting call
+        time.sleep(0.15)  # let the call begin to wait; an earlier signal would interrupt other code
         process.send_signal(signal.SIGINT)
         interrupted = time.monotonic()
         output, _ = process.communicate(timeout=30)

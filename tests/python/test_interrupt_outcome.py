@@ -101,8 +101,8 @@ def test_the_note_says_what_the_answer_means() -> None:
 
 
 def says_what_is_meant(row: tuple[str, Reply, str, str | None], line: dict[str, Any]) -> bool:
-    """Checks what the program knows about its call. Returns False, unchecked, if the client saw the signal before the
-    answer."""
+    """Checks the outcome that the program printed for its call. Returns False, without a check, if the client handled
+    the signal before the answer."""
     code, _, text, error = row
     if sent_only(line) and not any(text in note for note in line["notes"]):
         return False
@@ -130,7 +130,7 @@ def test_what_other_handlers_raise_has_the_note_too() -> None:
 
 
 def interrupted_after_the_answer(*signals: int) -> dict[str, Any]:
-    """Returns what a program knows about a charge whose answer the client received before it saw the signals."""
+    """Returns the outcome that a program prints for a charge whose answer arrived before the client handled signals."""
     for _ in range(10):
         (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], *signals)
         assert len(line["notes"]) == 1, line

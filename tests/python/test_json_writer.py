@@ -1,5 +1,5 @@
-"""Random objects as JSON bodies: either Python's json module reads back equal values, or a typed error is raised and
-nothing is sent."""
+"""Random objects as JSON bodies: either Python's json module reads equal values from the sent body, or the client
+raises a typed error and sends nothing."""
 
 from __future__ import annotations
 

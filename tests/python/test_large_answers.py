@@ -1,4 +1,4 @@
-"""Answers that would take many times their size in memory once parsed."""
+"""Limits the memory for answers that would take many times their size when they are parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists from faulty services, blocking and async: what is yielded first, what the error says, how reading continues."""
+"""Lists from faulty services, blocking and async: the items before the error, the error, and how reading continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pickles that an earlier version stored, what may be pickled, and the memory for many events."""
+"""Pickles that an earlier version stored, which objects can be pickled, and the memory for many events."""
 
 from __future__ import annotations
 

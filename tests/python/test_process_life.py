@@ -84,8 +84,8 @@ def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
     assert all(len(processes) == 1 for processes in users.values()), "a connection belongs to one process"
 
 
-# A program that interrupts operations, in random order, after random times, and prints one line per operation: what the
-# caller knows at the end.
+# A program that interrupts operations, in random order, after random times, and prints one line per operation: the
+# outcome that its caller gets.
 INTERRUPTED = """
 import asyncio, faulthandler, json, random, signal, sys
 from datetime import datetime, timezone

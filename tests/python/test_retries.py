@@ -1,4 +1,4 @@
-"""What is retried, and what never is. retry_test.cpp tests the rules of retries in C++, with an injected clock."""
+"""Which requests are retried, and which never are. retry_test.cpp tests these rules in C++, with an injected clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""billcore.testing.order and its siblings, page, and the client's classes as specs of unittest.mock."""
+"""billcore.testing.order() and similar functions, page(), and the client's classes as specs of unittest.mock."""
 
 from __future__ import annotations
 

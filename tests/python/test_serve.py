@@ -153,7 +153,7 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(
 
 
 class Shop:
-    """Books each event once, unless two deliveries of it come at the same time and `safe` is false."""
+    """Books each event once. If `safe` is false, two concurrent deliveries of the same event are both booked."""
 
     def __init__(self, secret: str, *, safe: bool) -> None:
         self.verifier, self.safe = webhooks.Verifier(secret), safe
@@ -169,7 +169,7 @@ class Shop:
         if event.id not in self.known:
             if self.safe:
                 self.known.add(event.id)
-            await self.both_came.wait()  # as long as writing to a database may take
+            await self.both_came.wait()  # stands for a slow write to a database
             self.known.add(event.id)
             self.booked.append(event.id)
         await send({"type": "http.response.start", "status": 204})

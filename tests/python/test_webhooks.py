@@ -1,4 +1,4 @@
-"""Verify and unwrap: what is accepted, what is refused, and how."""
+"""verify() and unwrap(): the bodies and signatures that they accept, and the errors for all others."""
 
 from __future__ import annotations
 

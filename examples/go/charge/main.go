@@ -18,7 +18,7 @@ func charge(ctx context.Context, id billcore.ID, product, cents int64) error {
 	}
 	defer client.Close()
 	order, err := client.Subscriptions().Charge(ctx, id, product, cents)
-	if errors.Is(err, billcore.ErrOutcomeUnknown) { // perhaps charged: check the orders before a new charge
+	if errors.Is(err, billcore.ErrOutcomeUnknown) { // the charge may have been made: check the orders before a new charge
 		found, lookup := client.Subscriptions().FindCharges(ctx, err)
 		if lookup != nil {
 			return errors.Join(err, lookup)

@@ -10,7 +10,7 @@ import (
 )
 
 func show(event *webhook.Event) error {
-	if event.Type() == webhook.EventTestHook { // only its name is reliable: answer 200, read no other field
+	if event.Type() == webhook.EventTestHook { // only the name of a test.hook is reliable: a server reads no other field
 		fmt.Println("test.hook")
 		return nil
 	}

@@ -7,11 +7,11 @@ import (
 	"billcore/webhook"
 )
 
-// The table is that of billcore.inbox.schema("postgresql").
+// In Python, billcore.inbox.schema("postgresql") returns the SQL of this table.
 const claim = `INSERT INTO billcore_inbox (consumer, account, id, name, received_at)
 	VALUES ('default', $1, $2, $3, CURRENT_TIMESTAMP) ON CONFLICT (consumer, account, id) DO NOTHING`
 
-// once claims the event and makes its effect in one transaction, unless the event was handled before.
+// once claims the event and applies its effect in one transaction, unless the event was handled before.
 func once(db *sql.DB, event *webhook.Event, effect func(tx *sql.Tx) error) error {
 	account, noAccount := event.Account()
 	id, noID := event.ID()

@@ -1,4 +1,4 @@
-//! A receiver with PostgreSQL. Usage: inbox ADDRESS. billcore.inbox.schema("postgresql") has the SQL of its table.
+//! A receiver with PostgreSQL. Usage: inbox ADDRESS. In Python, billcore.inbox.schema("postgresql") makes its table.
 
 use std::sync::Arc;
 use std::{env, error::Error};
@@ -14,7 +14,7 @@ async fn handle(event: &Event) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (account, id, name) = (event.account()?.to_string(), event.id()?.to_string(), event.name()?);
     let (mut client, connection) = tokio_postgres::connect(&env::var("DATABASE_URL")?, tokio_postgres::NoTls).await?;
     tokio::spawn(connection);
-    let transaction = client.transaction().await?; // is rolled back if it is dropped
+    let transaction = client.transaction().await?; // dropping it rolls it back
     if transaction.execute(CLAIM, &[&account, &id, &name]).await? == 1 && event.event_type() == EventType::OrderPaid {
         let order = event.order()?.id()?.to_string();
         transaction.execute("INSERT INTO paid_orders (id) VALUES ($1)", &[&order]).await?;
@@ -24,7 +24,7 @@ async fn handle(event: &Event) -> Result<(), Box<dyn Error + Send + Sync>> {
 
 async fn receive(Extension(event): Extension<Arc<Event>>) -> StatusCode {
     if event.event_type() == EventType::TestHook {
-        return StatusCode::OK; // its id is always 0
+        return StatusCode::OK; // every test.hook has the id 0
     }
     let Err(error) = handle(&event).await else { return StatusCode::OK };
     eprintln!("{error}");

@@ -1,4 +1,4 @@
-/* The steps of the story that check the webhook receiver. */
+/* The steps of the example program that check the webhook receiver. */
 #ifndef EXAMPLE_RECEIVING_H
 #define EXAMPLE_RECEIVING_H
 

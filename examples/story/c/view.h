@@ -1,4 +1,4 @@
-/* Structs with the fields of a resource that the story shows and compares. Their texts are valid as long as the
+/* Structs with the fields of a resource that the program prints and compares. Their texts are valid as long as the
  * resource. */
 #ifndef EXAMPLE_VIEW_H
 #define EXAMPLE_VIEW_H

@@ -1,4 +1,4 @@
-// The story: the life of a subscription, end to end. The sibling folders contain the same program in other languages.
+// The story: a program that shows the life of a subscription. The sibling folders contain it in other languages.
 //
 // The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
 // variables BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. It exits with status 1 if a check
@@ -198,7 +198,7 @@ void cancel(const Client& client, const Subscription& subscription) {
 }
 
 const std::map<std::string, int, std::less<>> expected{
-    {"order.confirmed", 3},  // one for each of the two charges, one for the renewal
+    {"order.confirmed", 3},  // two charges and one renewal
     {"order.paid", 3},      {"subscription.updated", 1}, {"subscription.renewed", 1}, {"subscription.cancelled", 1},
 };
 

@@ -1,4 +1,4 @@
-// The story: the life of a subscription, end to end. The sibling folders contain the same program in other languages.
+// The story: a program that shows the life of a subscription. The sibling folders contain it in other languages.
 //
 // The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
 // variables BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. It exits with status 1 if a check
@@ -23,7 +23,7 @@ var ctx = context.Background()
 
 type failure struct{ error }
 
-// check ends the story if err is not nil. must() does the same, and returns the result if err is nil.
+// check ends the program if err is not nil. must() does the same, and returns the result if err is nil.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})

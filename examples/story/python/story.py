@@ -1,4 +1,4 @@
-"""The story: the life of a subscription, end to end.
+"""The story: a program that shows the life of a subscription.
 
 The sibling folders contain the same program in other languages.
 

@@ -1,5 +1,4 @@
-//! The story: the life of a subscription, end to end. The sibling folders contain the same program in other
-//! languages.
+//! The story: a program that shows the life of a subscription. The sibling folders contain it in other languages.
 //!
 //! The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
 //! variables `BILLCORE_BASE_URL`, `BILLCORE_API_KEY` and `BILLCORE_SANDBOX_CONTROL`. It exits with status 1 if a
@@ -218,7 +217,7 @@ fn refuse_a_forgery(inbox: &Inbox) -> Outcome<()> {
     step(12, "Refuse a forged event");
     let body = inbox.contents().bodies[0].clone();
     let forged = sign(&body, "a guess of thirty-two characters")?;
-    // Any HTTP client can send the forgery; the story uses a billcore client.
+    // Any HTTP client can send the forged event; this program uses a billcore client.
     let sender =
         Client::options().base_url(&inbox.address()).api_key("none").header(DEFAULT_HEADER, &forged).build()?;
     let json = RequestOptions::new().json(std::str::from_utf8(&body)?).accept_all_statuses();

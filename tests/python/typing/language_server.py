@@ -1,4 +1,4 @@
-"""A small client of pyright's language server, which tells what an editor shows at a place in a file."""
+"""A small client of pyright's language server, which returns the texts that an editor shows at a position in a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _plain(markdown: str) -> str:
 
 
 class LanguageServer:
-    """Answers what an editor asks about one file at a time; `|` in the file's text is the cursor."""
+    """Sends requests like an editor's about one file at a time; `|` in the file's text marks the cursor."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""What an editor shows of billcore: pyright's language server gives hover texts, signature help and completions."""
+"""The texts that editors show for billcore: hovers, signature help and completions of pyright's language server."""
 
 from __future__ import annotations
 
