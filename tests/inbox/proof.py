@@ -3,7 +3,7 @@
     BILLCORE_PROOF=all tests/run.sh inbox
 
 The sandbox sends 30 % of the events twice at the same moment, and some in another order. The program prints one line of
-counts for each database, and ends with an error if an event was handled twice, lost or invented.
+counts for each database, and ends with an error if an event was handled twice or not at all.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Worker(HTTPServer):
         try:
             self._connection = self._connection or self._database.connect()
             self._handler(self._connection, event, self._rng)
-        except Exception as error:  # a failed commit may have succeeded: the claim of the retried delivery tells
+        except Exception as error:  # after a failed commit, the claim of the next delivery shows the outcome
             if self._connection is not None:
                 self._connection.close()
             self._connection = None

@@ -1,4 +1,4 @@
-"""The clock of an account: what time does, from outside, and the receivers' part in it."""
+"""The clock of an account: the changes that it causes, seen through routes, and deliveries while it moves."""
 
 from __future__ import annotations
 

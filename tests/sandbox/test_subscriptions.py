@@ -1,4 +1,4 @@
-"""Reading, cancelling and swapping subscriptions; one-off charges."""
+"""Reading and cancelling subscriptions, changing their products, and one-off charges."""
 
 from __future__ import annotations
 

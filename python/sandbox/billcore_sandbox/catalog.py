@@ -55,7 +55,7 @@ def _call(world: World, account: Account, id: object = "", **fields: Any) -> Cal
 
 
 def _life_of_a_subscription(world: World, account: Account) -> None:
-    """A subscription is bought, paid, changed, renewed and cancelled: subscription.* and order.*."""
+    """Buy, pay, change, renew and cancel a subscription, which fires the events subscription.* and order.*."""
     plans = world.store.all("SELECT * FROM products WHERE account = ? AND type = 'subscription'", account.number)
     plan, other = [product for product in plans if not product["stays_active"]][:2]
     customer: dict[str, Any] = {
@@ -73,7 +73,7 @@ def _life_of_a_subscription(world: World, account: Account) -> None:
 
 
 def _life_of_a_group(world: World, account: Account) -> None:
-    """A product changes, then the products of its group are deleted one by one: product.* and product-group.*."""
+    """Change a product, then delete all products of its group, which fires the events product.* and product-group.*."""
     members = world.store.all(
         "SELECT product_id FROM group_members WHERE group_id = (SELECT group_id FROM group_members JOIN products"
         " ON id = product_id WHERE account = ? AND image IS NOT NULL ORDER BY id LIMIT 1) ORDER BY product_id",

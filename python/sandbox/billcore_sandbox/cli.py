@@ -25,14 +25,14 @@ _CONTROL = "BILLCORE_SANDBOX_CONTROL"
 
 
 class _Formatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Shows defaults that are values; for the others, the help text says what happens."""
+    """Shows the default of each option, except for empty defaults, which the help text explains."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         return super()._get_help_string(action) if action.default else action.help
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with one-line errors."""
+    """An argparse parser that reports an error in one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -62,7 +62,7 @@ def _options(arguments: Sequence[str], prog: str, description: str) -> options.O
 
 
 def _run(arguments: Sequence[str], prog: str) -> int:
-    """Start a sandbox, run a command with its addresses in the environment, stop the sandbox."""
+    """Start a sandbox, run a command with the sandbox's URLs and key in its environment, stop the sandbox."""
     split = list(arguments).index("--") if "--" in arguments else len(arguments)
     own, command = list(arguments[:split]), list(arguments[split + 1 :])
     _options(own, prog, "Run a command beside a sandbox: OPTIONS -- COMMAND…")
@@ -78,7 +78,7 @@ def _run(arguments: Sequence[str], prog: str) -> int:
         except OSError as error:
             print(f"{prog}: cannot run {command[0]}: {error.strerror}", file=sys.stderr)
             return 127
-        except KeyboardInterrupt:  # before the command ran
+        except KeyboardInterrupt:  # Ctrl-C before the command was started
             return 128 + signal.SIGINT
         finally:
             sandbox.terminate()
@@ -94,7 +94,7 @@ def _finish(command: list[str], more: dict[str, str]) -> int:
         for process in running:
             process.terminate()
 
-    # A Ctrl-C in the terminal also reaches the command, which decides how to end. A SIGTERM is passed on.
+    # Ignore SIGINT, because Ctrl-C in the terminal also interrupts the command. Pass SIGTERM on to the command.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, pass_on)
     running.append(subprocess.Popen(command, env=os.environ | more))
@@ -105,7 +105,7 @@ def _finish(command: list[str], more: dict[str, str]) -> int:
 
 
 def environment(ready: dict[str, Any]) -> dict[str, str]:
-    """The variables that clients and tests read."""
+    """The environment variables that clients and tests read."""
     found = {
         "BILLCORE_BASE_URL": ready["base_url"],
         "BILLCORE_API_KEY": ready["api_key"],

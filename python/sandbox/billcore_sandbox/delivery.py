@@ -53,7 +53,7 @@ class Dispatcher:
         return reaches
 
     def start(self, seqs: list[int]) -> None:
-        """Attempt deliveries that have been committed."""
+        """Put deliveries, whose rows have been committed, into the queues of their endpoints."""
         groups: dict[int, list[int]] = {}  # deliveries of one group are attempted at the same moment
         queues: dict[int, _Queue] = {}
         for seq in seqs:
@@ -73,7 +73,7 @@ class Dispatcher:
             queue.proceed()
 
     def look(self, endpoint: int) -> None:
-        """Begin waiting attempts of an endpoint whose settings or state have changed."""
+        """Begin the attempts in the queue of an endpoint whose settings or state have changed."""
         if (queue := self._queues.get(endpoint)) is not None:
             queue.proceed()
 

@@ -89,7 +89,7 @@ class History:
         self._changed(0)
 
     def trim(self) -> None:
-        """Delete the finished records that are older than the number of records to keep."""
+        """Delete the finished records of each table, except the latest (--keep)."""
         self._new = 0
         with contextlib.suppress(sqlite3.Error):  # for example, the disk is full: the next trim() deletes more
             for table, (key, ended) in _KEPT.items():
@@ -118,7 +118,7 @@ class History:
 
     def _changed(self, new: int) -> None:
         self._new += new
-        # Not at every record, because trim() takes time to find the oldest record to keep.
+        # Trim only after many new records, because trim() takes time to find the oldest record to keep.
         if self._new >= min(_MOST_AT_ONCE, max(1, self._keep // 10)):
             self.trim()
         for each in self._waiting:

@@ -38,7 +38,7 @@ class Jobs:
         self._changed = asyncio.Event()
         self._moving: dict[int, bool] = {}  # account whose clock is being moved -> whether it ran before
         self._task: asyncio.Task[None] | None = None
-        self.runs: dict[str, Callable[[Work, int], None]] = {}  # kind -> the function of jobs that apply no cause
+        self.runs: dict[str, Callable[[Work, int], None]] = {}  # kind -> function that runs such jobs
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run())

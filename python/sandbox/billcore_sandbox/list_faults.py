@@ -117,7 +117,7 @@ def _insert(work: Work, machine: str, first: sqlite3.Row, *, keep_reference: boo
         columns["id"] = _free_id(work, table, first["id"])
         if columns["id"] == 0:
             return None
-    if machine == "subscription" and not keep_reference:  # a reference_id must name only one
+    if machine == "subscription" and not keep_reference:  # the copy must not share it
         columns["reference_id"] = None
     number = work.insert(table, columns)
     plan(work, machine, work.row(table, number))

@@ -1,4 +1,4 @@
-"""The OpenAPI document: written from the operations of the service, the control routes, and their types."""
+"""Makes the OpenAPI document from the operations of the service, the control routes, and their types."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def replay(work: Work, delivery: sqlite3.Row, endpoint: sqlite3.Row, *, after: f
 
 
 def release(work: Work, endpoint: int, before: int) -> None:
-    """Start the deliveries that event_reorder held back until the endpoint's delivery with the seq `before`."""
+    """Start deliveries that event_reorder held back until the endpoint's delivery with seq `before` was attempted."""
     # The query reads the jobs first, because there are fewer jobs than deliveries.
     rows = work.db.execute(
         "SELECT j.subject FROM jobs j INDEXED BY jobs_reorder CROSS JOIN deliveries d ON d.seq = j.subject"

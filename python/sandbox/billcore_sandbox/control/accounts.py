@@ -1,4 +1,4 @@
-"""Accounts, their keys and their clocks."""
+"""Control routes for accounts, their keys and their clocks."""
 
 from __future__ import annotations
 

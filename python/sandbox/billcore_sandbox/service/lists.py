@@ -54,7 +54,7 @@ def link(call: Call, page: int) -> str:
 
 
 def with_page(query: list[tuple[str, str]], page: int) -> str:
-    """The same query, with the page number `page`."""
+    """The query with its page number replaced by `page`."""
     others = [(name, value) for name, value in query if name != "page"]
     return urlencode([*others, ("page", str(page))], quote_via=quote)
 

@@ -8,7 +8,7 @@ from billcore_sandbox.service.routes import OPERATIONS, Operation
 
 
 def named_operation(name: str) -> str:
-    """The full name of an operation, from that name or from its part after the dot if unique. Raises Refusal 422."""
+    """The full name of an operation. name: this name, or its part after the dot if unique. Raises Refusal 422."""
     found = [each.name for each in OPERATIONS if name in (each.name, each.name.partition(".")[2])]
     if len(found) == 1:
         return found[0]

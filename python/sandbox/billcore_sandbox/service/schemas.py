@@ -1,7 +1,7 @@
 """Resources, queries, bodies and answers of the service as types, in the words and the order of the service interface.
 
-The OpenAPI document shows them, and a test converts the answers and events of the sandbox to them. What the interface
-does not show is open here: any JSON, or any string. Limits that only the sandbox has are in queries and bodies alone.
+The OpenAPI document shows these types, and a test converts the answers and events of the sandbox to them. Where the
+interface does not define a type, it is any JSON or any string. Only queries and bodies have the sandbox's own limits.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Subscription(msgspec.Struct):
 
 
 class Delivery(msgspec.Struct):
-    """Where the goods of an order can be fetched."""
+    """The delivery of an order: a link to download the goods."""
 
     link: Uri
 
