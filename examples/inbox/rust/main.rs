@@ -1,4 +1,4 @@
-//! A receiver with PostgreSQL. Usage: inbox ADDRESS. In Python, billcore.inbox.schema("postgresql") makes its table.
+//! A receiver with PostgreSQL. Usage: inbox ADDRESS. Its table: billcore.inbox.schema("postgresql") in Python.
 
 use std::sync::Arc;
 use std::{env, error::Error};
