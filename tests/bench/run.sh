@@ -12,7 +12,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-areas=(webhook rest pages ffi growth)
+areas=(webhook rest pages ffi growth bulk)
 area="${1:-}"
 if [ -z "$area" ]; then
   printf '%s\n' "${areas[@]}"
@@ -67,11 +67,12 @@ fi
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 targets=("$area-bench")
 [ "$area" != growth ] || targets=(webhook-bench rest-bench pages-bench)
+[ "$area" != bulk ] || targets=()
 if [ "$area" = ffi ]; then
   PATH="$(bc_go):$PATH"
   targets+=(ffi-go ffi-rust)
 fi
-quietly build cmake --build build/bench -j "$bc_jobs" --target "${targets[@]}"
+[ "${#targets[@]}" = 0 ] || quietly build cmake --build build/bench -j "$bc_jobs" --target "${targets[@]}"
 
 bc_say "$area" >&2
 exec "$python" -m "tests.bench.$area" --program "build/bench/$area-bench" "$@"

@@ -42,7 +42,10 @@ REST: dict[tuple[str, str], list[Target]] = {
     },
     **{(f"rest/{name}/1", "billcore"): [Target("ratio", 1.5)] for name in _TRANSPORTS},
     **{
-        (f"rest/{name}/16", row): [Target("ratio", 1.15, against="raw_yyjson")]
+        (f"rest/{name}/16", row): [
+            Target("ratio", 1.15, against="raw_yyjson"),
+            Target("ratio", 1.1, against="raw_threads"),  # what the threads cost without billcore
+        ]
         for name in _TRANSPORTS
         for row in ("cpp", "c")
     },
@@ -79,6 +82,8 @@ PAGES: dict[tuple[str, str], list[Target]] = {
         for at_once, bound in ((8, 350), (16, 190))
     },
 }
+
+BULK: dict[tuple[str, str], list[Target]] = {("bulk/0", name): [Target("ratio", 0.33)] for name in ("parquet", "bare")}
 
 # A ratio is relative to the C++ row, unless `against` is set.
 FFI: dict[tuple[str, str], list[Target]] = {
