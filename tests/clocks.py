@@ -42,8 +42,8 @@ def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
 
 
 def _number(node: ast.expr) -> float | None:
-    """Returns the largest number in the expression of an upper limit. If the limit has a named constant, returns None
-    for a constant in GENEROUS and 0 for any other. Returns None if the limit has no number."""
+    """Returns the largest number in the expression of an upper limit; None if the expression has no number. If the
+    expression has named constants, returns None if one of them is in GENEROUS, otherwise 0."""
     numbers = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     constants = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id.isupper()}
     if constants:

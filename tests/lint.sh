@@ -21,11 +21,11 @@ files() { git ls-files --cached --others --exclude-standard -- "$@" | while read
 mapfile -t cpp < <(files '*.cpp' '*.hpp' '*.c' '*.h')
 mapfile -t shell < <(files '*.sh' .ci/run)
 mapfile -t python < <(files '*.py' '*.pyi')
-# Leaves out mistakes.py, which has errors on purpose, and __init__.py, whose types are in a stub file.
+# The type checkers skip mistakes.py, which has errors on purpose, and __init__.py, whose types are in a stub file.
 mapfile -t typed < <(files '*.py' '*.pyi' ':!tests/python/typing/mistakes.py' ':!python/billcore/__init__.py')
 mapfile -t workflows < <(files '.github/workflows/*.yml')
 mapfile -t json < <(files '*.json')
-# Leaves out data and pictures.
+# All files except data and pictures.
 mapfile -t texts < <(files ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
 
 tidy() {

@@ -199,9 +199,9 @@ bc_rust_packages() {
 }
 
 # bc_rust_enter ROOT PREFIX: copies the Rust sources of the clone ROOT, and the libraries installed under PREFIX, to a
-# folder of the cache; each version of the compiler has its own folder. In that folder, paths and times are the same
-# for every clone, so cargo builds only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of
-# cargo. The folder stays locked until the shell ends.
+# folder of the cache; each version of the compiler has its own folder. All clones are copied to the same folder,
+# where unchanged files keep their times, so cargo builds only what has changed. Sets bc_rust_source, bc_rust_prefix and
+# the environment of cargo. The folder stays locked until the shell ends.
 bc_rust_enter() {
   local folder file
   folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"

@@ -1,7 +1,7 @@
 """A small client that uses http.client and was written only from the service interface, to check the wire fixtures.
 
-The client shares no code with billcore. If both agree with a fixture, two independent implementations of the service
-interface agree.
+The client shares no code with billcore. If this client and billcore agree with a fixture, two independent
+implementations of the service interface agree.
 """
 
 from __future__ import annotations

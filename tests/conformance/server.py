@@ -129,7 +129,8 @@ class ScriptedServer:
         for thread in self._threads:
             thread.join(timeout=30)
             assert not thread.is_alive(), "a thread of the scripted server did not end"
-        self._listener.close()  # only after the threads: one could accept from a new socket with this descriptor
+        # Close the descriptor last: a thread that still ran could accept from a new socket that reuses the descriptor.
+        self._listener.close()
 
     def _play(self, replies: list[Reply]) -> Callable[[Request], Reply]:
         waiting = iter(replies)

@@ -82,8 +82,8 @@ class Service:
 
 
 def set_up(services: list[Service], steps: list[dict[str, Json]], account: int) -> dict[str, Json]:
-    """Runs set-up steps and returns the values of the names that the steps define. A value is the first matching item
-    of a list, or the answer to a request."""
+    """Runs set-up steps and returns the values of the names that the steps define. The value of a name is the first
+    matching item of a list, or the answer to a request."""
     names: dict[str, Json] = {}
     for step in steps:
         service = services[step.get("account", account if "request" in step else 0)]

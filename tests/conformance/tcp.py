@@ -20,7 +20,7 @@ class TcpServer:
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
-        self._accepting.join()  # join before close(), or the thread might accept from a new socket with this descriptor
+        self._accepting.join()  # before close(): the thread could accept from a new socket that reuses the descriptor
         self._listener.close()
 
     def _accept(self) -> None:

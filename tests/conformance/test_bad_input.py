@@ -29,8 +29,8 @@ PLAYS = [(case, language) for case in CASES for language in languages_of(case)]
 
 
 def fill(value: Any, places: dict[str, str]) -> Any:
-    """Replaces the tokens in all texts of the value, at any depth. If a text is exactly "<page>", it becomes the page
-    number as an integer."""
+    """Replaces the tokens in all texts of the value, at any depth. A text that is exactly "<page>" is replaced by the
+    page number as an integer."""
     if isinstance(value, dict):
         return {fill(key, places): fill(item, places) for key, item in value.items()}
     if isinstance(value, list):

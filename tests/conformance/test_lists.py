@@ -99,7 +99,7 @@ def test_first_and_some(language: str, driver: Driver, concurrency: int) -> None
 
 @pytest.mark.parametrize(("grown", "reason"), [(60, "total_changed"), (100, "may_repeat")])
 def test_a_list_that_has_grown(language: str, driver: Driver, grown: int, reason: str) -> None:
-    """The state of a list has the ids of 18 pages, here 72 records; if the list grows by more, items may repeat."""
+    """A state contains the ids of 18 pages (here 72 records); if the list grows by more records, items may repeat."""
     book = Book()
     with ScriptedServer(book) as server:
         begun = read(driver, server, 8, 120)

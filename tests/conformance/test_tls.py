@@ -111,7 +111,7 @@ class Server(http.server.ThreadingHTTPServer):
             return super().finish_request(connection, client_address)
 
     def handle_error(self, *_: Any) -> None:
-        """Prints nothing, because the tests expect refused handshakes."""
+        """Does not print the error, because the tests expect failed handshakes."""
 
     def client(self, **more: Any) -> dict[str, Any]:
         url = f"{'https' if self.context else 'http'}://localhost:{self.server_address[1]}/acct"

@@ -1,5 +1,5 @@
 /* A service that runs inside the measured process. The service answers inside the client's send(), so that the answer
- * is available when the client first reads. Each run therefore executes the same instructions. The program links this
+ * is available when the client first reads, and each run executes the same instructions. The program links this
  * library before the C library, or loads it with LD_PRELOAD, and must have only one thread. */
 #ifndef BILLCORE_COST_PEER_H
 #define BILLCORE_COST_PEER_H

@@ -89,8 +89,8 @@ def counted(folder: Path, program: list[str], **environment: str) -> dict[str, C
     valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/profile"]
     done = subprocess.run(
         [*valgrind, *program, str(folder)],
-        # libcurl searches the whole environment in each call, so the count depends on the environment: set the same
-        # one on every machine.
+        # Use the same environment on every machine: libcurl searches the whole environment in each call, so the number
+        # of instructions depends on the environment.
         env={"GLIBC_TUNABLES": TUNABLES, "PYTHONHASHSEED": "0", **environment},
         capture_output=True,
         text=True,
@@ -173,8 +173,8 @@ def stored_row(cost: Cost, limit: Cost) -> dict[str, Any]:
 
 
 def made_with(build: Path) -> dict[str, str]:
-    """Returns the machine, compiler and Python version. The stored counts hold only for this combination, because
-    another machine, compiler or Python executes different instructions."""
+    """Returns the machine, compiler and Python version. The stored counts hold only for the same machine, compiler and
+    Python version, because any other executes different instructions."""
     cache = (build / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
     assert compiler, "not a build folder"

@@ -58,8 +58,8 @@ class Stream:
         self._connection.flush()
 
     def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
-        """Sends GOAWAY. last: the stream that GOAWAY reports as the last one processed, by default this stream. The
-        step must not call h2 afterwards."""
+        """Sends GOAWAY. last: the stream that GOAWAY reports as the last one processed, by default this stream. A step
+        must not call h2 after it has sent GOAWAY."""
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 
@@ -299,8 +299,8 @@ def canned(status: int, *headers: tuple[str, str], effect: bool = False) -> Http
 
 
 def leaving(chance: random.Random) -> Http2Step:
-    """Sends an answer, and a moment later ends the connection, sometimes with GOAWAY. The next request may be in
-    flight."""
+    """Sends an answer, and a moment later ends the connection, sometimes with GOAWAY. The next request may already be
+    in flight when the connection ends."""
 
     def step(stream: Stream) -> None:
         passing(stream)

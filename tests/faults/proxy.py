@@ -163,7 +163,7 @@ class Connection:
             self._buffer += chunk
 
     def method(self) -> str | None:
-        """Waits for a request. Returns its method, or None when the connection has ended."""
+        """Waits for a request. Returns the request's method, or None when the connection has ended."""
         if isinstance(self.socket, ssl.SSLSocket):
             with contextlib.suppress(Gone):
                 self.fill(3)

@@ -154,7 +154,7 @@ def test_a_call_ends_and_a_loop_goes_on(
 
 @pytest.mark.parametrize(
     ("http2", "protocol"),
-    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # default: HTTP/2 only in the wheel
+    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: HTTP/2 only with the wheel
 )
 def test_the_option_decides(
     offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str

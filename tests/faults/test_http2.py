@@ -25,7 +25,7 @@ def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
 
 
 # Only nghttp2 can distinguish the normal end of a stream from a reset with NO_ERROR, and only the build in the wheel
-# queries nghttp2. Other builds of billcore accept an answer whose stream was reset if its JSON is complete.
+# queries nghttp2. A build outside the wheel accepts an answer whose stream was reset if the answer's JSON is complete.
 SEES_ENDS = not release()
 
 ROWS = [
@@ -129,7 +129,7 @@ def test_headers_over_the_limit(
 
 def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:
     """If nothing arrives on a connection after a request was sent, the connection may be dead. The client must not
-    reuse such a connection."""
+    reuse a connection that may be dead."""
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", **GIVEN).name == OK
         for times in range(1, 4):

@@ -93,6 +93,5 @@ def test_it_dies_while_the_next_request_is_written(world: World, language: str, 
             outcome = scene.call("subscriptions.charge", max_retries=2)
             assert outcome.name in (OK, LOST), outcome
             names.add(outcome.name)
-            # Drop the steps of requests that were never sent.
-            scene.proxy.forget()
+            scene.proxy.forget()  # drops the steps that no request used
     assert OK in names

@@ -65,7 +65,7 @@ def stop_when_connected(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         ("orders.get", True),
         ("orders.get", False),
-        ("subscriptions.list", False),  # a page has its own deadline, which begins when the caller waits for it
+        ("subscriptions.list", False),  # the time-out of a page begins when the caller waits for the page
         ("subscriptions.charge", True),
         ("subscriptions.charge", False),
     ],

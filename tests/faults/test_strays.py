@@ -71,8 +71,8 @@ class Stray:
         self._sent.set()
 
     def send(self) -> None:
-        """Sends the stray bytes. Call it after the client's call has returned. When send() returns, the client's
-        kernel has the bytes, because both ends are on loopback.
+        """Sends the stray bytes; must be called after the client's API call has returned. When send() returns, the
+        client's kernel has the bytes, because both ends are on loopback.
         """
         self._go.set()
         assert self._sent.wait(GENEROUS)
@@ -247,8 +247,8 @@ def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> No
 def test_a_call_that_waits_for_a_connection(
     world: World, certificates: Certificates, name: str, transport: str
 ) -> None:
-    """All 100 connections of a loop are in use, and a call waits for one. The first connection that becomes idle has
-    stray bytes, so the waiting call must use a new connection.
+    """All 100 connections of a loop are in use, and a charge waits for a free connection. The first connection that
+    becomes idle has stray bytes, so the charge must use a new connection.
     """
     full, charged = threading.Event(), threading.Event()
     arrived: list[None] = []

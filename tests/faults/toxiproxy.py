@@ -114,8 +114,8 @@ class Line:
         self._server.call("POST", f"{self._path}/toxics", {"type": kind, "stream": stream, "attributes": attributes})
 
     def enable(self, enabled: bool) -> None:
-        """Switches the port on or off. Switching it off cuts its connections; while it is off, it refuses new
-        ones."""
+        """Switches the port on or off. Switching the port off cuts its connections; a port that is off refuses new
+        connections."""
         listen = f"127.0.0.1:{self.port}"
         self._server.call("POST", self._path, {"enabled": enabled, "listen": listen})
 

@@ -19,9 +19,9 @@ from faults.certificates import Certificates
 TIMEOUT = 60.0  # seconds; the server ends each connection before this time-out
 CASES = 57
 
-# Cases with a complete answer, which is not JSON. All other cases break the protocol before the answer is complete,
-# or send no answer. With Debian 12's libcurl, even a call with a complete answer may fail, because this libcurl
-# cannot detect that an answer without a length is complete.
+# Cases whose server sends a complete answer that is not JSON. In all other cases the server breaks the protocol before
+# the answer is complete, or sends no answer. With Debian 12's libcurl, even a call with a complete answer may fail,
+# because this libcurl cannot detect that an answer without a length is complete.
 COMPLETE = {
     "4.2/1": "the largest frame",
     "5.1/8": "then DATA for the closed stream",

@@ -1,5 +1,5 @@
 // Exports lists as Arrow columns. The batch of a page must pass nanoarrow's full validation, and have the values that
-// the functions in values.hpp read. If such a function fails, the batch must also fail.
+// the functions in values.hpp read. If one of these functions fails for a value, get_next() must also fail.
 //
 // The input selects the columns, and the class Maker makes one page from the rest of the input.
 #include <nanoarrow/nanoarrow.h>
@@ -85,7 +85,7 @@ class Maker {
     static const std::array<std::string_view, 28> values{"null",
                                                          "[]",
                                                          R"({"a" : [1, 2.50, "}"]})",
-                                                         "-0.0e0",  // kind_of() returns only indexes after this one
+                                                         "-0.0e0",  // index 3, below the indexes that kind_of() returns
                                                          "0",
                                                          "7",
                                                          "-9223372036854775808",
@@ -140,7 +140,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   if ((whole + fraction).find_first_not_of('0') == std::string::npos) return "0";
   const bool down = exponent.starts_with('-');
   exponent.erase(0, exponent.find_first_not_of("+-0"));
-  if (exponent.size() > 4) return std::nullopt;  // no input has enough digits to make up for such an exponent
+  if (exponent.size() > 4) return std::nullopt;  // only a number longer than any input could then fit
   for (auto left = (down ? -1 : 1) * std::atoi(exponent.c_str()) + 18; left != 0; left += left > 0 ? -1 : 1) {
     auto& from = left > 0 ? fraction : whole;
     const char moved = from.empty() ? '0' : left > 0 ? from.front() : from.back();
@@ -281,7 +281,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::string_view said = stream.get_last_error(&stream);
       require(is_one_line(said), "an error is one line");
       require(problem.empty() ? !can_be_read(schema, items) : said == problem, "a page fails as its values do");
-      if (problem.empty()) break;  // the next read would fail with the same error
+      if (problem.empty()) break;  // get_next() would fail with the same error again
       continue;
     }
     require(problem.empty() && (array.release != nullptr) == more, "a stream ends with its list");

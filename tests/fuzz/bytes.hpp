@@ -1,4 +1,5 @@
-// Reads numbers and short texts from the beginning of the fuzzer's input. A target makes its choices by these values.
+// Reads numbers and short texts from the beginning of the fuzzer's input. The numbers and texts control what a target
+// does.
 #pragma once
 
 #include <cstdint>

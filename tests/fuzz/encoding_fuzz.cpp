@@ -53,7 +53,7 @@ std::optional<std::string> bits_of(char digit) {
 
 std::optional<std::string> model_of_base64(std::string text) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
-  const auto digits = text.find_last_not_of('=') + 1;  // 0 if there are only '='
+  const auto digits = text.find_last_not_of('=') + 1;  // 0 if the text has only '=', because npos + 1 is 0
   const auto padding = text.size() - digits;
   // A valid text has groups of four digits. The last group has at least two digits, and either no padding or complete
   // padding.

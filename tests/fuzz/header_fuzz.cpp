@@ -87,7 +87,7 @@ void require_refusal(const Verifier& verifier, const Request& request, const Err
   }
 }
 
-/// Runs `accept`, which must throw a refusal with the reason in `expected`. If that reason is none, `accept` must
+/// Runs `accept`, which must throw a refusal with the reason in `expected`. If `expected` has no reason, `accept` must
 /// return or throw Error(decode).
 template <typename Accept>
 void require_outcome(const Verifier& verifier, const Request& request, const Expected& expected, Accept accept,

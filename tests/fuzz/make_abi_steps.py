@@ -17,7 +17,7 @@ LIBRARIES = {"webhook", "client"}  # the libraries that the target is linked wit
 
 
 def sends(function: Function) -> bool:
-    """Whether a function may send a request, because it takes a client or reads from a list."""
+    """Whether a function takes a client or reads from a list, and so may send a request."""
     kind = function.parameters[0].type if function.parameters else ""
     if kind.removeprefix("const ") == "billcore_client *":
         return not function.name.endswith(("_new", "_client_close", "_client_with_options"))

@@ -15,8 +15,8 @@ namespace {
 using namespace billcore;
 using namespace billcore::fuzz;
 
-// The limit on the number of page reads. The limit is high, because a list may grow with every page, and a strict
-// pager reads twice.
+// The limit on the number of page reads. The limit is high, because a list may grow before every page read, and a
+// strict pager reads the list twice.
 constexpr std::size_t most_reads = 1500;
 constexpr std::size_t most_reads_of_a_record = 8;
 

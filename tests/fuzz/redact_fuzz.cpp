@@ -1,8 +1,8 @@
 // Plants a secret in any text, in each form that redact.hpp promises to find. The output of scrub() must not contain
 // the secret.
 //
-// The first bytes of an input select the kind and the form of the secret. Then follow the text before the secret, NUL,
-// and the text after the secret.
+// The first bytes of an input select the kind and the form of the secret. The other bytes are the text before the
+// secret, NUL, and the text after the secret.
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -97,7 +97,8 @@ Planted plant(Bytes& bytes, std::string_view api_key) {
     out.text = hex(in_any_case(api_key, letters), bytes.flag());
     out.secret = out.text;
   } else if (kind == 2) {
-    // Other characters surround the key, because a base64 digit may encode bits of the key and of such a character.
+    // Encode the key together with other characters, so that a base64 digit may have bits of the key and of another
+    // character.
     const std::string before(bytes.below(4), 'x');
     const std::string behind(bytes.below(4), 'y');
     const bool url = bytes.flag();
@@ -137,8 +138,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto limit = bytes.flag() ? std::string_view::npos : bytes.number(2);
   const auto before = bytes.text();
   const auto behind = bytes.rest();
-  // The gap ends an escape at the end of the preceding text, which could otherwise include the first digits of the
-  // secret.
+  // A blank in front of the secret, because the preceding text may end within an escape that would otherwise include
+  // the first digits of the secret.
   const char* const gap = planted.digits && levels > 0 ? " " : "";
   const auto text = std::string(before) + gap + planted.text + std::string(behind);
   // Skips an input whose surrounding text contains the secret by chance: the output may then show the secret.

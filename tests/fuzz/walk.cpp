@@ -107,8 +107,8 @@ void read_beyond_end(const Value& array) {
   }
 }
 
-// Walks a document. Creating errors and copies is slow, so only every eighth value is read in ways that create them.
-// The size of the text selects the first of these values.
+// Reads all values of a document. Creating errors and copies is slow, so they are created only for every eighth
+// value; the size of the text selects the first of these values.
 class Walk {
  public:
   explicit Walk(std::size_t first_turn) : turn_(first_turn) {}

@@ -1,5 +1,5 @@
-"""Makes seeds for the target `wire`: from the wire fixtures, and with scripts of a hostile peer. wire/script.hpp
-describes the format."""
+"""Makes seeds for the target `wire` from the wire fixtures, and seeds with the scripts of a hostile peer.
+wire/script.hpp describes the format."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ func TestEveryOperationWithoutAContextOrAClientGivesAnError(t *testing.T) {
 			t.Error(name, lists, err)
 		}
 		_, err := subscriptions.FindCharges(ctx, failed)
-		code(t, err, billcore.ErrInvalidArgument) // refused, because no call returned the error `failed`
+		code(t, err, billcore.ErrInvalidArgument) // FindCharges refuses `failed`: no call has returned this error
 	}
 	if _, err := nobody.With(); !errors.Is(err, billcore.ErrConfig) {
 		t.Error(err)
@@ -160,7 +160,7 @@ func TestFindCharges(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	runtime.GC() // must not free the page that the orders use
+	runtime.GC() // the garbage collection must not free the page that the orders use
 	if id, err := found[0].ID(); id != "ord_3" || err != nil {
 		t.Fatal(id, err)
 	}

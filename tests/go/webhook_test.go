@@ -189,7 +189,7 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%d: %d, not %d (%v)", i, got, one.want, refused)
 		}
 	}
-	none, err := http.NewRequest(http.MethodPost, "/", nil) // its Body is nil, which net/http never passes to a handler
+	none, err := http.NewRequest(http.MethodPost, "/", nil) // Body is nil, unlike in each request from a net/http server
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 """Checks that an addition to the service interface needs only new data. The test copies the tree and edits only the
 data of core/interface: it adds a field, an option, an error, an operation, a parameter, a resource with its operations,
-and an event. It then generates and builds the copy, and uses the additions from C++, C and Python, and from Go and Rust
-if BILLCORE_GO and BILLCORE_RUST name the folders of the commands go and cargo.
+and an event. The test runs the generator in the copy, builds the copy, and uses the additions from C++, C and Python,
+and from Go and Rust if BILLCORE_GO and BILLCORE_RUST name the folders of the commands go and cargo.
 """
 
 from __future__ import annotations

@@ -66,7 +66,8 @@ def alb(headers: Fields, path: str, *, multi_value: bool) -> dict[str, Any]:
 def gateway_event(
     shape: str, headers: Fields, body: bytes, *, encoded: bool | None = False, path: str = "/webhooks"
 ) -> dict[str, Any]:
-    """encoded: whether the body is base64, and the value of isBase64Encoded. None: plain body, without the flag."""
+    """encoded: whether the body is base64, and the value of isBase64Encoded; None: the body is plain, and the event
+    does not have isBase64Encoded."""
     event = {
         "rest-v1": lambda: rest_v1(headers, path),
         "http-v2": lambda: http_v2(headers, path),

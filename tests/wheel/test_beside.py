@@ -16,7 +16,7 @@ from faults.certificates import Certificates
 from python.support import ACCOUNT, API_KEY, SUBSCRIPTION, data
 from support.postgres import Postgres
 
-# Each library makes a TLS request in each of two rounds. All libraries except ssl keep their connection for round two.
+# Each library makes a TLS request in each of two rounds. All libraries except ssl reuse their connection in round two.
 PROGRAM = """
 import json, sys, threading, urllib.request
 given = json.loads(sys.argv[1])

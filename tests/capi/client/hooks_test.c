@@ -198,7 +198,7 @@ static const struct {
   void (*run)(const billcore_client* client, billcore_call_options* call);
   bool interrupts;
   int attempts;
-  const char* ends; /* expected record; NULL for a list, of which one attempt must be interrupted */
+  const char* ends; /* expected record; NULL: the record must contain an interrupted attempt, in any place */
 } ways[] = {
     {refused, false, 1, "OK 402 sent \n"},
     {down, false, 1, "OK 503 sent unknown \n"},

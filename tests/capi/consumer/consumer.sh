@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs a build, moves the installed folder, and builds programs against it with CMake (C and C++, shared and static)
-# and with pkg-config. Then the script runs other_crypto.sh.
+# and with pkg-config. At its end the script runs other_crypto.sh.
 # Usage: consumer.sh BUILD_FOLDER [OTHER_LIBCRYPTO]
 set -eu
 build=$(cd "$1" && pwd)

@@ -1,6 +1,6 @@
 """Writes a C program that calls every fallible function of billcore.h with NULL where a handle or an output belongs.
 
-Each such call must return BILLCORE_ERROR_INVALID_ARGUMENT, fill in the error, and leave every output zero.
+Each call with NULL must return BILLCORE_ERROR_INVALID_ARGUMENT, fill in the error, and leave every output zero.
 Usage: make_null_calls.py INCLUDE_FOLDER OUTPUT.c
 """
 

@@ -174,7 +174,7 @@ class Writer:
 
     def rest(self) -> None:
         """Writes calls of all remaining functions with NULL, 0 and empty texts. A function that can fail must refuse
-        these arguments."""
+        NULL, 0 and empty texts."""
         self.text += "static void call_the_rest(void) {\n"
         for function in self.functions.values():
             if function.name in self.called:

@@ -219,7 +219,7 @@ TEST(Attempts, HooksMayWantOnlyWritesThatWereGivenUp) {
     Scene scene(each.script);
     const auto hooks = std::make_shared<OnlyGivenUp>();
     scene.options.hooks = hooks;
-    if (each.name == between) continue;  // this case waits for two attempts, which OnlyGivenUp cannot see
+    if (each.name == between) continue;  // this case waits for two recorded reads, but OnlyGivenUp records writes only
     each.run(scene);
     std::string expected;
     for (const auto& end : each.ends) {

@@ -209,7 +209,7 @@ TEST(Client, AStatusLineThatIsNoneIsNoSuccess) {
     const auto charged = error_of([&] { (void)client.subscriptions().charge("s", {1, 2, {}, {}, {}}); });
     EXPECT_EQ(charged.code(), ErrorCode::outcome_unknown) << line;
     EXPECT_EQ(charged.detail().http_status, 0) << line;
-    // Newer releases of libcurl refuse such a line themselves and put their own reason in brackets.
+    // Newer releases of libcurl refuse the status line themselves; the message then has libcurl's reason in brackets.
     EXPECT_NE(charged.message().find("not HTTP as expected"), std::string::npos) << charged.message();
     EXPECT_EQ(error_of([&] { (void)client.orders().get("o"); }).code(), ErrorCode::connection) << line;
   }

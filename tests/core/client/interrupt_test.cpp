@@ -31,7 +31,7 @@ bool has_arrived(int port) {
   return false;
 }
 
-// Makes a write that the interrupt callback ends, and returns its error. The answer arrives while the callback runs.
+// Makes a write that is interrupted, and returns the error. The answer arrives while the interrupt callback runs.
 Error interrupted_with(const std::string& answer) {
   std::atomic<bool> asked{false};
   const ScriptedServer server([&](const std::string& /*head*/) {

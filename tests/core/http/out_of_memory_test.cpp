@@ -35,7 +35,7 @@ using namespace billcore;
 using namespace billcore::detail;
 
 // Answers one request with a header of 8 KiB, for which libcurl has no memory, and a body of 1 MB. The client
-// receives so much data that it could mistake this failure for headers that are too large.
+// receives so much data that it could mistake the lack of memory for headers that are too large.
 class Server {
  public:
   Server()

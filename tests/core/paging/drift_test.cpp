@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t window = 18;
 
-// Passes one page of ids to `drift`, as from a list that does not change.
+// Passes one page of an unchanged list, as ids, to `drift`.
 void take(Drift& drift, const Ids& ids) {
   drift.reserve(ids.size(), 0);
   drift.compare(ids, true);

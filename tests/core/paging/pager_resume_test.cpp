@@ -95,7 +95,7 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
       // resume.
       const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
-      // The pager remembers enough ids for this growth, so the verdict reports only that the total has changed.
+      // The list grew by fewer records than the pager remembers, so the verdict reports only that the total has changed.
       if (grown + per_page <= remembered) {
         EXPECT_EQ(reason, grown == 0 || taken == 0 ? "" : "total_changed") << taken << ' ' << grown;
       }
@@ -107,7 +107,7 @@ TEST(PagerResume, AgainAndAgain) {
   Growing list(size, per_page);
   Reading reading;
   auto pager = list.pager();
-  // Each time the list grows by less than the number of remembered ids, but in total by more.
+  // Before each resume the list grows by fewer records than the pager remembers; the total growth exceeds this number.
   for (int i = 0; i < 8; ++i) {
     reading.take(pager, 9);
     list.grow(9);
@@ -160,7 +160,7 @@ TEST(PagerResume, OrReadOnWithoutOne) {
   }
 }
 
-// While a list grows, its pages overlap, so the remembered pages contain fewer different records.
+// If a list grows between page reads, its pages overlap, so the remembered pages contain fewer different records.
 TEST(PagerResume, GrowingAllTheTime) {
   Growing list(size, per_page);
   Reading reading;
@@ -266,7 +266,7 @@ TEST(PagerResume, AStateThatWasNotReadOn) {
   }
 }
 
-// The documentation states these sizes.
+// python/docs/lists.md states how large a state is.
 TEST(PagerResume, SizeOfAState) {
   for (const auto& [page_size, characters] : {std::pair(20, 3939U), {100, 19299U}, {200, 38499U}, {1000, 43790U}}) {
     Growing list(page_size * 25, page_size);
@@ -319,7 +319,7 @@ TEST(PagerResume, AStateCarriesTheCount) {
       Script old{{pages.begin() + read, pages.end()}};
       auto uncounted = old.resumed(of_version('1', state));
       (void)ids(uncounted);
-      // If a difference from the total was detected before the resume, the verdict still reports this difference.
+      // If the number of records differed from the total before the resume, the verdict still reports the difference.
       EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
     }
   }

@@ -1,6 +1,6 @@
 // Runs under valgrind's memcheck, with the secrets marked as undefined memory: memcheck then reports every branch and
-// every address that depends on a secret. Only the index of the matching key, which the caller learns anyway, is
-// marked as defined again.
+// every address that depends on a secret. The index of the matching key is marked as defined, because the caller learns
+// the index anyway.
 //
 //   constant-time-test CASE     without CASE: lists the cases. The cases leak-… leak a secret, to test memcheck.
 #include <valgrind/memcheck.h>

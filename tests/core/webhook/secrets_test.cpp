@@ -155,7 +155,7 @@ void look_for(const char* name, const void* bytes, std::size_t size) {
 }
 
 // The inner and the outer HMAC state are as secret as the key. Only deprecated functions of libcrypto give access to
-// these states.
+// the HMAC states.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 void look_for_state(const char* name, const std::array<unsigned char, 64>& block) {

@@ -91,7 +91,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
     broken: list[str] = []
 
     def turn(*rows: list[list[Call]]) -> None:
-        """Runs the callers of all clients at once; each row has the calls of one client's callers."""
+        """Runs the callers of all clients at once. rows: for each client, the calls of each of its callers."""
         calls.extend(call for row in rows for each in row for call in each)
         with ThreadPoolExecutor(len(clients)) as pool:
             if not all(pool.map(lambda who, row: who.run(row), clients, rows)):
@@ -128,7 +128,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
 def run_many(
     seeds: Iterable[str], certificates: Certificates, totals: Totals, tell: Callable[[str], None] = lambda _: None
 ) -> list[str]:
-    """Runs several seeds concurrently, because a seed spends most of its time waiting. Returns the failures."""
+    """Runs the model with several seeds concurrently, because each run mostly waits. Returns the failures."""
     lock = threading.Lock()
     left = iter(seeds)
     found: list[str] = []

@@ -114,8 +114,8 @@ class Http2Peer(Drawn, Http2Connection):
         heapq.heappush(self._due, (time.monotonic() + delay, next(self._count), then))
 
     def stall(self) -> None:
-        """Sends a last ping, then stops sending. When the client answers this ping, it has processed everything that
-        was sent before.
+        """Sends a last ping, then stops sending. When the client answers the last ping, it has processed everything
+        that was sent before the ping.
         """
         self.wire.ping(_LAST)
         self.flush()
@@ -259,7 +259,8 @@ def go_away(chance: random.Random, *, first: bool) -> Step:
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
-        if (code, last) != (Codes.NO_ERROR, MOST):  # only GOAWAY with NO_ERROR and MOST still allows new streams
+        # A client may open new streams only after a GOAWAY with NO_ERROR and the highest stream number.
+        if (code, last) != (Codes.NO_ERROR, MOST):
             stream.peer.hopeless = True
 
     return step

@@ -1,5 +1,6 @@
 // Reads plain HTTP/1.1 answers as in RFC 9112, without code of the library or libcurl. An answer is called plain if
-// its bytes are so simple that every client must read the same answer from them. Other answers are not checked.
+// its bytes are so simple that every client must read the same answer from them. Answers that are not plain are not
+// checked.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ struct PlainAnswer {
 
 /// Reads the answer at the beginning of `bytes`; nullopt if the answer is not plain or its status line is incomplete.
 [[nodiscard]] std::optional<PlainAnswer> plain_beginning(std::string_view bytes);
-/// Reads the answer like plain_beginning(); also nullopt when the answer is incomplete.
+/// Reads the answer at the beginning of `bytes`; nullopt if the answer is not plain or incomplete.
 [[nodiscard]] std::optional<PlainAnswer> plain_answer(std::string_view bytes);
 
 }  // namespace billcore::fuzz

@@ -100,7 +100,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
       clock == CLOCK_THREAD_CPUTIME_ID) {
     return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
   }
-  now += 1;  // advance, or a loop that only reads the clock would never end
+  now += 1;  // lets the simulated time pass, because a loop that only reads the clock would otherwise never end
   time->tv_sec = now / 1'000'000;
   time->tv_nsec = now % 1'000'000 * 1000;
   return 0;

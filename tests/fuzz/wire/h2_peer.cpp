@@ -44,8 +44,8 @@ const Received* H2Peer::request(std::size_t index) const {
   return named ? streams_[*named].request : nullptr;
 }
 
-// Text that a script sends outside of `%(` and `%[` belongs to an unknown stream, so a token in that text does not
-// name a call.
+// Text that a script sends outside of `%(` and `%[` may belong to any stream, so a token in that text does not name a
+// call.
 std::string H2Peer::token(std::size_t index) const {
   return token_of(sessions_[index].any_status ? nullptr : request(index));
 }

@@ -1,9 +1,9 @@
-// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It runs the scripts of script.hpp, in which two sequences
-// have another meaning:
-//   %( … %) is an answer to the oldest unanswered request. The first three characters are the status. The rest is the
-//   body, which the peer sends with a Content-Length. A status 1xx makes an interim answer.
-//   %[ … %] is a frame of any kind. The first three characters are its type (a hex digit), its flags (a digit or any
-//   byte) and its stream; the rest is its payload. The stream is one of
+// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. The peer runs scripts as script.hpp describes them, except
+// that two escape sequences have another meaning:
+//   %( … %) is an answer to the oldest unanswered request. The answer's status is the first three characters, and the
+//   answer's body is all others; the peer sends a Content-Length. A status 1xx makes an interim answer.
+//   %[ … %] is a frame of any kind. The frame's type (a hex digit), flags (a digit or any byte) and stream are the
+//   first three characters, and the frame's payload is all others. The stream is one of
 //     0 the connection
 //     s the stream of the oldest unanswered request
 //     l the stream of the latest request
@@ -96,7 +96,7 @@ class H2Peer final : public Peer {
   [[nodiscard]] std::optional<std::size_t> oldest(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> newest(std::size_t index) const;
 
-  std::deque<Session> sessions_;  // one for each connection
+  std::deque<Session> sessions_;  // one session for each connection
   std::deque<Stream> streams_;
 };
 

@@ -39,8 +39,8 @@ std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
-// Whether all bytes that the peer sent before `request` arrived belong to plain answers to earlier requests. Otherwise
-// it is unknown where the answer to `request` begins.
+// Whether all bytes that the peer sent before `request` arrived belong to plain answers to earlier requests. If other
+// bytes were sent, it is unknown where the answer to `request` begins.
 bool is_aligned(const Witness& peer, const Received& request) {
   if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;
@@ -88,8 +88,8 @@ bool is_whole(std::string_view token, const std::string& nonce) {
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
 }
 
-// Requires that no complete token in the text names another call. If `page` > 0, a token of this call must also name
-// this page of the list.
+// Requires that no complete token in the text names a call other than `call`. If `page` > 0, a token of `call` must
+// also name this page of the list.
 void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
   for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
     const auto token = text.substr(at, nonce.size() + 6);
@@ -204,7 +204,8 @@ void judge_read(const Call& call, const Witness& peer, const Requests& requests)
   }
 }
 
-// Checks the result of the call against its last answer, if that answer was plain and in time.
+// Checks the result of the call against the last answer that the peer sent to the call, if this answer was plain (see
+// answer.hpp) and was sent before the call's deadline.
 void judge_plain(const Call& call, const Witness& peer, const Requests& requests) {
   if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
   const auto& request = *requests.back();

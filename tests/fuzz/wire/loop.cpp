@@ -7,9 +7,9 @@
 namespace billcore::fuzz {
 namespace {
 
-// A Client makes a session that waits for random times between retries. The code below replaces that session with one
-// that has fixed waits. The session is a private member, so the code uses an explicit template instantiation, which
-// may name private members.
+// A Client makes a session that waits for random times between retries. The code below replaces the client's session
+// with a session that waits for fixed times. The session is a private member, so the code uses an explicit template
+// instantiation, which may name private members.
 detail::SessionPtr& session_of(Client& client);
 template <detail::SessionPtr detail::Groups::*Member>
 struct Opened {

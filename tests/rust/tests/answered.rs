@@ -19,7 +19,7 @@ fn a_token_triggered_with_the_answer_hides_no_charge() {
         token.lock().unwrap().take().expect("each call has a token").trigger();
         let triggered = Instant::now();
         while triggered.elapsed() < wait {
-            std::hint::spin_loop(); // a sleep would take longer
+            std::hint::spin_loop(); // not a sleep, because even a short sleep is longer than `wait`
         }
         Reply::Json(format!(r#"{{"data":{}}}"#, order(1)))
     });

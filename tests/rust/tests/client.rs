@@ -122,7 +122,7 @@ fn deadlines_and_timeouts() {
     drop(failed);
     assert!(kept.outcome_unknown() && kept.path() == Some("/subscription/hang/order"));
     let sent = service.sent().len();
-    wait("the deadline", || Instant::now() >= deadline); // the call above may have ended just before it
+    wait("the deadline", || Instant::now() >= deadline); // the last call may have ended just before the deadline
     error(client.with_call(call).orders().get("o"), ErrorCode::Timeout);
     assert_eq!(service.sent().len(), sent, "nothing is sent after the deadline");
     let short = client.with_options(ClientChanges::new().timeout(soon)).unwrap();
@@ -258,7 +258,7 @@ fn a_hook_that_panics_changes_nothing() {
     let service = serve(book(25));
     let client = service.options().hooks(Panics).build().unwrap();
     let orders = client.subscriptions().orders("s", billcore::OrderQuery::new()).unwrap();
-    drop(client); // the list keeps the hooks
+    drop(client); // the list keeps the client's hooks alive
     assert_eq!(orders.collect::<Result<Vec<_>, _>>().unwrap().len(), 25);
 }
 

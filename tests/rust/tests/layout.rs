@@ -1,5 +1,5 @@
-//! Tests that billcore-sys has the same sizes, offsets, constants and function names as the installed header. The C
-//! compiler has already compared the types of the functions: see build.rs.
+//! Tests that billcore-sys has the same sizes, offsets, constants and function names as the installed header. The types
+//! of the functions are compared during the build: see build.rs.
 
 use std::collections::BTreeSet;
 
