@@ -49,15 +49,15 @@ def spelled(value: object) -> bytes:
 
 
 def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> bytes:
-    """Serialises the document to exactly `size` bytes. Fills it up with entries in `metadata`, which must be an
-    object within the document."""
+    """Serialises the document to exactly `size` bytes. Adds entries to `metadata`, which must be an object within the
+    document, until the size is reached."""
     words = cycle(NOTE.split())
     missing = size - len(spelled(document))
     while missing > 0:
         for _ in range(max(1, missing // 200)):  # no entry takes more than 200 bytes
             key = f"note_{len(metadata) + 1}"
             room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
-            if room > 120:  # an entry of 8 words fits, and leaves bytes for another entry
+            if room > 120:  # enough bytes for an entry of 8 words and at least one more entry
                 metadata[key] = " ".join(next(words) for _ in range(8))
             else:
                 metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]

@@ -1,7 +1,7 @@
 """Runs one Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
 
-The process implements the protocol of turns.py. The dictionary PEERS in the area's module `<AREA>_peers` maps the
-name ROW to a function that makes the row.
+The process implements the protocol of turns.py. ROW is the contender's name: a key of the dictionary PEERS in the
+module `<AREA>_peers`, whose value is a function that makes the contender.
 """
 
 from __future__ import annotations

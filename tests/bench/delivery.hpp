@@ -30,7 +30,7 @@ inline std::string read_file(const std::string& path) {
 struct Delivery {
   std::shared_ptr<const std::string> body;
   std::string signature;
-  Digest claimed{};  // the decoded signature; the limit's time excludes the decoding
+  Digest claimed{};  // the decoded signature, so that the measured time of the limit excludes the decoding
 
   [[nodiscard]] std::string_view text() const { return *body; }
   [[nodiscard]] billcore_str c_body() const { return {body->data(), body->size()}; }

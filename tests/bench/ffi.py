@@ -22,7 +22,7 @@ from .turns import Contestant, command, started
 class Language:
     label: str
     kind: str  # the program that measures the language: native, go or rust
-    name: str  # the argument that selects a row of this program
+    name: str  # the argument that selects a contender of this program
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
     def command(self, programs: Path) -> list[str]:

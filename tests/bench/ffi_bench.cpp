@@ -1,4 +1,4 @@
-// Runs the C and C++ rows of the ffi tables. Usage: ffi-bench cpp|c, with commands of the protocol of turns.py on
+// Runs the C and C++ contenders of the ffi tables. Usage: ffi-bench cpp|c, with commands of the protocol of turns.py on
 // stdin. In place of a URL, a command names OPERATION:FOLDER; FOLDER has the delivery as files, as for webhook-bench.
 #include <billcore/webhook.hpp>
 #include <fstream>

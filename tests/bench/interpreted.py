@@ -1,4 +1,4 @@
-"""Measures the Python rows: all contenders in this process, in rounds of random order."""
+"""Measures the Python contenders: all in this process, in rounds of random order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _timer(key: str, one: Delivery) -> timeit.Timer:
 
 
 def _require_refusal(key: str) -> None:
-    """Raises if a contender accepts a wrong signature, because its time would be meaningless."""
+    """Raises if the contender accepts a wrong signature, because the contender's time would be meaningless."""
     for one in deliveries(OTHER_SECRET):
         try:
             _timer(key, one).timeit(1)

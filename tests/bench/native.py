@@ -1,4 +1,4 @@
-"""Measures the C and C++ rows with a google-benchmark program, and runs `openssl speed` for comparison."""
+"""Measures the C and C++ contenders with a google-benchmark program, and runs `openssl speed` for comparison."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNWRAP = {
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure the rows."""
+    """How long and how often to measure each contender."""
 
     repetitions: int
     seconds: float  # duration of each repetition
@@ -45,7 +45,7 @@ class Effort:
 
 
 def run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[str, list[float]]:
-    """Maps each row to its nanoseconds of processor time per call, one number for each repetition."""
+    """Maps each contender to its nanoseconds of processor time per call, one number for each repetition."""
     output = folder / "native.json"
     command = [
         str(program),

@@ -1,4 +1,4 @@
-// Runs the C and C++ rows of the pages tables. Usage: pages-bench raw|cpp|cpp_pages|cpp_items|c
+// Runs the C and C++ contenders of the pages tables. Usage: pages-bench raw|cpp|cpp_pages|cpp_items|c
 #include "pages_rows.hpp"
 
 namespace {

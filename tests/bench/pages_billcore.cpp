@@ -1,4 +1,4 @@
-// The rows of the pages tables that use billcore's pager, in C++ and C.
+// The contenders of the pages tables that use billcore's pager, in C++ and C.
 #include <billcore/client.hpp>
 #include <stdexcept>
 

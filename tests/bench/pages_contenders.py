@@ -1,4 +1,4 @@
-"""The contenders of the pages tables, and the names of the rows."""
+"""The contenders of the pages tables, and the labels of their rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ DEFAULT = 8  # billcore's default number of pages in flight
 
 @dataclass(frozen=True)
 class Contender:
-    """A row of the tables. at_once: supported numbers of requests in flight. counts_pages: the contender reads no
-    fields and returns the number of pages.
+    """A measured program. at_once: supported numbers of requests in flight. counts_pages: the program reads no fields
+    and returns the number of pages.
     """
 
     label: str
@@ -37,15 +37,15 @@ CONTENDERS = {
     "httpx": Contender("httpx Client", (1,)),
     "stripe": Contender("stripe auto_paging_iter()", (1,)),
 }
-# The rows of ITEMS show the cost of an item: some rows read only pages, others read items but no fields. The rows of
-# CONTENDERS read three fields of each item.
+# ITEMS measures the cost of an item: some contenders read only pages, others read items but no fields. The contenders
+# in CONTENDERS read three fields of each item.
 ITEMS = {
     "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),
     "cpp_items": Contender("C++ for (auto& order : pager) {}", (1,), "native", counts_pages=True),
     "billcore_pages": Contender("billcore pager.pages(), no items", (1,), counts_pages=True),
     "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
 }
-# Rows that only the area ffi measures, because only the build of that area makes these programs.
+# Contenders that only the area ffi measures, because only the build of the area ffi makes these programs.
 BORDER = {
     "go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go"),
     "rust_billcore": Contender("billcore Rust for order in list", (1, DEFAULT), "rust"),

@@ -13,8 +13,8 @@ from .targets import PAGES
 
 
 def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
-    """Sends at least `count` HEAD requests, spread evenly over the delay. Returns for each request how many
-    milliseconds after the delay nginx answers."""
+    """Sends at least `count` HEAD requests, spread evenly over the delay. Returns for each request by how many
+    milliseconds the time until nginx's answer exceeds the delay."""
     address = urlsplit(url)
     request = f"HEAD {address.path}/subscription/sub_1/orders?page=1 HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
     out: list[float] = []
@@ -40,7 +40,7 @@ def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
                     raise RuntimeError("the control received no answer")
                 out.append((time.perf_counter() - sent[ready]) * 1e3 - delay)
                 send(ready)
-    return out[at_once:]  # skips the first answers, which were read only after all connections were open
+    return out[at_once:]  # skips the first answer on each connection, which was read only after all were open
 
 
 def table(base_urls: dict[int, str], count: int) -> Table:

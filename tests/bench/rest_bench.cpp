@@ -1,4 +1,4 @@
-// Runs the C and C++ rows of the rest tables. Usage: rest-bench raw|raw_yyjson|raw_threads|cpp|c CA_FILE
+// Runs the C and C++ contenders of the rest tables. Usage: rest-bench raw|raw_yyjson|raw_threads|cpp|c CA_FILE
 #include "rest_rows.hpp"
 
 namespace {

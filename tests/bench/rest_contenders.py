@@ -1,4 +1,4 @@
-"""The contenders of the rest tables, and the names of the rows."""
+"""The contenders of the rest tables, and the labels of their rows."""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ def _oversleep(milliseconds: int) -> float:
 
 
 def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
-    """Measures how late calls end. times: maps each time-out in milliseconds to the number of runs. A plain sleep
-    after each round of all rows is a control: it shows whether the machine was temporarily busy."""
+    """Measures how late calls end. times: maps each time-out in milliseconds to the number of runs. After each round,
+    the lateness of a plain sleep is measured as a control, because it shows whether the machine was busy."""
     with ExitStack() as stack:
         silent, drip = (stack.enter_context(Server(serve)).port for serve in (_silent, _drip))
         urls = {

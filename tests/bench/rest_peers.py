@@ -1,6 +1,7 @@
 """Python clients that get a subscription. Only the benchmark's own environment has the libraries.
 
-Each row uses its library as documented, with the library's defaults, parses the answer's JSON and reads three fields.
+Each client uses its library as documented, with the library's defaults, parses the answer's JSON and reads three
+fields.
 pycurl, which is the limit for Python, does not parse the answer.
 """
 

@@ -1,4 +1,4 @@
-// Makes the C and C++ rows of the rest tables. Each row makes a GET and reads the answer.
+// Makes the C and C++ contenders of the rest tables, which make GETs and read the answers.
 #pragma once
 
 #include "turns.hpp"
@@ -8,8 +8,8 @@ namespace rest {
 inline constexpr std::string_view subscription = "/subscription/sub_1001";
 inline constexpr std::string_view id = "sub_1001";
 
-/// name: raw, raw_yyjson or raw_threads. at_once: number of requests in flight; with 1, and with raw_threads in each of
-/// its threads, the row uses curl_easy_perform.
+/// name: raw, raw_yyjson or raw_threads. at_once: number of requests in flight. curl_easy_perform makes the GETs if
+/// at_once is 1, and in each thread of raw_threads.
 turns::Make make_raw;
 /// name: cpp or c. at_once: the number of threads.
 turns::Make make_billcore;

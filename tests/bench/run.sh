@@ -5,7 +5,7 @@
 #   tests/bench/run.sh webhook         measures (some minutes); writes raw JSON, all tables and the chart to build/bench/results/
 #   tests/bench/run.sh webhook --write-readme   also updates the area's table in tests/bench/README.md and its chart
 #   tests/bench/run.sh webhook --quick          only shows that everything works; writes build/bench/results/quick/
-# The Python rows measure the wheel of python/wheel/build.sh; with BILLCORE_BENCH=source they measure what `pip install
+# The Python programs use the wheel of python/wheel/build.sh; with BILLCORE_BENCH=source they use what `pip install
 # .` builds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

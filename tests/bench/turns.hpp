@@ -10,7 +10,7 @@
 
 namespace turns {
 
-/// The server that answers a row's requests.
+/// The server that answers a contender's requests.
 struct Server {
   std::string base_url;
   std::string ca_file;  // empty: no TLS
@@ -18,7 +18,7 @@ struct Server {
 
 inline constexpr std::string_view api_key = "key_bench_0123456789";
 
-/// A client with its connections.
+/// A contender: a client with its connections.
 class Row {
  public:
   Row() = default;
@@ -37,7 +37,8 @@ class Row {
 /// at_once: number of requests in flight.
 using Make = std::unique_ptr<Row>(std::string_view name, const Server& server, int at_once);
 
-/// The main() of a contender, called as PROGRAM ROW [CA_FILE]. Makes each row on first use and then keeps it.
+/// The main() of a program, called as PROGRAM ROW [CA_FILE]. Makes a Row for each server on first use and then reuses
+/// the Row.
 int serve(int argc, char** argv, Make* make);
 
 }  // namespace turns

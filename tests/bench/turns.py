@@ -1,4 +1,4 @@
-"""Runs each contender as a process that measures only on command, so that each round can measure rows of all languages.
+"""Runs each contender as a process that measures only on command, so that each round can measure all languages.
 
 A contender prints `ready`, or `missing` and the name of a missing dependency. It then answers each command line:
 

@@ -1,4 +1,4 @@
-"""The area `webhook`: measures the rows and publishes the results."""
+"""The area `webhook`: measures the contenders and publishes the results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("webhook")
-    # All rows run on one processor: moving a process to another processor would look like a difference between rows.
+    # Run all contenders on one processor: a move to another one would look like a difference between contenders.
     os.sched_setaffinity(0, {machine.processors()[-1]})
     tables = measure(options.program, options.quick)
     report.publish("webhook", options, tables, machine.facts(PEERS), panels)

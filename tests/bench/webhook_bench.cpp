@@ -1,5 +1,6 @@
-// Runs the C and C++ rows of the webhook tables with google-benchmark. Usage: webhook-bench FOLDER [--benchmark_…].
-// FOLDER has for each size the files SIZE.body and SIZE.signature, and a file `secret`. A row's name is table/row/size.
+// Runs the C and C++ contenders of the webhook tables with google-benchmark. Usage: webhook-bench FOLDER
+// [--benchmark_…]. FOLDER has for each size the files SIZE.body and SIZE.signature, and a file `secret`. A benchmark's
+// name is table/row/size.
 #include <benchmark/benchmark.h>
 #include <billcore.h>
 #include <openssl/evp.h>
@@ -77,7 +78,7 @@ bool one_shot_hmac(std::string_view secret, const Delivery& delivery) {
 
 using Check = std::function<bool(const Delivery&)>;
 
-// Adds a row. The row must accept a right signature and refuse a wrong signature; otherwise its time would be
+// Adds a contender, which must accept a right signature and refuse a wrong signature: otherwise its time would be
 // meaningless.
 template <typename Row>
 void add_row(const std::string& name, const Delivery& good, Row row) {

@@ -34,7 +34,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     root = tmp_path_factory.mktemp("bettertls") / "root.pem"
     command: list[str | Path] = [os.environ["BILLCORE_BETTERTLS"], root]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None  # the end of the `with` block closes the program's stdin and so ends the program
+        assert server.stdout is not None  # leaving `with` closes the program's stdin, which ends the program
         cases: list[dict[str, Any]] = json.loads(server.stdout.readline())
         return [(case, _call(case["port"], root)) for case in cases]
 

@@ -183,7 +183,7 @@ func TestFindChargesSaysWhatMayBeMissing(t *testing.T) {
 		t.Fatal(none, err)
 	}
 	found := billcore.FoundCharges(fmt.Errorf("wrapped: %w", err))
-	runtime.GC() // must not free the page that the orders use
+	runtime.GC() // the garbage collection must not free the page that the orders use
 	if id, err := found[0].ID(); len(found) != 1 || id != "ord_3" || err != nil {
 		t.Fatal(found, err)
 	}

@@ -65,7 +65,7 @@ class Owned {
     return *this;
   }
   ~Owned() { release(given_); }
-  operator T*() const { return given_; }  // NOLINT: implicit, as a C program passes a handle
+  operator T*() const { return given_; }  // NOLINT: implicit, so that tests pass handles as C programs do
 
  private:
   T* given_ = nullptr;

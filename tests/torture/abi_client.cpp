@@ -116,7 +116,7 @@ const std::vector<Function>& client_functions() {
       LISTED(billcore_subscription_list_new),
       CALL(billcore_subscription_orders_new, g.client, text(id), nullptr, no_options),
       CALL(billcore_webhook_endpoint_create, g.client, text("https://receiver.example/webhooks"), no_options),
-      // The functions below are in libbillcore-webhook, but only a client can make their arguments.
+      // The functions below are in libbillcore-webhook, but take objects that only a client returns.
       CALL(billcore_resource_response_info, g.item),
       CALL(billcore_response_info_attempts, g.info),
       CALL(billcore_response_info_header, g.info, text("A-Header-That-Is-Not-There-And-Long")),

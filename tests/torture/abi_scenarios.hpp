@@ -16,7 +16,7 @@ struct Function {
 const std::vector<Function>& webhook_functions();
 const std::vector<Function>& client_functions();
 
-/// A row of a table of functions: the function and its inputs, which may use `g`.
+/// A row of a table of functions: the function and its inputs. The inputs may use members of `g`, which is a Given.
 #define CALL(function, ...)                                                                   \
   {                                                                                           \
 #function, []([[maybe_unused]] Given & g) { call(&function __VA_OPT__(, ) __VA_ARGS__); } \

@@ -50,7 +50,7 @@ class ClientScenario : public Scenario {
 };
 
 // Makes a client while allocations or system calls fail. Afterwards this client makes an API call; if making the client
-// failed, a new client does.
+// failed, another client makes the API call.
 class Construction : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -139,7 +139,7 @@ class List : public ClientScenario {
     }
   }
   void after(bool completed) override {
-    // Each page that failed to be prefetched may report this failure once.
+    // A page whose prefetch failed may report the failure once; so at most `pages` reads may fail.
     for (int left = pages; !completed; --left) {
       try {
         run();

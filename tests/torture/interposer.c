@@ -185,8 +185,8 @@ WRAP_AS(ssize_t, "read", __read_chk, (int fd, void* data, size_t size, size_t ro
 WRAP_AS(int, "poll", __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
         (fds, count, timeout, room), ENOMEM, EINTR)
 
-/* Functions with an optional argument, which the wrapper always passes on. If the caller gave no argument, the value
- * is arbitrary, and the function ignores it. */
+/* Functions with an optional argument, which the wrapper always passes on. If the caller did not pass the argument, the
+ * wrapper passes an arbitrary value, which the function ignores. */
 #define WRAP_OPEN(name)                                                               \
   EXPORT int name(const char* path, int flags, ...) {                                 \
     static int (*_Atomic real)(const char*, int, ...);                                \

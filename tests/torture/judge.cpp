@@ -127,9 +127,9 @@ bool is_of_others(const Entry& entry, const Point& point, const Report& report, 
     // the table's size, which is 0.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
-  // OpenSSL initialises itself only once. If its initialisation fails, some objects are never made, such as the lock of
-  // its context, but OpenSSL uses them anyway. So a process that ran out of memory during this initialisation can no
-  // longer use OpenSSL.
+  // OpenSSL initialises itself only once. If OpenSSL's initialisation fails, some objects are never made, such as the
+  // lock of the default context, but OpenSSL uses them anyway. So a process that ran out of memory during the
+  // initialisation of OpenSSL can no longer use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }
@@ -151,7 +151,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     try {
       const auto scenario = entry.make({base_url, first_amount(repetition), amount_after(repetition)});
       scenario->prepare();
-      auto run = report.run;  // the report keeps only the run of the first repetition
+      auto run = report.run;  // a copy for the later repetitions: the report contains only the run of the first one
       run_once(*scenario, repetition == 0 ? report.run : run, report, outcome);
       scenario->after(outcome.end == End::completed);
       outcome.after = true;

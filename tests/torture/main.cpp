@@ -1,6 +1,6 @@
-// Torture: each allocation and each system call of a scenario fails in turn, each failure in its own process. The Nth
-// call is called point N. For each point with a wrong result, the program prints the command that runs the point
-// alone.
+// Torture: each allocation and each system call of a scenario fails in turn, each failure in its own process. A run in
+// which the Nth call fails is called point N. For each point with a wrong result, the program prints the command that
+// repeats only this run.
 //   torture [--kind memory|calls|again] [--from-there-on] [--start N] [--every N] [--point N] [--jobs N] [--list]
 //           [SCENARIO…]
 #include <dlfcn.h>
@@ -65,7 +65,7 @@ class Runner {
         report_(static_cast<Report*>(
             mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
 
-  /// Tries all points of a kind; returns true when all passed.
+  /// Runs the scenario once for each call of a kind, making this call fail; returns true if every result was allowed.
   bool all_points(const Entry& entry, int kind, const Options& options) {
     long tried = 0;
     long wrong = 0;
@@ -96,7 +96,8 @@ class Runner {
   }
 
  private:
-  // Runs one point in a child process. Returns a description of the problem, or an empty text.
+  // Runs the scenario in a child process in which the call given by `point` fails. Returns a description of the
+  // problem, or an empty text.
   std::string one(const Entry& entry, const Point& point) {
     *report_ = Report{};
     server_.forget();
@@ -132,8 +133,7 @@ class Runner {
   Server server_;
 };
 
-// Tries all points of one kind in a child process, so that no scenario depends on how an earlier scenario used the
-// library.
+// Forks a process that calls all_points(), so that no scenario depends on how an earlier scenario used the library.
 pid_t begin(const char* program, const Entry& entry, int kind, const Options& options) {
   const pid_t child = fork();
   if (child != 0) return child;

@@ -3,8 +3,9 @@
     python_calls.py BUILD [--kind memory|calls] [--point N] [SCENARIO...]
 
 BUILD is an optimised build with tests. The script tests the module that its Python imports, which must be installed as
-users install it. Only calls made below the extension module fail, not those of the interpreter itself. Each point runs
-in a forked process; the result of the Python call is compared with the requests that the server received.
+users install it. A call fails only if the extension module is among its callers: calls that the interpreter makes for
+itself succeed. Each failure is tried in a forked process; the result of the Python call is compared with the requests
+that the server received.
 """
 
 from __future__ import annotations
@@ -168,7 +169,8 @@ class Torture:
         os.write(pipe, text.encode())
 
     def point(self, name: str, kind: str, number: int) -> tuple[bool, str]:
-        """Runs one point. Returns whether the point exists, and the problem, if any."""
+        """Runs a scenario in which the call with this number fails. Returns whether the scenario makes so many calls,
+        and the problem, if any."""
         self.server.ask("forget")
         reader, writer = os.pipe()
         child = os.fork()

@@ -70,7 +70,7 @@ func measured(operation string, given delivery, verify func() error) func() (int
 	return nil
 }
 
-// stripe uses stripe-go, whose signature is over "TIME.BODY", so stripe signs the delivery again.
+// stripe uses stripe-go, which verifies signatures over "TIME.BODY"; so the function signs the delivery again first.
 func stripe(operation string, given delivery) func() (int, error) {
 	signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{
 		Payload: given.body, Secret: string(given.secret), Timestamp: time.Now(),
@@ -80,8 +80,8 @@ func stripe(operation string, given delivery) func() (int, error) {
 	})
 }
 
-// standard uses standard-webhooks, whose signature is over "ID.TIME.BODY" and in base64, so standard signs the
-// delivery again.
+// standard uses standard-webhooks, which verifies base64 signatures over "ID.TIME.BODY"; so the function signs the
+// delivery again first.
 func standard(operation string, given delivery) func() (int, error) {
 	verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString(given.secret))
 	if err != nil {

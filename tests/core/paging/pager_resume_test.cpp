@@ -95,7 +95,7 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
       // resume.
       const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
-      // The list grew by fewer records than the pager remembers, so the verdict reports only that the total has changed.
+      // The list grew by fewer records than the pager remembers, so the verdict reports only the changed total.
       if (grown + per_page <= remembered) {
         EXPECT_EQ(reason, grown == 0 || taken == 0 ? "" : "total_changed") << taken << ' ' << grown;
       }

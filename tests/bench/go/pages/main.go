@@ -1,4 +1,4 @@
-// Go's row of the pages tables: net/http and encoding/json, used by hand.
+// The Go contender of the pages tables: net/http and encoding/json, used by hand.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Row is a client with its connections. Run performs `count` operations and returns the total length of the values that
-// they read; Show returns the values that one operation reads.
+// Row is a contender: a client with its connections. Run performs `count` operations and returns the total length of
+// the values that they read; Show returns the values that one operation reads.
 type Row interface {
 	Run(count int) int
 	Show() string
@@ -62,7 +62,7 @@ func cpuTime() int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-// Serve executes the command on each line of stdin until stdin ends. Serve makes each Row on first use and then keeps
+// Serve executes the command on each line of stdin until stdin ends. Serve makes each Row on first use and then reuses
 // the Row.
 func Serve(newRow func(baseURL string, atOnce int) Row) {
 	rows := map[string]Row{}

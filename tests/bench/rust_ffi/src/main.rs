@@ -1,4 +1,4 @@
-//! Runs the Rust rows of the ffi tables. Usage: ffi-rust
+//! Runs the Rust contenders of the ffi tables. Usage: ffi-rust
 //! billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper, with commands of the protocol of turns.py on
 //! stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER has the delivery
 //! as files, as for webhook-bench.
@@ -35,7 +35,7 @@ impl Delivery {
 /// Performs the given number of operations and returns the total length of the values that they read.
 pub type Row = Box<dyn FnMut(usize) -> Outcome<usize>>;
 
-/// Returns a row that performs an operation as often as requested.
+/// Returns a contender that performs an operation as often as requested.
 pub fn repeated(mut once: impl FnMut() -> Outcome<usize> + 'static) -> Row {
     Box::new(move |count| {
         let mut sum = 0;
@@ -81,7 +81,7 @@ fn cpu_time() -> i64 {
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// Executes the command on each line of stdin until stdin ends. Makes each row on first use and then keeps it.
+/// Executes the command on each line of stdin until stdin ends. Makes each contender on first use and then reuses it.
 fn main() -> Outcome<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "billcore".to_owned());
     let mut rows: HashMap<(String, usize), Row> = HashMap::new();

@@ -28,7 +28,7 @@ pub fn row(operation: &str, given: Delivery) -> Outcome<Row> {
     })
 }
 
-/// Returns a row that reads the list with the given number of pages.
+/// Returns a contender that reads the list with the given number of pages.
 pub fn list(url: &str, at_once: usize) -> Outcome<Row> {
     let pages = u32::try_from(at_once)?;
     let client = Client::options().base_url(url).api_key("key_bench_0123456789").concurrency(pages).build()?;

@@ -27,7 +27,7 @@ struct Data<'a> {
     status: &'a str,
 }
 
-/// How a row parses the body after its verification.
+/// How a contender parses the body after it has verified the body.
 #[derive(Clone, Copy)]
 pub enum Reading {
     /// Parses three fields into a struct that borrows from the body; skips the rest.
@@ -63,7 +63,8 @@ fn length(id: Option<u64>, name: Option<&str>, status: Option<&str>) -> Outcome<
     Ok(id.to_string().len() + name.len() + status.len())
 }
 
-/// Returns the row of a library that only verifies. For "unwrap", the row also parses the body as `reading` selects.
+/// Returns the contender of a library that only verifies. For "unwrap", the contender also parses the body, in the way
+/// that `reading` selects.
 fn measured(
     operation: &str,
     body: Vec<u8>,
@@ -83,7 +84,7 @@ fn measured(
     }
 }
 
-/// Returns a row that uses common crates: it reuses the key, compares in constant time, and parses as `reading`
+/// Returns a contender that uses common crates: it reuses the key, compares in constant time, and parses as `reading`
 /// selects.
 pub fn crypto(operation: &str, given: Delivery, reading: Reading) -> Outcome<Row> {
     let key = Hmac::<Sha256>::new_from_slice(&given.secret)?;
@@ -103,7 +104,8 @@ pub fn ring(operation: &str, given: Delivery) -> Outcome<Row> {
     })
 }
 
-/// The signature of svix is over "ID.TIME.BODY" and in base64, so the row signs the delivery again.
+/// Returns a contender that uses svix, which verifies base64 signatures over "ID.TIME.BODY"; so the function signs the
+/// delivery again first.
 pub fn svix(operation: &str, given: Delivery) -> Outcome<Row> {
     let keys = svix::webhooks::Webhook::new(&STANDARD.encode(&given.secret))?;
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs())?;
@@ -181,8 +183,8 @@ pub fn hyper_list(url: &str, at_once: usize) -> Outcome<Row> {
     list(client, url, at_once)
 }
 
-/// Returns a row that reads a list with an HTTP client and serde_json: the first page, then the others, `at_once` in
-/// flight.
+/// Returns a contender that reads a list with an HTTP client and serde_json: the first page, then the others, `at_once`
+/// in flight.
 fn list(client: impl Get + 'static, url: &str, at_once: usize) -> Outcome<Row> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let url = url.to_owned();
