@@ -1,6 +1,7 @@
 """Runs each contender as a process that measures only on command, so that each round can measure all languages.
 
-A contender prints `ready`, or `missing` and the name of a missing dependency. It then answers each command line:
+A contender prints `ready`, or `missing` and the name of a missing dependency. A contender that is ready answers each
+command line:
 
     show URL AT_ONCE              the values that one measured operation reads
     run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, sum of the lengths read

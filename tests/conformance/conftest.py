@@ -9,7 +9,7 @@ import pytest
 
 from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
 
-# These modules make no REST calls, so they are not run for AsyncClient.
+# The test modules that make no REST calls; they do not run for AsyncClient.
 WEBHOOKS = {"test_explain", "test_fields", "test_freshness", "test_mutations", "test_rfc4231", "test_webhook_vectors"}
 
 

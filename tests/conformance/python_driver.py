@@ -1,4 +1,4 @@
-"""The conformance driver of the Python package, blocking or async. It uses only public names of the package."""
+"""The conformance driver of the Python package, blocking or async. The driver uses only public names of the package."""
 
 from __future__ import annotations
 

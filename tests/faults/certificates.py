@@ -37,7 +37,7 @@ class Certificates:
         (folder / "ca.cnf").write_text(_CONFIG.format(folder=folder))
         self._openssl(
             *["req", "-x509", *_KEY, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"],
-            *["-addext", "keyUsage=critical,keyCertSign,cRLSign"],  # Python's ssl requires this extension since 3.13
+            *["-addext", "keyUsage=critical,keyCertSign,cRLSign"],  # required by Python's ssl since 3.13
         )
         self.good = self._signed("good", "localhost", "20200101000000Z", "20490101000000Z")
         self.tls12 = self._context("good")

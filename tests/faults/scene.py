@@ -31,7 +31,7 @@ WRITES = (
     "products.delete",
     "webhook_endpoints.create",
 )
-# The service interface does not specify the body of these operations' answers, so the client accepts any body.
+# Operations whose answer may have any body, because the service interface does not specify the body.
 ANY_BODY = ("products.delete", "webhook_endpoints.create")
 
 # Maps an operation to the kind of its effect in the ledger, and to a function that returns the field of the effect by

@@ -104,8 +104,8 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call times out on a silent connection. Other calls in flight on that connection continue; later calls use
-    another connection."""
+    """One call times out on a silent connection. Other calls in flight on the silent connection continue; later calls
+    use another connection."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:

@@ -159,7 +159,7 @@ def test_a_call_ends_and_a_loop_goes_on(
 def test_the_option_decides(
     offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str
 ) -> None:
-    with Flood(offering, "settings") as server:  # every libcurl release ends this flood itself
+    with Flood(offering, "settings") as server:  # every libcurl release ends a flood of SETTINGS
         given: dict[str, Any] = {"ca_bundle": str(certificates.bundle), "max_retries": 0, "timeout": TIMEOUT}
         with (
             billcore.Client(base_url=server.url, api_key="key", http2=http2, **given) as client,

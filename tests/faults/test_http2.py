@@ -1,6 +1,6 @@
 """Repeats test_answers.py over HTTP/2, where one stream of a connection may break, and the peer may send GOAWAY.
 
-libcurl itself retries a request after REFUSED_STREAM or GOAWAY. billcore must prevent this for a write.
+libcurl itself retries a request after REFUSED_STREAM or GOAWAY. billcore must prevent libcurl from retrying a write.
 """
 
 from __future__ import annotations

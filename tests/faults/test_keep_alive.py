@@ -1,7 +1,7 @@
 """Tests, hundreds of times, a kept-alive connection that breaks exactly when the next request is written.
 
-libcurl itself resends a request when a reused connection breaks without an answer. billcore must prevent this for a
-write.
+libcurl itself resends a request when a reused connection breaks without an answer. billcore must prevent libcurl from
+resending a write.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ CASES = 81
 ACCEPTED = 45  # number of cases that a client accepts if it tries every path
 
 # The valid chains that OpenSSL refuses. OpenSSL follows the first issuer certificate that has the right name and has
-# not expired. If the resulting chain is invalid, OpenSSL does not try another issuer. BetterTLS skips all of these
-# cases for a client that fails two cases called BRANCHING.
+# not expired. If the resulting chain is invalid, OpenSSL does not try another issuer. For a client that fails two cases
+# called BRANCHING, BetterTLS skips all cases with the chains listed here.
 KNOWN = {
     **dict.fromkeys([2, 23, *range(31, 36)], "of two roots the second is trusted"),
     **dict.fromkeys(range(49, 61), "two authorities certify each other, and one of the paths is invalid"),

@@ -245,7 +245,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {
     return 0;
   }
-  // A separate pager of the same page gives the expected items. This pager throws for an item that is not an object.
+  // A separate pager of the same page gives the expected items. The separate pager throws if an item is not an object.
   const auto pager = [&text] {
     return std::make_shared<detail::PageFlow>(detail::PagerOptions{},
                                               std::make_unique<Source>(detail::Document::parse(SharedText::own(text))));

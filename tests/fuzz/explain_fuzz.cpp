@@ -56,8 +56,8 @@ std::string pasted(const std::string& secret, unsigned how) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Request request(view(data, size));
-  // explain() ignores freshness and the body limit, so this target uses the flags of these two options to select a
-  // mistake of the user in pasting the secrets.
+  // explain() ignores freshness and the body limit, so here the flags of these two options select how the user has
+  // pasted the secrets wrongly.
   const unsigned how = (request.flags >> 2U & 1U) | (request.flags >> 4U & 6U);
   std::vector<std::string> secrets;
   for (const auto& secret : request.secrets) secrets.push_back(pasted(secret, how));

@@ -11,7 +11,7 @@ from .test_binaries import ROOT, module, run
 
 GATE = ROOT / "python/src/shared/interpreter_calls.cpp"
 
-# These functions do not run Python code, collect garbage, destroy an object in use, or wait for the GIL.
+# Functions that do not run Python code, collect garbage, destroy an object in use, or wait for the GIL.
 HARMLESS = set(
     re.findall(
         r"\w+",

@@ -119,7 +119,7 @@ def problem(name: str, kind: str, failure: BaseException | None) -> str:
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
-    # libcurl reports a lack of memory as one of these errors in two places, both before it sends anything.
+    # In two places, both before it sends anything, libcurl reports a lack of memory as one of the errors below.
     if "Could not resolve host: 127.0.0.1" in str(failure) or "No URL set" in str(failure):
         return ""
     return f"it does not say that memory ran out: {failure!r}"
@@ -190,7 +190,7 @@ class Torture:
         if status != 0 or not answer:
             code = os.waitstatus_to_exitcode(status)
             if kind == "memory" and code == -signal.SIGFPE and self.is_of_libcurl():
-                return True, ""  # judge.cpp describes this division by zero in libcurl 7.88
+                return True, ""  # a division by zero in libcurl 7.88, which judge.cpp describes
             return True, "it hangs" if code == -signal.SIGALRM else f"it ended with status {code}"
         failed, outcome, wrong = answer.split("\n", 2)
         if name.endswith("charge"):

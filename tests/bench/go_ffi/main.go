@@ -1,6 +1,6 @@
 // Runs the Go contenders of the ffi tables. Usage: ffi-go billcore|std|stripe|standard, with commands of the protocol
-// of turns.py on stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER has
-// the delivery as files, as for webhook-bench.
+// of turns.py on stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER
+// has the delivery as files, as for webhook-bench.
 package main
 
 import (

@@ -58,8 +58,8 @@ def declarations(header: str) -> dict[str, str]:
     return out
 
 
-# A new version may add members at the end of these structs, because only the library makes them, and programs read them
-# through a pointer.
+# The structs to which a new version may add members at the end, because only the library makes such a struct, and
+# programs read it through a pointer.
 GROWING = {"billcore_attempt"}
 
 

@@ -170,7 +170,7 @@ static yyjson_mut_val* matches(job* self, const billcore_verifier* verifier) {
     yyjson_val* encoded = yyjson_obj_get(delivery, "body_b64");
     bytes body = base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
     bytes signature = bytes_of(yyjson_obj_get(delivery, "signature"));
-    /* The result of verify is ignored, because this operation only counts matches. */
+    /* The driver ignores the result of verify: the reply contains only the verifier's match counts. */
     if (!ok(billcore_verifier_verify(verifier, str_of(body), str_of(signature), NULL, &self->err))) {
       billcore_error_free(self->err);
       self->err = NULL;

@@ -130,7 +130,7 @@ TEST(Scrub, KeyInHex) {
 }
 
 TEST(Scrub, KeyInBase64) {
-  // These lengths are chosen so that the key ends at each possible position within a base64 group of four digits.
+  // With these lengths of the key, its end takes every possible position within a base64 group of four digits.
   const std::string whole = "live_9fA2>?~\xFFx0";
   for (const auto size : {8U, 9U, 10U, 11U, 12U}) {
     const auto key = whole.substr(0, size);

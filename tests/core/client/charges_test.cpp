@@ -161,7 +161,7 @@ TEST(FindCharges, RefusesOtherErrors) {
 }
 
 // A service whose list changes while it is read: each request is answered from the next text in `lists`. Each digit of
-// such a text is an order; the latest order is the first digit, and a page has two orders. The digit is both the
+// a text in `lists` is an order; the latest order is the first digit, and a page has two orders. The digit is both the
 // order's id and the seconds of its time.
 class Moving {
  public:

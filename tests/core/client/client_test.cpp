@@ -195,7 +195,7 @@ TEST(Client, KeyIsInNoErrorEvenWhenTheServerEchoesIt) {
   }
 }
 
-// libcurl reads each of these lines as status 200.
+// libcurl reads each of the invalid status lines below as status 200.
 TEST(Client, AStatusLineThatIsNoneIsNoSuccess) {
   for (const std::string line : {"http/1.1 402 X", "HTTP/x.1 402 X", "HTTP/x.1 200 OK"}) {
     ScriptedServer server([&line](const std::string&) {

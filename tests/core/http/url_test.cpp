@@ -24,7 +24,7 @@ TEST(BaseUrl, PlainHttpOnLoopbackOnly) {
   }
 }
 
-// These hosts are not addresses: libcurl resolves them by DNS.
+// The hosts below are not IP addresses, so libcurl resolves them by DNS.
 TEST(BaseUrl, ANameOfDigitsIsNotLoopback) {
   for (const char* url : {"http://127./a", "http://127%2E/a", "http://127.0.0.256/a", "http://127.0.0.1.1/a"}) {
     EXPECT_THROW((void)checked_base_url(url, false), Error) << url;

@@ -57,8 +57,8 @@ TEST(PagePlan, AsksForMoreOnlyWhenThatIsAllowed) {
   EXPECT_FALSE(PagePlan(1, 1).ahead(true));
 }
 
-// Pages 2 to 9 are prefetched once page 1 has arrived. If the list then grows, the prefetched pages are out of date,
-// and the plan requests them again. Page 10 was not prefetched, so the plan does not request it again.
+// Pages 2 to 9 are prefetched once page 1 has arrived. If the list grows after the prefetch, the prefetched pages are
+// out of date, and the plan requests them again. Page 10 was not prefetched, so the plan does not request it again.
 TEST(PagePlan, AsksAnewForWhatCameTooEarly) {
   PagePlan plan(1, 8);
   plan.came(20);

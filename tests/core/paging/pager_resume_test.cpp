@@ -145,7 +145,7 @@ TEST(PagerResume, InAProcessThatRemembersLess) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// If a list grows while its reader pauses, the pager handles it like a resumed list.
+// A pager whose list grows during a pause of the reader gives the same results as a resumed pager.
 TEST(PagerResume, OrReadOnWithoutOne) {
   for (const int grown : {1, 17, 33, 120}) {
     Growing list(size, per_page);

@@ -377,7 +377,7 @@ TEST(Webhook, EventsOfAnySize) {
     EXPECT_EQ(event.raw(), body);
     if (size > 0) kept = std::move(event);
 
-    // Among all texts of the same size, yyjson needs the most memory for this one, which is not valid JSON.
+    // Among all texts of the same size, yyjson needs the most memory for nested arrays that are not closed.
     const std::string open = R"({"data":)" + std::string(size, '[');
     EXPECT_EQ(code_of([&] { (void)verifier.unwrap(open, webhooks::sign(open, secret)); }), ErrorCode::decode);
   }

@@ -13,7 +13,7 @@ from .peer import Peer
 
 MOST_PAGES = 16
 
-# A read may fail with one of these errors, a write also with OutcomeUnknownError.
+# The errors that a read may raise; a write may also raise OutcomeUnknownError.
 _ERRORS = (billcore.ApiError, billcore.TransportError, billcore.DecodeError)
 
 

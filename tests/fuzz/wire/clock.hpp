@@ -2,7 +2,7 @@
 // timerfd_settime() and the monotonic clocks for the whole program.
 //
 // The client and its peer share one thread. When libcurl waits, the peer runs; when the peer waits as well, the clock
-// jumps to the next event. So a time-out of a minute takes no real time, and an input behaves the same in every run.
+// jumps to the next event. A time-out of a minute takes no real time, and an input behaves the same in every run.
 #pragma once
 
 #include <cstdint>

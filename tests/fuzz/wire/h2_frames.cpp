@@ -28,7 +28,7 @@ constexpr std::uint8_t ack = 1;
 constexpr std::uint8_t end_headers = 4;
 constexpr std::uint8_t padded = 8;
 constexpr std::uint8_t with_priority = 0x20;
-constexpr std::uint8_t first_unknown = 13;  // clients must ignore frames of this type and higher types
+constexpr std::uint8_t first_unknown = 13;  // clients must ignore frames of type 13 or higher
 constexpr std::size_t preface = 24;
 constexpr std::size_t frame_head = 9;
 constexpr std::size_t most_payload = 16384;
@@ -184,7 +184,7 @@ void H2Peer::begin_answer(std::size_t index, const Step& step, std::size_t at_st
 
   using namespace std::string_view_literals;
   const bool alone = size == 0;
-  // The answer has a Content-Length where possible. Without a Content-Length, the library treats unterminated JSON as
+  // An answer that may have a Content-Length gets one. Without a Content-Length, the library treats unterminated JSON as
   // truncated, because libcurl does not report every broken stream.
   const bool with_length = !interim && !(alone && (status == "204" || status == "304"));
   auto block =

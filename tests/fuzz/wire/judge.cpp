@@ -70,8 +70,7 @@ bool has_sent_status(const Witness& peer, const Requests& requests, int status) 
                      [&](const Received* request) { return names_status(peer.sent(request->connection), status); });
 }
 
-// Whether the peer has sent this status on a connection from which it read no request, as an overloaded server may
-// do.
+// Whether the peer has sent `status` on a connection from which it read no request, as an overloaded server may do.
 bool has_answered_unread(const Witness& peer, int status) {
   for (std::size_t i = 0; i < peer.connections(); ++i) {
     const auto& received = peer.received();

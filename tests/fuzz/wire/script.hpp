@@ -9,7 +9,7 @@
 //   s makes max_response small for all calls
 //   a toggles the event loop, which runs consecutive calls concurrently, up to the next character that is not a call
 // After the first line, scripts follow, separated by NUL: one for each connection, the last one for all later
-// connections. A script is the text that the peer sends. These sequences stand for something else:
+// connections. A script is the text that the peer sends, except for the following escape sequences:
 //   %w wait for a complete request   %n send the text so far, then pause for a turn   %0…%9 wait 10 ms × 2^digit
 //   %f end sending   %c close   %r reset   %b, %B one KiB, 64 KiB of filler   %k the API key   %p the requested page
 //   %i a token that names the latest request   %( … %) a body, with its Content-Length and the empty line before it

@@ -84,7 +84,7 @@ fn matches(args: &Arguments, keys: &Verifier) -> Result<Json> {
     for delivery in args.get::<Vec<HashMap<String, Box<serde_json::value::RawValue>>>>("deliveries").unwrap_or_default()
     {
         let delivery = Arguments(delivery);
-        // The verdict is ignored: this operation only counts matches.
+        // The driver ignores the result of verify(): the reply contains only the verifier's match counts.
         let _ = keys.verify(&delivery.body(), delivery.octets("signature").as_deref());
     }
     let counts = (0..keys.secret_count()).map(|secret| keys.matches(secret)).collect::<Result<Vec<_>>>()?;
