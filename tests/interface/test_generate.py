@@ -83,4 +83,4 @@ def test_the_data_have_every_field_of_the_fixture() -> None:
         assert (fields[name].get("nullable", False) or fields[name]["type"] == "any") == row["nullable"], row
         assert (fields[name].get("unit") == "cents") == (row["kind"] == "money"), row
         seen.add(name)
-    assert set(fields) - seen == {("ImageSource", "src")}  # the fixture has `portrait.src` and `square.src` instead
+    assert set(fields) - seen == {("ImageSource", "src")}  # fields.json has `portrait.src` and `square.src` instead

@@ -216,7 +216,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
   EXPECT_GT(sent_at.utc, Instant());
   EXPECT_FALSE(called);
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // false, because the operation has already ended
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // the operation has already ended
 }
 
 // If the deadline passes before libcurl sends a request (for example, because the process was suspended), libcurl

@@ -121,7 +121,7 @@ class Drawn(Connection):
     """A connection of a Peer. The connection's thread also runs functions that are passed to do()."""
 
     proxy: Peer
-    prompt = False  # whether every step returns quickly, so that do() may wait for it
+    prompt = False  # whether all steps are short, so that do() may wait until a running step has ended
 
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)

@@ -20,7 +20,7 @@ namespace {
 // must arrive before the client reads, so that runs are repeatable; the end of a stream may arrive later.
 constexpr int data_patience = 100;
 constexpr int end_patience = 10;
-constexpr int much_unread = 16 << 10;  // with more unread bytes, the client's buffer may be full
+constexpr int much_unread = 16 << 10;  // if more bytes are unread, the client's receive buffer may be full
 
 struct Door {
   Door() : descriptor(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {

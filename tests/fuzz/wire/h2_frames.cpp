@@ -184,8 +184,8 @@ void H2Peer::begin_answer(std::size_t index, const Step& step, std::size_t at_st
 
   using namespace std::string_view_literals;
   const bool alone = size == 0;
-  // An answer that may have a Content-Length gets one. Without a Content-Length, the library treats unterminated JSON as
-  // truncated, because libcurl does not report every broken stream.
+  // An answer that may have a Content-Length gets one. Without a Content-Length, the library treats unterminated JSON
+  // as truncated, because libcurl does not report every broken stream.
   const bool with_length = !interim && !(alone && (status == "204" || status == "304"));
   auto block =
       field("\x08"sv, status) + field("\x0F\x10"sv, "application/json") + field("\x00\x0Cx-request-id"sv, token(index));
