@@ -1,6 +1,6 @@
-// Torture: each allocation and each system call of a scenario fails in turn, each failure in its own process. A run in
-// which the Nth call fails is called point N. For each point with a wrong result, the program prints the command that
-// repeats only this run.
+// Torture: each allocation and each system call of a scenario fails in turn, each failure in its own process. Point N
+// is the failure of the Nth call. For each point with a wrong result, the program prints the command that repeats only
+// this failure.
 //   torture [--kind memory|calls|again] [--from-there-on] [--start N] [--every N] [--point N] [--jobs N] [--list]
 //           [SCENARIO…]
 #include <dlfcn.h>

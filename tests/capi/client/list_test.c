@@ -257,7 +257,7 @@ static void test_states(const billcore_client* client) {
     refused(client, whole, "resume is not the state");
     state.data[i] = right;
   }
-  refused(client, (billcore_str){state.data, state.len + 1}, "resume"); /* the length excludes the NUL */
+  refused(client, (billcore_str){state.data, state.len + 1}, "resume"); /* NUL is not part of a state */
   CHECK_FAILS(new_list(client, "t", whole, false, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "another list");
   CHECK_FAILS(new_list(client, "s", whole, true, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "strict");
   CHECK_OK(billcore_subscription_query_new(&subscriptions, &err));

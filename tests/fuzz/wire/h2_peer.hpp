@@ -1,9 +1,9 @@
 // The hostile peer of the target `wire_h2`: HTTP/2 over TLS. The peer runs scripts as script.hpp describes them, except
 // that two escape sequences have another meaning:
-//   %( … %) is an answer to the oldest unanswered request. The answer's status is the first three characters, and the
-//   answer's body is all others; the peer sends a Content-Length. A status 1xx makes an interim answer.
-//   %[ … %] is a frame of any kind. The frame's type (a hex digit), flags (a digit or any byte) and stream are the
-//   first three characters, and the frame's payload is all others. The stream is one of
+//   %( … %) is an answer to the oldest unanswered request. The first three characters are the answer's status, and the
+//   others the answer's body, which the peer sends with a Content-Length. A status 1xx makes an interim answer.
+//   %[ … %] is a frame of any kind. The first three characters are the frame's type (a hex digit), flags (a digit or
+//   any byte) and stream, and the others the frame's payload. The stream is one of
 //     0 the connection
 //     s the stream of the oldest unanswered request
 //     l the stream of the latest request

@@ -11,7 +11,7 @@
 
 namespace billcore::fuzz {
 
-/// Returns the path of a file for ClientOptions::ca_bundle, which exists until the process ends.
+/// Returns the path of a file for ClientOptions::ca_bundle. The CA file exists until the process ends.
 [[nodiscard]] const std::string& trusted_bundle();
 
 /// The server's side of one TLS connection. Non-blocking.
