@@ -1,9 +1,10 @@
 // The hostile peer of the target `wire_h2`: HTTP/2 over TLS. The peer runs scripts as script.hpp describes them, except
 // that two escape sequences have another meaning:
-//   %( … %) is an answer to the oldest unanswered request. The first three characters are the answer's status, and the
-//   others the answer's body, which the peer sends with a Content-Length. A status 1xx makes an interim answer.
+//   %( … %) is an answer to the oldest unanswered request. The first three characters are the answer's status; the
+//   other characters are the answer's body, which the peer sends with a Content-Length. A status 1xx makes an interim
+//   answer.
 //   %[ … %] is a frame of any kind. The first three characters are the frame's type (a hex digit), flags (a digit or
-//   any byte) and stream, and the others the frame's payload. The stream is one of
+//   any byte) and stream; the other characters are the frame's payload. The stream is one of
 //     0 the connection
 //     s the stream of the oldest unanswered request
 //     l the stream of the latest request
