@@ -1,5 +1,5 @@
-/* Wrappers of the C client for cgo. They return structs, so that Go need not pass output parameters (pointers to
- * pointers). */
+/* Wrappers of the C client for cgo. The wrappers return structs, so that Go need not pass output parameters (pointers
+ * to pointers). */
 #ifndef BILLCORE_GO_CLIENT_H
 #define BILLCORE_GO_CLIENT_H
 

@@ -31,8 +31,8 @@ type Attempt struct {
 	Sent           bool // Whether any part of the request was sent; set after the attempt.
 	OutcomeUnknown bool // Whether the request is a write that may or may not have happened; set after the attempt.
 	// Path is set only for a write that was sent and whose context was done before the answer was complete. Path
-	// contains the record's id and is relative to the base URL. A write for which Path is set may have happened: log a
-	// warning in the hook, in case the caller of the write ignores the error.
+	// contains the record's id and is relative to the base URL. If Path is set, the write may have happened: log a
+	// warning in the hook, in case the caller of the write ignores its error.
 	Path string
 }
 

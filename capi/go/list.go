@@ -319,8 +319,8 @@ func (l *List[T]) Standing() (Standing, error) {
 	}, nil
 }
 
-// Stop cancels the prefetch, that is, the requests for pages that the loop has not reached yet. The caller may still
-// read the list afterwards. At the end of the list Stop does nothing. Leaving a loop early also cancels the prefetch.
+// Stop cancels the prefetch, that is, the requests for pages that the loop has not reached yet. After Stop, the caller
+// may still read the list. At the end of the list Stop does nothing. Leaving a loop early also cancels the prefetch.
 func (l *List[T]) Stop() error {
 	native, err := l.use()
 	if err != nil {

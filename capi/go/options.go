@@ -8,13 +8,14 @@ import (
 	"billcore/model"
 )
 
-// WithBaseURL: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme
-// of the URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.
+// WithBaseURL: URL of the service; its path ends with the account's segment. Default: the variable BILLCORE_BASE_URL.
+// The scheme of the URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.
 func WithBaseURL(url string) Option {
 	return Option{name: "base_url", set: setText, text: hide(url)}
 }
 
-// WithAPIKey: API key. Default: BILLCORE_API_KEY. The library never shows the key in errors or other texts.
+// WithAPIKey: API key. Default: the variable BILLCORE_API_KEY. The library never shows the key in errors or other
+// texts.
 func WithAPIKey(key string) Option {
 	return Option{name: "api_key", set: setText, text: hide(key)}
 }
@@ -56,7 +57,7 @@ func WithNoProxy() Option {
 	return Option{name: "no_proxy", set: setFlag, flag: true}
 }
 
-// WithCABundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
+// WithCABundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
 func WithCABundle(file string) Option {
 	return Option{name: "ca_bundle", set: setText, text: hide(file)}
 }
@@ -116,7 +117,7 @@ func ListResume(resume string) ListOption {
 	return ListOption{name: "resume", set: setText, text: hide(resume)}
 }
 
-// ListPerPage: Orders per page, 1 to 200. If not given, the service decides.
+// ListPerPage: Orders per page, 1 to 200. Default: the service's page size.
 func ListPerPage(perPage int64) ListOption {
 	return ListOption{name: "per_page", set: setInteger, number: perPage}
 }

@@ -69,8 +69,8 @@ func (p *nativePage) Column(name, key string, instants bool) []handle.Cell {
 	return converted(cells)
 }
 
-// converted copies the cells. It copies all texts into one string. The text of each cell is a substring of this string,
-// so each cell keeps the whole string in memory.
+// converted returns copies of the cells. The text of each copy is a substring of one string, so each copy keeps the
+// whole string in memory.
 func converted(cells []C.billcore_cell) []handle.Cell {
 	bytes := 0
 	for i := range cells {

@@ -77,7 +77,8 @@ func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.
 func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
 // SearchSkew makes the search also find orders created up to this long before the charge. If the local clock and the
-// service's clock differ, the search uses the earlier time of the charge. The default is five minutes.
+// service's clock differ, the search uses the earlier of the two clocks' times of the charge. The default is five
+// minutes.
 func SearchSkew(skew time.Duration) ChargeSearchOption {
 	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}
 }

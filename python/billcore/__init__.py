@@ -15,8 +15,8 @@ def _in_main_interpreter() -> bool:
     known = getattr(_thread, "_is_main_interpreter", None)
     if known is not None:
         return bool(known())
-    # The interpreters of Python 3.11 share `type`, so its subclasses include one ABCMeta for each interpreter.
-    # Counting the ABCMeta classes is far faster than importing a module.
+    # In Python 3.11 all interpreters share `type`, and each has its own ABCMeta class, a subclass of `type`. Counting
+    # the ABCMeta classes is far faster than importing a module.
     if sum(kind.__name__ == "ABCMeta" for kind in type.__subclasses__(type)) < 2:
         return True
     try:
@@ -185,8 +185,8 @@ def __getattr__(name: str) -> object:
                 from ._missing_library import explained
 
                 raise explained(error) from None
-            # Only a program that has imported unittest or pytest uses the classes as specs of mocks. Without _specs,
-            # other programs start faster.
+            # Only a program that has imported unittest or pytest uses the classes as specs of mocks. Other programs
+            # start faster if they do not load _specs.
             if home == "_client" and not __import__("sys").modules.keys().isdisjoint(("unittest", "pytest")):
                 from ._specs import install
 

@@ -23,7 +23,7 @@ class BuildInfo(TypedDict):
 def build_info() -> BuildInfo:
     """Describe this installation, for bug reports and to see whether it contains a certain release of a library.
 
-    The first call imports the REST client.
+    The first call of build_info() imports the REST client.
 
     Returns:
         The release of billcore, the compiler, and the releases of the libraries.

@@ -38,16 +38,16 @@ class Client:
     Threads: any number may share a client. After a fork, the child process can also use the client.
 
     Args:
-        base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.
-        api_key: API key. Default: BILLCORE_API_KEY.
+        base_url: URL of the service; its path ends with the account's segment. Default: the variable BILLCORE_BASE_URL.
+        api_key: API key. Default: the variable BILLCORE_API_KEY.
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
         max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
-        ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
+        ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to the client's own.
-        http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
+        http2: True: offer HTTP/2. False: never. None: only if the build resists frame floods and detects truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).
@@ -113,9 +113,9 @@ class Client:
             method: GET, POST, PUT, PATCH or DELETE.
             path: Path below the base URL, which begins with a slash and is percent-encoded.
             query: Query parameters, as a mapping or as pairs. Values must not be None.
-            json: The body as JSON values; None is sent as null. Left out: no body.
+            json: The body as JSON values; None is sent as null. Default: no body.
             raise_on_error: False: return the answer even if it has an error status, instead of raising an ApiError.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Returns:
             The answer as received.
@@ -173,7 +173,7 @@ class Subscriptions:
             page: Number of the first page to read, from 1.
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -183,7 +183,7 @@ class Subscriptions:
 
         Args:
             id: The subscription's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             NotFoundError: No subscription has this id.
@@ -196,7 +196,7 @@ class Subscriptions:
 
         Args:
             id: The subscription's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             OutcomeUnknownError: The write may or may not have happened.
@@ -212,7 +212,7 @@ class Subscriptions:
         Args:
             id: The subscription's id.
             product_id: Id of the new product.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             OutcomeUnknownError: The write may or may not have happened.
@@ -241,7 +241,7 @@ class Subscriptions:
             quantity: Number of pieces; the total is amount times quantity.
             vat: VAT in basis points (2500 = 25 %). If not given, the service uses 2500.
             description: Description of the order.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             PaymentError: The service refused the charge (402).
@@ -262,19 +262,20 @@ class Subscriptions:
     ) -> builtins.list[Order]:
         """Return the orders that a charge of unknown outcome may have created, latest first.
 
-        The search covers the orders since the charge was sent. The charge's order has total == amount * quantity
-        (cents without VAT); pass product_id, because an order does not name its product. An empty list means that the
-        charge was not made, or that the service is still processing it: search again after the longest time that the
-        service may need, and charge again only if that search is also empty. To prove that no order is missing, the
-        search reads one page of 200 orders; if that page is not the last one and has no order from before the charge,
-        the search reads all orders since the charge repeatedly, until it has read the same orders twice.
+        The search covers the orders created since the charge was sent. The charge's order has total == amount *
+        quantity (cents without VAT); pass product_id, because an order does not name its product. An empty list means
+        that the charge was not made, or that the service is still processing it: search again after the longest time
+        that the service may need, and charge again only if that search is also empty. To prove that no order is
+        missing, the search reads one page of 200 orders; if that page is not the last one and has no order from
+        before the charge, the search reads all orders since the charge repeatedly, until it has read the same orders
+        twice.
 
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
             product_id: Only orders of this product.
             skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
             since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.
@@ -310,13 +311,13 @@ class Subscriptions:
 
         Args:
             id: The subscription's id.
-            per_page: Orders per page, 1 to 200. If not given, the service decides.
+            per_page: Orders per page, 1 to 200. Default: the service's page size.
             product_id: Only orders of this product.
             state: Only orders in this state, or in one of these states.
             page: Number of the first page to read, from 1.
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
 
         Service interface: Endpoints, Subscriptions; Limits.
         """
@@ -339,7 +340,7 @@ class Products:
             page: Number of the first page to read, from 1.
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
 
         Service interface: Endpoints, Products.
         """
@@ -349,7 +350,7 @@ class Products:
 
         Args:
             id: The product's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             NotFoundError: No product has this id.
@@ -374,7 +375,7 @@ class Products:
         Args:
             id: The product's id.
             fields: A mapping of fields; it may also have fields that ProductWrite does not have.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
             more: Fields of ProductWrite; they override the mapping. None is sent as null, a Decimal as its digits.
 
         Raises:
@@ -389,7 +390,7 @@ class Products:
 
         Args:
             id: The product's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             OutcomeUnknownError: The write may or may not have happened.
@@ -406,7 +407,7 @@ class Orders:
 
         Args:
             id: The order's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             NotFoundError: No order has this id.
@@ -425,7 +426,7 @@ class WebhookEndpoints:
 
         Args:
             url: The receiver's URL.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Returns:
             The answer as received; the service interface does not specify it.
@@ -446,16 +447,16 @@ class AsyncClient:
     for one, within its timeout. Threads: any number may share a client, each with its own event loop.
 
     Args:
-        base_url: URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL.
-        api_key: API key. Default: BILLCORE_API_KEY.
+        base_url: URL of the service; its path ends with the account's segment. Default: the variable BILLCORE_BASE_URL.
+        api_key: API key. Default: the variable BILLCORE_API_KEY.
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
         max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
-        ca_bundle: PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
+        ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to the client's own.
-        http2: True: offer HTTP/2. False: never. None: only in builds that resist frame floods and detect truncation.
+        http2: True: offer HTTP/2. False: never. None: only if the build resists frame floods and detects truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).
@@ -521,9 +522,9 @@ class AsyncClient:
             method: GET, POST, PUT, PATCH or DELETE.
             path: Path below the base URL, which begins with a slash and is percent-encoded.
             query: Query parameters, as a mapping or as pairs. Values must not be None.
-            json: The body as JSON values; None is sent as null. Left out: no body.
+            json: The body as JSON values; None is sent as null. Default: no body.
             raise_on_error: False: return the answer even if it has an error status, instead of raising an ApiError.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Returns:
             The answer as received.
@@ -581,7 +582,7 @@ class AsyncSubscriptions:
             page: Number of the first page to read, from 1.
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -593,7 +594,7 @@ class AsyncSubscriptions:
 
         Args:
             id: The subscription's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             NotFoundError: No subscription has this id.
@@ -608,7 +609,7 @@ class AsyncSubscriptions:
 
         Args:
             id: The subscription's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             OutcomeUnknownError: The write may or may not have happened.
@@ -624,7 +625,7 @@ class AsyncSubscriptions:
         Args:
             id: The subscription's id.
             product_id: Id of the new product.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             OutcomeUnknownError: The write may or may not have happened.
@@ -653,7 +654,7 @@ class AsyncSubscriptions:
             quantity: Number of pieces; the total is amount times quantity.
             vat: VAT in basis points (2500 = 25 %). If not given, the service uses 2500.
             description: Description of the order.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             PaymentError: The service refused the charge (402).
@@ -674,19 +675,20 @@ class AsyncSubscriptions:
     ) -> Coroutine[object, None, builtins.list[Order]]:
         """Return the orders that a charge of unknown outcome may have created, latest first.
 
-        The search covers the orders since the charge was sent. The charge's order has total == amount * quantity
-        (cents without VAT); pass product_id, because an order does not name its product. An empty list means that the
-        charge was not made, or that the service is still processing it: search again after the longest time that the
-        service may need, and charge again only if that search is also empty. To prove that no order is missing, the
-        search reads one page of 200 orders; if that page is not the last one and has no order from before the charge,
-        the search reads all orders since the charge repeatedly, until it has read the same orders twice.
+        The search covers the orders created since the charge was sent. The charge's order has total == amount *
+        quantity (cents without VAT); pass product_id, because an order does not name its product. An empty list means
+        that the charge was not made, or that the service is still processing it: search again after the longest time
+        that the service may need, and charge again only if that search is also empty. To prove that no order is
+        missing, the search reads one page of 200 orders; if that page is not the last one and has no order from
+        before the charge, the search reads all orders since the charge repeatedly, until it has read the same orders
+        twice.
 
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
             product_id: Only orders of this product.
             skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
             since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.
@@ -722,13 +724,13 @@ class AsyncSubscriptions:
 
         Args:
             id: The subscription's id.
-            per_page: Orders per page, 1 to 200. If not given, the service decides.
+            per_page: Orders per page, 1 to 200. Default: the service's page size.
             product_id: Only orders of this product.
             state: Only orders in this state, or in one of these states.
             page: Number of the first page to read, from 1.
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
 
         Service interface: Endpoints, Subscriptions; Limits.
         """
@@ -751,7 +753,7 @@ class AsyncProducts:
             page: Number of the first page to read, from 1.
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
 
         Service interface: Endpoints, Products.
         """
@@ -761,7 +763,7 @@ class AsyncProducts:
 
         Args:
             id: The product's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             NotFoundError: No product has this id.
@@ -786,7 +788,7 @@ class AsyncProducts:
         Args:
             id: The product's id.
             fields: A mapping of fields; it may also have fields that ProductWrite does not have.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
             more: Fields of ProductWrite; they override the mapping. None is sent as null, a Decimal as its digits.
 
         Raises:
@@ -801,7 +803,7 @@ class AsyncProducts:
 
         Args:
             id: The product's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             OutcomeUnknownError: The write may or may not have happened.
@@ -818,7 +820,7 @@ class AsyncOrders:
 
         Args:
             id: The order's id.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Raises:
             NotFoundError: No order has this id.
@@ -837,7 +839,7 @@ class AsyncWebhookEndpoints:
 
         Args:
             url: The receiver's URL.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
 
         Returns:
             The answer as received; the service interface does not specify it.
@@ -886,7 +888,7 @@ class Pager(Generic[Item]):
         records.
 
         Args:
-            fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
         """
 
     def to_batches(
@@ -902,9 +904,9 @@ class Pager(Generic[Item]):
         that page, and the next step of the iteration raises the error.
 
         Args:
-            fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
-            rows: Maximum number of rows of a batch; a larger page is one batch. Left out: each page is one batch.
+            rows: Maximum number of rows of a batch; a larger page is one batch. Default: each page is one batch.
         """
 
     @property
@@ -970,9 +972,9 @@ class AsyncPager(Generic[Item]):
         that page, and the next step of the iteration raises the error.
 
         Args:
-            fields: Names of the columns, in order. Left out: all fields. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
-            rows: Maximum number of rows of a batch; a larger page is one batch. Left out: each page is one batch.
+            rows: Maximum number of rows of a batch; a larger page is one batch. Default: each page is one batch.
         """
 
     @property

@@ -80,7 +80,7 @@ class RateLimitError(ApiError):
 
 
 class ServerError(ApiError):
-    """5xx: the service failed. A write may have happened: outcome_unknown is set."""
+    """5xx: the service failed. For a write, outcome_unknown is set, because the write may have happened."""
 
 
 class TimeoutError(TransportError, builtins.TimeoutError):

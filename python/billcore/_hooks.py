@@ -175,7 +175,7 @@ def _logger() -> Logger | None:
 
 
 def is_of_signal(error: BaseException) -> bool:
-    """Whether a signal handler raised the error during a hook. Only such an error of a hook ends the call."""
+    """Whether a signal handler raised the error during a hook; such an error ends the call."""
     import signal
 
     handlers = [one for number in signal.valid_signals() if callable(one := signal.getsignal(number))]

@@ -13,7 +13,8 @@ class _Signature(Signature):
     """The signature of a method without `self`. unittest.mock does not know that `self` is already removed.
 
     When a mock is called, unittest.mock checks the call with the signature of `Method.__call__`. For assertions such as
-    assert_called_with(), it passes a None for `self` (partial(Method.__call__, None)): bind_partial() drops this None.
+    assert_called_with(), unittest.mock passes a None for `self` (partial(Method.__call__, None)): bind_partial() drops
+    this None.
     """
 
     def bind_partial(self, /, *args: Any, **kwargs: Any) -> BoundArguments:

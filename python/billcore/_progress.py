@@ -1,4 +1,4 @@
-"""billcore.progress(), which draws a progress bar while a list is read. Imported on its first use."""
+"""billcore.progress(), which draws a progress bar while a list is read. Imported on the first use of progress()."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def progress(
     Args:
         pager: A Pager, or an AsyncPager (then use `async for`).
         description: Text before the bar.
-        console: The rich Console to draw on. Left out: rich's default console.
+        console: The rich Console to draw on. Default: rich's own console.
 
     Service interface: Resources and their fields, Pagination.
     """

@@ -1,4 +1,4 @@
-"""Formats resources, pages and events for notebooks and for rich. Imported when a program first shows one of them."""
+"""Formats resources, pages and events for notebooks and for rich. Imported when a program first shows such a value."""
 
 from __future__ import annotations
 

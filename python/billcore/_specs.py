@@ -20,7 +20,7 @@ _AWAITED_PRIVATE = ("__aenter__", "__aexit__")
 
 
 class Method:
-    """Stands for a method of a class that is written in C++, when a program reads it from the class."""
+    """Replaces a method of a C++ class when a program reads the method from the class, not from an object."""
 
     def __init__(self, owner: type, name: str, method: Any) -> None:
         from ._mock_signature import as_mocks_call_it, signature_of

@@ -124,9 +124,9 @@ class Subscription(Resource):
     def usable_at(self, now: datetime, /) -> bool:
         """Whether the subscription is paid for at the time `now`, so that the customer may use what was bought.
 
-        False for the statuses pending, future_start, unpaid and expired. With any other status the subscription is
-        usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other subscription
-        has no end.
+        False for the statuses pending, future_start, unpaid and expired. With the status trialing, active, delayed or
+        cancelled, the subscription is usable until ends_at. If ends_at is None, the result is False for a cancelled
+        subscription, and True for the statuses trialing, active and delayed.
 
         Args:
             now: An aware datetime.
@@ -648,7 +648,7 @@ class Verifier:
 
     @property
     def matches(self) -> tuple[int, ...]:
-        """Number of signatures that matched each secret. A secret whose number stays 0 can be retired."""
+        """Number of signatures that matched each secret. You can retire a secret whose number stays 0."""
 
     @property
     def header(self) -> str:

@@ -122,7 +122,7 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
 def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping[str, Any], lines: list[str]) -> None:
     """Converts Google-style docstrings, instead of Sphinx's own extension.
 
-    Sphinx's napoleon extension takes the text before a colon in a property's docstring for a type.
+    Sphinx's napoleon extension treats the text before a colon in a property's docstring as a type.
     """
     kind: Any = "method" if what == "property" else what
     settings: Any = Config(napoleon_use_ivar=True)

@@ -20,8 +20,8 @@ type running struct {
 	process *exec.Cmd // holds the sandbox's stdin pipe open until the test program ends; then the sandbox stops
 }
 
-// sandbox returns the sandbox whose control URL is in the variable BILLCORE_SANDBOX_CONTROL. If the variable is not
-// set, it starts a sandbox, which stops when the test program ends.
+// sandbox returns the sandbox whose control URL is in the variable BILLCORE_SANDBOX_CONTROL. If
+// BILLCORE_SANDBOX_CONTROL is not set, the function starts a sandbox, which stops when the test program ends.
 var sandbox = sync.OnceValues(func() (*running, error) {
 	process, url := exec.Command("billcore-sandbox", "--exit-with-stdin"), os.Getenv("BILLCORE_SANDBOX_CONTROL")
 	if url == "" {

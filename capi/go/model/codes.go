@@ -34,7 +34,7 @@ const (
 	ErrValidation Code = 13
 	// 429: too many requests.
 	ErrRateLimit Code = 14
-	// 5xx: the service failed. A write may have happened: outcome_unknown is set.
+	// 5xx: the service failed. For a write, outcome_unknown is set, because the write may have happened.
 	ErrServer Code = 15
 	// No complete answer arrived. (If any part of a write was sent, the error is outcome_unknown instead.)
 	ErrTransport Code = 16

@@ -133,8 +133,7 @@ func (e *Event) RawData() (json.RawMessage, error) {
 	return out, err
 }
 
-// of returns the event's data as a record of the given kind; if the data is of another kind, of returns the C library's
-// error.
+// of returns the event's data as a record of the given kind, or the C library's error if the data is of another kind.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {

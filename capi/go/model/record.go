@@ -66,13 +66,13 @@ func noRecord() error {
 	return newError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
 }
 
-// ask calls read, a C getter, with the C handle of the record's resource or event.
+// ask calls the given C getter with the C handle of the record's resource or event.
 func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) {
 	doc := r.doc
 	if doc == nil {
 		return C.bg_field{}, noRecord()
 	}
-	if doc.page != nil { // make a separate handle of the item for this call
+	if doc.page != nil { // for this call, make a document with only the item
 		item, err := doc.page.item(r.index)
 		if err != nil {
 			return C.bg_field{}, err
@@ -194,7 +194,7 @@ func (r record) instant(f *field) (time.Time, bool, error) {
 	return time.UnixMicro(int64(got.number)).UTC(), true, nil
 }
 
-// raw calls read, a C getter, and returns the JSON text of the value that read returns.
+// raw calls the given C getter and returns the JSON text of the value that the getter returns.
 func (r record) raw(read func(from C.uintptr_t) C.bg_field) (json.RawMessage, bool, error) {
 	var out json.RawMessage
 	got, err := r.ask(func(from C.uintptr_t) C.bg_field {

@@ -267,7 +267,7 @@ func (v *Verifier) Secrets() int {
 }
 
 // Matches returns how many of the verified signatures were made with the secret with this index. You can remove a
-// secret whose number no longer grows.
+// secret when its number of matches no longer grows.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {

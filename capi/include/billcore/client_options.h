@@ -37,14 +37,16 @@ BILLCORE_INLINE billcore_status billcore_client_options_new(billcore_client_opti
   return status;
 }
 
-/** URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme of the URL is
- * https, or http for a loopback host; a slash at the end of the URL makes no difference.  @since 0.1 */
+/** URL of the service; its path ends with the account's segment. Default: the variable BILLCORE_BASE_URL. The scheme
+ * of the URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.  @since 0.1
+ */
 BILLCORE_INLINE billcore_status billcore_client_options_set_base_url(billcore_client_options* options, billcore_str url,
                                                                      billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("base_url"), url, err);
 }
 
-/** API key. Default: BILLCORE_API_KEY. The library never shows the key in errors or other texts.  @since 0.1 */
+/** API key. Default: the variable BILLCORE_API_KEY. The library never shows the key in errors or other texts.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_api_key(billcore_client_options* options, billcore_str key,
                                                                     billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("api_key"), key, err);
@@ -95,7 +97,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_no_proxy(billcore_cl
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_proxy"), true, err);
 }
 
-/** PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.  @since 0.1 */
+/** PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options,
                                                                       billcore_str file, billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("ca_bundle"), file, err);

@@ -30,7 +30,7 @@ BILLCORE_INLINE_VOID void billcore_order_query_free(billcore_order_query* given)
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
-/** Orders per page, 1 to 200. If not given, the service decides. Service interface: Endpoints, Subscriptions; Limits.
+/** Orders per page, 1 to 200. Default: the service's page size. Service interface: Endpoints, Subscriptions; Limits.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_per_page(billcore_order_query* given, int64_t per_page,
                                                                   billcore_error** err) {

@@ -38,7 +38,7 @@ enum {
   BILLCORE_ERROR_VALIDATION = 13,
   /** 429: too many requests */
   BILLCORE_ERROR_RATE_LIMIT = 14,
-  /** 5xx: the service failed. A write may have happened: outcome_unknown is set */
+  /** 5xx: the service failed. For a write, outcome_unknown is set, because the write may have happened */
   BILLCORE_ERROR_SERVER = 15,
   /** No complete answer arrived. (If any part of a write was sent, the error is outcome_unknown instead.) */
   BILLCORE_ERROR_TRANSPORT = 16,

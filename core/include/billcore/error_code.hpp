@@ -38,7 +38,7 @@ enum class ErrorCode : std::int32_t {
   validation = 13,
   /// 429: too many requests.
   rate_limit = 14,
-  /// 5xx: the service failed. A write may have happened: outcome_unknown is set.
+  /// 5xx: the service failed. For a write, outcome_unknown is set, because the write may have happened.
   server = 15,
   /// No complete answer arrived. (If any part of a write was sent, the error is outcome_unknown instead.)
   transport = 16,

@@ -24,7 +24,7 @@ struct SubscriptionQuery {
 
 /// Which orders to list. Service interface: Endpoints, Subscriptions; Limits.
 struct OrderQuery {
-  std::optional<std::int64_t> per_page = {};    ///< Orders per page, 1 to 200. If not given, the service decides.
+  std::optional<std::int64_t> per_page = {};    ///< Orders per page, 1 to 200. Default: the service's page size.
   std::optional<std::int64_t> product_id = {};  ///< Only orders of this product.
   std::vector<std::string> states = {};         ///< Only orders in this state, or in one of these states.
   std::int64_t page = 1;                        ///< The first page to read, from 1.

@@ -20,10 +20,10 @@ namespace billcore {
 inline constexpr auto no_timeout = std::chrono::milliseconds::max();
 
 struct ClientOptions {
-  /// URL of the service; its path ends with the account's segment. Default: BILLCORE_BASE_URL. The scheme of the URL
-  /// is https, or http for a loopback host; a slash at the end of the URL makes no difference.
+  /// URL of the service; its path ends with the account's segment. Default: the variable BILLCORE_BASE_URL. The
+  /// scheme of the URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.
   std::string base_url = {};
-  /// API key. Default: BILLCORE_API_KEY. The library never shows the key in errors or other texts.
+  /// API key. Default: the variable BILLCORE_API_KEY. The library never shows the key in errors or other texts.
   std::string api_key = {};
   /// Time-out of a whole call with all its attempts; no_timeout: no deadline. The time-out includes DNS, connect,
   /// TLS, all attempts and the waits between them.
@@ -39,7 +39,7 @@ struct ClientOptions {
   /// NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
   /// connection and cannot read the API key or the requests.
   std::optional<std::string> proxy = {};
-  /// PEM file of trusted CAs. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's certificates.
+  /// PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
   std::optional<std::string> ca_bundle = {};
   /// PEM file with a client certificate and its key, for a service that requires a certificate. The file contains the
   /// certificate, its chain, and a key without a password.
@@ -47,7 +47,7 @@ struct ClientOptions {
   /// Headers that the client sends with every request, in addition to the client's own. A User-Agent given here is
   /// appended to the client's own.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// True: offer HTTP/2. False: never. Not given: only in builds that resist frame floods and detect truncation. If
+  /// True: offer HTTP/2. False: never. Not given: only if the build resists frame floods and detects truncation. If
   /// any other build uses HTTP/2, a server can delay a call beyond its deadline, and an answer without Content-Length
   /// must be whole JSON.
   std::optional<bool> http2 = {};

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from .words import Row, pascal, snake
 
-TIMEOUT = "Seconds for the call with all its attempts; None: no deadline. Left out: the client's timeout."
-TIMEOUT_OF_LIST = "Seconds for each page; None: no deadline. Left out: the client's timeout."
+TIMEOUT = "Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout."
+TIMEOUT_OF_LIST = "Seconds for each page; None: no deadline. Default: the client's timeout."
 LIST_PARAMETERS: list[Row] = [
     {"name": "page", "type": "integer", "default": "1", "doc": "Number of the first page to read, from 1."},
     {

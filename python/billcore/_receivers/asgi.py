@@ -23,14 +23,15 @@ async def from_asgi(
     *,
     timeout: float | None = 10.0,
 ) -> AnyEvent:
-    """Read the body of an ASGI request, up to verifier.max_body, and return its Event. Raises like Verifier.unwrap.
+    """Read the body of an ASGI request, up to verifier.max_body, and return its Event.
 
-    `scope` and `receive` are the arguments of the ASGI application: request.scope and request.receive in Starlette
-    and FastAPI. `timeout` is the time limit in seconds for the whole body, after which from_asgi raises TimeoutError;
-    None: no limit. If other code has already read the body (a body parameter of FastAPI, a middleware), from_asgi
-    raises InvalidArgumentError where it can detect that; otherwise the server never delivers a body, and the wait
-    ends with TimeoutError. If the sender disconnects before the end of the body, from_asgi raises ConnectionError.
-    Outside of asyncio the timeout is ignored: use the other event loop's own timeout. Service interface: Events.
+    `scope` and `receive` are the arguments of the ASGI application: request.scope and request.receive in Starlette and
+    FastAPI. from_asgi raises the errors of Verifier.unwrap. `timeout` is the time limit in seconds for the whole body,
+    after which from_asgi raises TimeoutError; None: no limit. If other code has already read the body (a body parameter
+    of FastAPI, a middleware), from_asgi raises InvalidArgumentError where it can detect that; otherwise the server
+    never delivers a body, and the wait ends with TimeoutError. If the sender disconnects before the end of the body,
+    from_asgi raises ConnectionError. Outside of asyncio the timeout is ignored: use the other event loop's own timeout.
+    Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(scope) or not hasattr(scope, "__setitem__"):

@@ -21,7 +21,8 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
     `environ` is the argument of the WSGI application: request.environ in Flask, request.META in Django. If other code
     has already read the body (request.form, request.body, a middleware), from_wsgi raises InvalidArgumentError on
     production servers and on the development servers of Flask and Django. On wsgiref's own server, from_wsgi cannot
-    detect this and waits until the sender disconnects. If the body ends early, from_wsgi raises ConnectionError.
+    detect that the body was read, and waits until the sender disconnects. If the body ends early, from_wsgi raises
+    ConnectionError.
     Service interface: Events.
     """
     check_verifier(verifier)

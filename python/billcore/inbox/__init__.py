@@ -40,7 +40,7 @@ CREATE INDEX billcore_inbox_received_at ON billcore_inbox (received_at);
 """
 _CLAIM = """INSERT INTO billcore_inbox (consumer, account, id, name, received_at, body)
   VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body)
-  ON CONFLICT (consumer, account, id) DO NOTHING"""  # the statement fails if the table lacks this key
+  ON CONFLICT (consumer, account, id) DO NOTHING"""  # fails if these columns are not a unique key
 _PURGE = "DELETE FROM billcore_inbox WHERE received_at < :before"
 _LOCK = {"postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"}
 _LONGEST = 200
@@ -87,9 +87,9 @@ async def aclaim(connection: Any, event: Event, *, consumer: str = "default", ke
 def lock(connection: Any, name: str) -> None:
     """Wait for a lock with this name, and hold the lock until the transaction ends.
 
-    With SQLite, lock() does nothing, because a claim already locks the database. An event's time is a whole second, so
-    two events of one object can have the same time: lock the object, then fetch its present state from the service:
-    lock(connection, "subscription:480001").
+    With SQLite, lock() does nothing, because a claim already locks the database. Two events of one object can have the
+    same time, because an event's time is a whole second. So lock the object, for example with lock(connection,
+    "subscription:480001"), and then fetch its present state from the service.
 
     Args:
         connection: See claim().
@@ -113,7 +113,7 @@ async def alock(connection: Any, name: str) -> None:
 
 
 def purge(connection: Any, before: datetime) -> int:
-    """Delete the claims made before this time; returns how many. The events of deleted claims can be claimed again.
+    """Delete the claims made before this time; returns their number. The events of deleted claims can be claimed again.
 
     Args:
         connection: See claim().

@@ -1,4 +1,7 @@
-"""Adapts the connections that the inbox accepts. No driver is imported: the module of a class shows the driver."""
+"""Adapts the connections that the inbox accepts.
+
+This module imports no driver: it recognises a connection by the module of its class.
+"""
 
 from __future__ import annotations
 

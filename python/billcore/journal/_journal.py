@@ -87,22 +87,22 @@ def _integer(value: Any, name: str) -> int | None:
 class Journal(_Base):
     """Records each charge before it is sent, so that its outcome can be found out after a crash.
 
-    The journal makes at most one charge for each key, if the service lists the order of every charge that it received
-    within `settle` seconds after the charge's deadline. If other code makes an equal charge of the same product at
-    about the same time, the journal may take that order for its own. While it is unknown whether a key's charge was
-    made, the journal refuses other keys for the same subscription and product. After any error, call again with the
-    same key. See python/journal.md.
+    The journal makes at most one charge for each key, provided that the service, if it received a charge, lists the
+    charge's order at most `settle` seconds after the charge's deadline. If other code makes an equal charge of the same
+    product at about the same time, the journal may take that order for its own. While it is unknown whether a key's
+    charge was made, the journal refuses other keys for the same subscription and product. After any error, call again
+    with the same key. See python/journal.md.
 
-    Threads: any number may share a journal. After a fork, the child process can also use it; with an engine, it must
-    first call the engine's dispose(close=False).
+    Threads: any number may share a journal. After a fork, the child process can also use the journal; if the journal
+    has an engine, the child must first call the engine's dispose(close=False).
 
     Args:
         engine_or_connect: An SQLAlchemy Engine, or a function that returns a new connection of sqlite3 or psycopg. The
-            journal makes its tables in this database. The journal calls the function for each statement; an engine
-            keeps its connections open, and so is faster with PostgreSQL.
+            journal makes its tables in this database. The journal gets a new connection from the function for each
+            statement; an engine keeps its connections open, and so is faster with PostgreSQL.
         client: A billcore.Client. A key is valid only for the account of this client's base URL.
         settle: Number of seconds after a charge's deadline within which the service lists the charge's order, if the
-            service received the charge. None: unknown, so a charge that may have been made is never sent again without
+            service received the charge. If None, the journal never sends a charge again that may have been made: see
             resolve().
         timeout: Seconds that an attempt may take.
         skew: Seconds by which the clocks of this host and the service may differ.
@@ -213,7 +213,8 @@ class AsyncJournal(_Base):
     """Journal for asyncio: the same methods, awaited. See Journal.
 
     Args:
-        engine_or_connect: As for Journal, whose statements then run in threads; or an SQLAlchemy AsyncEngine.
+        engine_or_connect: An SQLAlchemy AsyncEngine, or an argument that Journal accepts; without an AsyncEngine,
+            statements run in threads.
         client: A billcore.AsyncClient.
         settle: See Journal.
         timeout: See Journal.
@@ -284,7 +285,7 @@ class AsyncJournal(_Base):
             result = error = None
             try:
                 if isinstance(step, Sql):
-                    # A statement is not cancelled, because its thread would continue: raise CancelledError afterwards.
+                    # Cancelling cannot stop a statement's thread: wait for the statement, then raise CancelledError.
                     task = asyncio.ensure_future(self._store.run_async(step))
                     while not task.done():
                         try:

@@ -190,7 +190,10 @@ class Machine:
         return ChargeInProgressError(text, key=self._key, retry_after=left)
 
     def _baseline(self) -> Steps:
-        """(baseline, since): JSON of the ids of the orders made from `since` on, before the charge is sent; `since`."""
+        """Returns (baseline, since): a JSON list of order ids, and a time.
+
+        The baseline has the orders that were created at `since` or later, but before the charge is sent.
+        """
         subscription, product = self._wanted["subscription"], self._wanted["product_id"]
         host = datetime.now(UTC)
 
@@ -203,7 +206,7 @@ class Machine:
             service = parsedate_to_datetime(page.response_info.headers["date"]).astimezone(UTC)
         except (KeyError, ValueError, OverflowError):
             service = host
-        # A whole second, because find_charges() rounds down: it must not find orders from before the baseline begins.
+        # Round down to a second: find_charges() also rounds, and must not find orders from before the baseline.
         since = (min(host, service) - timedelta(seconds=self._skew)).replace(microsecond=0)
         orders = page.items
         if page.current_page < page.total_pages and not (orders and orders[-1].created_at < since):
@@ -239,7 +242,7 @@ class Machine:
             raise ChargeInProgressError(text, key=self._key, other=rows[0][0])
 
     def _send(self, attempt: int, begun: float, *, certain: bool) -> Steps:
-        """Send the charge, whose row is committed. `certain`: no earlier attempt has an unknown outcome.
+        """Send the charge; its row is already committed. `certain`: no earlier attempt has an unknown outcome.
 
         `begun` is a time before the row was written, so that the call ends before the deadline in the row.
         """
@@ -281,13 +284,13 @@ class Machine:
         if order is None:
             assert caught is not None
             if isinstance(caught, PaymentError) and not certain:
-                return None  # the 402 is final only after a look-up
+                return None  # look up first: an earlier attempt may have charged
             if not changed and isinstance(caught, Exception):
                 text = f"another process has gone on with the charge {self._key!r}: call again with the same key"
                 raise ChargePendingError(text, key=self._key, retry_after=0) from caught
             raise caught
         if not changed:
-            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # another key has the order: never send again
+            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # another key took the order: never send again
             yield from self._refuse_other(order)
         return order
 
@@ -321,7 +324,7 @@ class Machine:
         return bool(sums & {order.total, order.total_with_vat})
 
     def _resume(self, row: Row) -> Steps:
-        """Look an uncertain charge up; maybe send it again. Returns its order; None: the caller reads the row again."""
+        """Look an uncertain charge up; maybe send it again. Returns its order; None if the row must be read again."""
         match = yield from self._match(row)
         if match is not None:
             return match if (yield from self._adopt(row, match)) else None
@@ -337,7 +340,7 @@ class Machine:
         if left > 0:
             text = f"the service may still be working on the charge {self._key!r}: call again in {left:.1f} s"
             raise ChargePendingError(text, key=self._key, retry_after=left)
-        if row.columns["answer"] is not None:  # a 402 is stored, and no uncertain attempt made an order
+        if row.columns["answer"] is not None:  # refused (402), and no attempt made an order
             yield Sql(table.DECLINE, self._at(row))
             return None
         return (yield from self._attempt_again(row, row.columns["baseline"], row.columns["since"]))

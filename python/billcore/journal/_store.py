@@ -61,7 +61,7 @@ class _DriverSession:
         try:
             yield
         except BaseException:
-            with contextlib.suppress(Exception):  # the connection may be lost: the first error is raised
+            with contextlib.suppress(Exception):  # raise the first error even if ROLLBACK fails
                 self._cursor.execute("ROLLBACK")
             raise
         self._cursor.execute("COMMIT")
@@ -108,7 +108,7 @@ class Store:
 
     Args:
         source: An SQLAlchemy Engine or AsyncEngine, or a function that returns a new connection of sqlite3 or psycopg.
-        asynchronous: Whether run_async() is used.
+        asynchronous: Whether the caller uses run_async() instead of run().
     """
 
     def __init__(self, source: Any, asynchronous: bool) -> None:
@@ -137,7 +137,7 @@ class Store:
                 return self._perform(session, statement)
 
     async def run_async(self, statement: Sql) -> Any:
-        """run() for asyncio: in a thread, or on an AsyncEngine."""
+        """The asyncio form of run(): runs the statement in a thread, or on an AsyncEngine."""
         if not self._is_async:
             return await asyncio.to_thread(self.run, statement)
         with _explained(statement):
@@ -149,10 +149,10 @@ class Store:
             self._prepare(session)
             self._ready = True
         try:
-            with session.transaction():  # reads the time only when it holds SQLite's lock
+            with session.transaction():  # take SQLite's lock before reading the time
                 return session.execute(self._dated(session.dialect, statement.text), statement.parameters)
         except Exception as error:
-            if _is_duplicate(error):  # another process or another key was faster
+            if _is_duplicate(error):  # another process or another key wrote first
                 return 0
             raise
 
@@ -179,8 +179,8 @@ class Store:
             )
         if session.dialect == "sqlite" and (boot := _boot()):
             # All processes of a host use one clock, which does not jump until the next boot. At a boot, the clock
-            # starts at the time of day, or at the latest change if that is later: even if the time of day is then far
-            # too early, no stored deadline is in the far future.
+            # starts at the time of day, or at the time of the journal's latest change if that is later: even if the
+            # time of day is then far too early, no stored deadline is in the far future.
             note = {"account": "", "name": f"boot {boot}"}
             if not _alone(session, table.READ_NOTE, note):
                 latest = _alone(session, "SELECT max(changed) FROM billcore_charges")[0][0] or 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 VERSION = "1"
 
-# A key is open while the service may have made a charge for it whose order the journal does not know.
+# A key is open while a charge may have been made for it, but the journal does not know the charge's order.
 OPEN = "(state IN ('sending', 'unknown', 'unread') OR (state IN ('refused', 'not_sent') AND uncertain IS NOT NULL))"
 
 SCHEMA = (
@@ -36,7 +36,7 @@ READ = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE a
 READ_OPEN = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE account = :account AND {OPEN}"
 BLOCKED_BY = f"""SELECT key FROM billcore_charges WHERE account = :account AND subscription = :subscription
   AND product_id = :product_id AND key <> :key AND {OPEN}"""
-# Only other keys: another call with the same key may have adopted the order since this call read the row.
+# Looks for other keys only: another call with the same key may have adopted the order since this call read the row.
 ADOPTED_BY = "SELECT key FROM billcore_charges WHERE account = :account AND order_id = :order_id AND key <> :key"
 
 # Each transition is one conditional statement, so that only one of two processes makes the transition.
@@ -61,6 +61,6 @@ DECLINE = f"UPDATE billcore_charges SET state = 'declined', changed = {{now}} WH
 ASSERT_NOTHING = (
     f"""UPDATE billcore_charges SET state = 'not_sent', uncertain = NULL, changed = {{now}} WHERE {_THIS}"""
 )
-# Keys that were settled after an open key began are kept: the open key must not adopt their orders.
+# Keeps the keys that were settled after an open key began, so that the open key does not adopt their orders.
 PURGE = f"""DELETE FROM billcore_charges WHERE account = :account AND changed < :before AND NOT {OPEN} AND changed <
   COALESCE((SELECT min(since) FROM billcore_charges WHERE account = :account AND {OPEN}), changed + 1)"""

@@ -34,7 +34,7 @@ class Account:
 
 
 class _OfControl(Generic[P, R]):
-    """Makes a method of Control a method of SandboxAccount, which calls it on the account's control."""
+    """A method of SandboxAccount that calls the same method of the account's `control`."""
 
     def __init__(self, method: Callable[Concatenate[Control, P], R]) -> None:
         self._method = method
@@ -54,7 +54,7 @@ class SandboxAccount:
         base_url: The service's address for this account, for billcore.Client.
         api_key: The account's API key, for billcore.Client.
         webhook_secret: The signing secret of the receivers that serve() registers: pass it to your application.
-        accounts: The account itself. The fixture adds a second account, whose key gives no access to the first.
+        accounts: The account itself. The fixture adds a second account, whose key gives no access to the first account.
         control: The control routes, for this account alone.
         control_url: The address of the control routes.
         pid: The process id of the sandbox.
@@ -101,7 +101,7 @@ class SandboxAccount:
             app: The application, which must check signatures with `webhook_secret`.
             path: The path that events are sent to.
             secret: A signing secret to use instead of `webhook_secret`: 32 characters.
-            concurrency: How many events are sent at once. Default: 1.
+            concurrency: Maximum number of events that are sent at once. Default: 1.
             paused: True: events wait until control.change_endpoint() ends the pause.
             retry_schedule: Seconds of the account's clock before each further attempt.
             keep_alive: Whether connections are kept open between attempts. Default: True.

@@ -70,9 +70,9 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         """Move the account's clock forward; everything that becomes due happens, in order.
 
         When advance() returns, renewals, their retries, trial ends, starts and expiries have happened, and the first
-        attempts of their deliveries have been made. A receiver in the caller's thread cannot answer during the call:
-        advance() waits for it only as long as one delivery may take, and `pending_deliveries` is the number of
-        deliveries that are still pending.
+        attempts of their deliveries have been made. A receiver in the thread that calls advance() cannot answer before
+        advance() returns: advance() waits for the receiver only as long as one delivery may take, and
+        `pending_deliveries` is the number of deliveries that are still pending.
 
         Args:
             days: Days to move forward.
@@ -110,11 +110,11 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         return {each["name"]: each["about"] for each in self._call("GET", "scenarios")["scenarios"]}
 
     def subscription(self, subscription_id: str | int, cause: CauseOfSubscription, **fields: Any) -> dict[str, Any]:
-        """Act on a subscription as `cause` says. Only change_billing has `fields`: `billing` and `declines`."""
+        """Perform the action `cause` on a subscription. Only change_billing has `fields`: `billing` and `declines`."""
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{segment(subscription_id)}/{cause}", fields))
 
     def order(self, order_id: str | int, cause: CauseOfOrder) -> dict[str, Any]:
-        """Act on an order as `cause` says, such as "pay" or "refund"."""
+        """Perform the action `cause` on an order, such as "pay" or "refund"."""
         return cast(dict[str, Any], self._call("POST", f"orders/{segment(order_id)}/{cause}", {}))
 
     def create_product(self, name: str, **fields: Any) -> dict[str, Any]:

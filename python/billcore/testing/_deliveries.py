@@ -14,7 +14,7 @@ class DeliveryFailed(AssertionError):
 
 
 class Attempt(TypedDict):
-    """One attempt of a delivery: `status` is the receiver's HTTP status; without an answer, `error` says why.
+    """One attempt of a delivery: `status` is the receiver's HTTP status; if there is no answer, `error` says why.
 
     `headers` are the headers that were sent; `fault` is the kind of the fault that affected this attempt. If the fault
     changed the body or the signature, `body` or `signature` is the text that was sent. `answer_body` has only the
@@ -93,7 +93,7 @@ class DeliveryControl(Calls):
 
         Args:
             url: Where events are sent.
-            secret: The signing secret, 32 characters. Left out: the sandbox makes a secret.
+            secret: The signing secret, 32 characters. Default: a new secret, which the sandbox makes.
             concurrency: How many attempts are made at once. Default: 1.
             paused: True: deliveries wait until change_endpoint() ends the pause.
             retry_schedule: Seconds before each further attempt, instead of `self.retry_schedule`.

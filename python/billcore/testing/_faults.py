@@ -108,7 +108,7 @@ class FaultControl(Calls):
             endpoint_id: For kinds that begin with `event_`: the id of the endpoint that gets the event.
             nth: The fault begins with the n-th matching request or event. Default: 1.
             times: How often the fault happens. Default: 1.
-            probability: The chance that a match meets the fault (default: 1.0). The sandbox's seed decides.
+            probability: Probability of the fault for each match (default: 1.0); the sandbox's seed sets the outcome.
             optional: True: the fixture does not fail the test if the fault never happens.
             status: For `status`: the status of the answer. Default: 503.
             retry_after: For `status`: the value of the answer's header Retry-After, in seconds.
@@ -127,7 +127,7 @@ class FaultControl(Calls):
             concurrent: For `event_duplicate`: True: all copies are sent at once, each over its own connection.
             bytes: For `event_oversize`: how many bytes are added to the body. Default: 2 MiB.
             style: For `event_escapes`: UTF-8 without escapes ("raw"), as for HTML ("html"), or indented ("pretty").
-            account: UUID of the account. Left out: the account of this Control, or if it has none, any account.
+            account: UUID of the account. Default: the account of this Control, or if it has none, any account.
         """
         fields: dict[str, Any] = {
             "operation": operation,

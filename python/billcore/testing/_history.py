@@ -126,7 +126,7 @@ class HistoryControl(Calls):
             timeout: Seconds of real time.
 
         Returns:
-            All requests or deliveries that match, or the object as the REST interface shows it.
+            All matching requests or deliveries; or the subscription or order, as the REST interface shows it.
 
         Raises:
             TimeoutError: The message says what happened instead.

@@ -30,7 +30,7 @@ class _Page(Generic[Item]):
 
     @property
     def items(self) -> list[Item]:
-        """A new list with the items that were not yielded before."""
+        """A new list with the items that the iteration has not yielded."""
         return list(self._left)
 
     @property
@@ -119,7 +119,7 @@ def page(
 
     Args:
         items: The items, such as those that billcore.testing.order() makes.
-        total: Number of records in the whole list. Left out: the number of items.
+        total: Number of records in the whole list. Default: the number of items.
         awaited: True: make a list such as AsyncClient returns, for `async for`.
 
     Raises:

@@ -69,8 +69,8 @@ def _without_not_given(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any, name: str) -> Any:
-    """A copy of the value for json.dumps. Copies every container, so that changes do not affect the caller's or the
-    catalog's."""
+    """A copy of the value for json.dumps. Copies every container, so that changes to the copy do not affect the
+    caller's value or the catalog."""
     if isinstance(value, Mapping):
         return {key: plain(member, f"{name}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):

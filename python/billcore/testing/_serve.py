@@ -27,8 +27,8 @@ class Receiver:
 
     Attributes:
         url: The URL of the application.
-        endpoint_id: The id of its webhook endpoint, which close() deletes.
-        secret: The secret that its webhooks are signed with.
+        endpoint_id: The id of the application's webhook endpoint, which close() deletes.
+        secret: The secret with which the webhooks to the application are signed.
     """
 
     url: str

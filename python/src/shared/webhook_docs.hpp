@@ -46,9 +46,9 @@ inline constexpr const char* subscription_usable_at_signature = "usable_at(self,
 inline constexpr const char* subscription_usable_at =
     "Whether the subscription is paid for at the time `now`, so that the customer may use what was bought.\n"
     "\n"
-    "False for the statuses pending, future_start, unpaid and expired. With any other status the subscription is\n"
-    "usable until ends_at. If ends_at is None, a cancelled subscription is not usable, and any other subscription\n"
-    "has no end.\n"
+    "False for the statuses pending, future_start, unpaid and expired. With the status trialing, active, delayed or\n"
+    "cancelled, the subscription is usable until ends_at. If ends_at is None, the result is False for a cancelled\n"
+    "subscription, and True for the statuses trialing, active and delayed.\n"
     "\n"
     "Args:\n"
     "    now: An aware datetime.\n"
@@ -264,7 +264,7 @@ inline constexpr const char* verifier_stream =
     "Raises:\n"
     "    ConfigError: The verifier has the option `freshness`, which needs the whole body.";
 inline constexpr const char* verifier_matches =
-    "Number of signatures that matched each secret. A secret whose number stays 0 can be retired.";
+    "Number of signatures that matched each secret. You can retire a secret whose number stays 0.";
 inline constexpr const char* verifier_header = "Name of the signature header.";
 inline constexpr const char* verifier_max_body = "Maximum size of a body in bytes; larger bodies are refused.";
 inline constexpr const char* about_verify_stream =

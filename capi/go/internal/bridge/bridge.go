@@ -6,7 +6,7 @@ import "billcore/internal/handle"
 
 var (
 	// LoadError returns an error when the C library found at run time does not have the major and minor version that
-	// this program was compiled with. NewClient, NewVerifier and ParseUnverified return that error.
+	// this program was compiled with. NewClient, NewVerifier and ParseUnverified return the error of LoadError.
 	LoadError func() error
 	// NewError makes a *model.Error; code is a model.Code.
 	NewError func(code error, format string, arguments ...any) error

@@ -13,8 +13,8 @@ import (
 // Pointer points to an object of the C library; it is a type that the packages of this module can pass to each other.
 type Pointer struct{ C unsafe.Pointer }
 
-// String copies a text that the C library owns into a Go string. C.GoStringN cannot replace String, because it accepts
-// only lengths up to 2 GiB.
+// String copies a text that the C library owns into a Go string. C.GoStringN cannot replace String, because C.GoStringN
+// accepts only lengths up to 2 GiB.
 func String[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) string {
 	return string(unsafe.Slice((*byte)(data), length))
 }
@@ -48,7 +48,7 @@ type Handle struct {
 	pointer unsafe.Pointer
 	free    func(unsafe.Pointer)
 	users   atomic.Int64 // Number of calls that use the object, plus the constant `closed` (negative) after Close.
-	ballast []byte       // Unused memory, which makes the garbage collector run in time: see Set.
+	ballast []byte       // Unused memory whose size makes the garbage collector run in time: see Set.
 }
 
 // ballastShare is the estimated size of an object's C memory divided by the size of the handle's ballast: see Set.
@@ -109,8 +109,8 @@ func (h *Handle) Close() {
 // Closed reports whether Close was called.
 func (h *Handle) Closed() bool { return h.users.Load() < 0 }
 
-// release frees the object when it is called for the first time; later calls do nothing. Several calls are possible,
-// because Use increments `users` and decrements it again even after Close.
+// release frees the object when it is called for the first time; later calls do nothing. release may be called several
+// times, because Use increments `users` and decrements it again even after Close.
 func (h *Handle) release() {
 	if h.users.CompareAndSwap(closed, closed+1<<61) {
 		h.free(h.pointer)

@@ -2,8 +2,8 @@
 //! these declarations.
 //!
 //! Each function is documented in its C header, and the rules for all functions are at the top of `billcore.h`. This
-//! crate has no getters for single fields, because in C the getters are inline functions. Call
-//! [`billcore_resource_text`] or another function that reads a field by its name.
+//! crate has no getters for single fields, because in C the getters are inline functions. To read a field by its name,
+//! call [`billcore_resource_text`] or a related function.
 
 #![no_std]
 #![allow(

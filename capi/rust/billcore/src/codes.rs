@@ -33,7 +33,7 @@ pub enum ErrorCode {
     Validation = 13,
     /// 429: too many requests.
     RateLimit = 14,
-    /// 5xx: the service failed. A write may have happened: `outcome_unknown` is set.
+    /// 5xx: the service failed. For a write, `outcome_unknown` is set, because the write may have happened.
     Server = 15,
     /// No complete answer arrived. (If any part of a write was sent, the error is `outcome_unknown` instead.)
     Transport = 16,

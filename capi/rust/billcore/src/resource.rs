@@ -200,11 +200,12 @@ owned_resource!(
 
 impl crate::Subscription {
     /// Whether the subscription is still paid for at the instant `at`. The method returns false for the statuses
-    /// pending, future_start, unpaid and expired. In any other status the subscription is usable until
-    /// [`ends_at`](Self::ends_at). If `ends_at` is null, a cancelled subscription is not usable; in the remaining
-    /// statuses the subscription is usable indefinitely. Fails with [`ErrorCode::MissingField`] when `ends_at` is
-    /// needed but absent, as in a reduced webhook payload; then get the subscription by its id. Fails with
-    /// [`ErrorCode::Decode`] for a status that this version does not know. Service interface: States and transitions.
+    /// pending, future_start, unpaid and expired. In the statuses trialing, active, delayed and cancelled, the
+    /// subscription is usable until [`ends_at`](Self::ends_at). If `ends_at` is null, the method returns false for a
+    /// cancelled subscription, and true for the statuses trialing, active and delayed. Fails with
+    /// [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a reduced webhook payload; then get the
+    /// subscription by its id. Fails with [`ErrorCode::Decode`] for a status that this version does not know. Service
+    /// interface: States and transitions.
     pub fn usable_at(&self, at: Timestamp) -> Result<bool> {
         self.native().usable_at(at.unix_micros())
     }

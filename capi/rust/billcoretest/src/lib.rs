@@ -28,8 +28,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Makes an account in the sandbox whose control URL is in the variable `BILLCORE_SANDBOX_CONTROL`. If the variable
-    /// is not set, `create` starts a sandbox, which stops when the test program ends.
+    /// Makes an account in the sandbox whose control URL is in the variable `BILLCORE_SANDBOX_CONTROL`. If
+    /// `BILLCORE_SANDBOX_CONTROL` is not set, `create` starts a sandbox, which stops when the test program ends.
     #[track_caller]
     pub fn create() -> Self {
         let made = call("POST", "accounts", &json!({})).unwrap();

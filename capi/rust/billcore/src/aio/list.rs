@@ -64,7 +64,7 @@ impl<T: Item> AsyncList<T> {
                 let item = page.at(self.given);
                 self.given += 1;
                 if self.given == page.len() {
-                    let _ = self.tell(); // if tell() fails, fetch() calls it again and returns the error
+                    let _ = self.tell(); // if tell() fails, fetch() calls tell() again and returns the error
                 }
                 return Poll::Ready(Some(item));
             }
@@ -129,7 +129,7 @@ impl<T: Item> AsyncList<T> {
     }
     /// Returns the same value as [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return
     /// [`ErrorCode::InvalidArgument`] if the caller dropped a pending future of `next` and the list is still fetching
-    /// the page. These four methods return [`ErrorCode::Interrupted`] when the list's tokio runtime was shut down.
+    /// the page, and [`ErrorCode::Interrupted`] if the list's tokio runtime was shut down.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
         self.standing()?.state()

@@ -57,8 +57,8 @@ impl CancelToken {
 impl Inner {
     fn trigger(&self) {
         self.native.trigger();
-        // child() itself triggers a child that it adds after this line: after adding, child() checks whether the
-        // parent is triggered.
+        // If another thread adds a child after this line, child() triggers the new child, because child() checks the
+        // parent after adding.
         let children = std::mem::take(&mut *self.children.lock().unwrap_or_else(PoisonError::into_inner));
         for child in children.iter().filter_map(Weak::upgrade) {
             child.trigger();

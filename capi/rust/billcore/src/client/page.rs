@@ -67,7 +67,7 @@ pub enum Cell<'a> {
     Text(&'a str),
     Integer(i64),
     Boolean(bool),
-    /// A JSON value of another kind, which the cell does not contain: read the field with the item's getter.
+    /// Any other JSON value. The cell does not contain the value: read the field with the item's getter.
     Other,
 }
 

@@ -11,12 +11,12 @@ options!(
 );
 
 impl ClientOptions {
-    /// URL of the service; its path ends with the account's segment. Default: `BILLCORE_BASE_URL`. The scheme of the
-    /// URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.
+    /// URL of the service; its path ends with the account's segment. Default: the variable `BILLCORE_BASE_URL`. The
+    /// scheme of the URL is https, or http for a loopback host; a slash at the end of the URL makes no difference.
     pub fn base_url(self, url: &str) -> Self {
         self.set(|to| to.set_text("base_url", url.as_bytes()))
     }
-    /// API key. Default: `BILLCORE_API_KEY`. The library never shows the key in errors or other texts.
+    /// API key. Default: the variable `BILLCORE_API_KEY`. The library never shows the key in errors or other texts.
     pub fn api_key(self, key: impl Secret) -> Self {
         self.set(|to| key.expose(|key| to.set_text("api_key", key)))
     }
@@ -51,7 +51,7 @@ impl ClientOptions {
     pub fn no_proxy(self) -> Self {
         self.set(|to| to.set_flag("no_proxy", true))
     }
-    /// PEM file of trusted CAs. Default: `SSL_CERT_FILE`, `SSL_CERT_DIR` or the system's certificates.
+    /// PEM file of trusted CAs. Default: the CAs in `SSL_CERT_FILE` or `SSL_CERT_DIR`, or else the system's.
     pub fn ca_bundle(self, file: &str) -> Self {
         self.set(|to| to.set_text("ca_bundle", file.as_bytes()))
     }
@@ -147,7 +147,7 @@ options!(
 );
 
 impl OrderQuery {
-    /// Orders per page, 1 to 200. If not given, the service decides.
+    /// Orders per page, 1 to 200. Default: the service's page size.
     pub fn per_page(self, per_page: i64) -> Self {
         self.set(|to| to.set_integer("per_page", per_page))
     }

@@ -165,20 +165,20 @@ impl NativeClient {
 
     pub(crate) fn find_charges(&self, charge: &NativeError, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let search = raw(search);
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(NativePage::own, |out, error| unsafe {
             sys::billcore_subscription_find_charges(self.get(), charge.get(), search, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn find_charges_since(&self, id: &str, at: i64, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let (id, search) = (text_in(id), raw(search));
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(NativePage::own, |out, error| unsafe {
             sys::billcore_subscription_find_charges_since(self.get(), id, at, search, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_update(&self, id: i64, changes: Option<&Options>, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_product_update(self.get(), id, raw(changes), raw(call), out.cast(), error)
         })
@@ -191,7 +191,7 @@ impl NativeClient {
         call: Call<'_>,
     ) -> Result<NativeResponse> {
         let (method, path, options) = (text_in(method), text_in(path), raw(options));
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(NativeResponse::own, |out, error| unsafe {
             sys::billcore_client_request(self.get(), method, path, options, raw(call), out, error)
         })

@@ -84,7 +84,7 @@ impl NativeItems {
             sys::billcore_value_iterator_next(self.get(), &raw mut name, out, error)
         })?;
         Ok(match step {
-            // SAFETY: the name is borrowed from the iterator until its next use; it is copied here.
+            // SAFETY: the name is valid until the next use of the iterator; this line copies the name.
             Step::Item(item) => Step::Item((String::from_utf8_lossy(unsafe { bytes_out(name) }).into_owned(), item)),
             Step::Done => Step::Done,
         })

@@ -10,25 +10,25 @@ use crate::error::Result;
 // list to the untyped one.
 impl NativeClient {
     pub(crate) fn subscription_list(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(NativeList::own, |out, error| unsafe {
             sys::billcore_subscription_list_new(self.get(), raw(query), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn subscription_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_get(self.get(), text_in(id), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn subscription_cancel(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_cancel(self.get(), text_in(id), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn subscription_change_product(&self, id: &str, product_id: i64, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_change_product(self.get(), text_in(id), product_id, raw(call), out.cast(), error)
         })
@@ -41,7 +41,7 @@ impl NativeClient {
         options: Option<&Options>,
         call: Call<'_>,
     ) -> Result<Resource> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_subscription_charge(
                 self.get(),
@@ -56,35 +56,35 @@ impl NativeClient {
         })
     }
     pub(crate) fn subscription_orders(&self, id: &str, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(NativeList::own, |out, error| unsafe {
             sys::billcore_subscription_orders_new(self.get(), text_in(id), raw(query), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_list(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(NativeList::own, |out, error| unsafe {
             sys::billcore_product_list_new(self.get(), raw(query), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_get(&self, id: i64, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_product_get(self.get(), id, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_delete(&self, id: i64, call: Call<'_>) -> Result<()> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         check(|error| unsafe { sys::billcore_product_delete(self.get(), id, raw(call), error) })
     }
     pub(crate) fn order_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_order_get(self.get(), text_in(id), raw(call), out.cast(), error)
         })
     }
     pub(crate) fn webhook_endpoint_create(&self, url: &str, call: Call<'_>) -> Result<NativeResponse> {
-        // SAFETY: as stated above for all operations.
+        // SAFETY: the conditions stated above for all operations hold.
         made(NativeResponse::own, |out, error| unsafe {
             sys::billcore_webhook_endpoint_create(self.get(), text_in(url), raw(call), out, error)
         })

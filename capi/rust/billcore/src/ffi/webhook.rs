@@ -96,8 +96,8 @@ unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
     })
 }
 
-/// Drops the payload of a panic. If that drop panics, `forget` catches the new panic, because a panic must not unwind
-/// through C code.
+/// Drops the payload of a panic. If dropping the payload panics, `forget` catches the new panic, because a panic must
+/// not unwind through C code.
 pub(super) fn forget(mut panic: Box<dyn Any + Send>) {
     for _ in 0..4 {
         match catch_unwind(AssertUnwindSafe(|| drop(panic))) {

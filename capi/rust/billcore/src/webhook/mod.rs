@@ -188,7 +188,7 @@ impl Verifier {
         self.native.secret_count()
     }
     /// How many of the verified signatures were made with the secret at the index `secret`; indexes count from 0 in the
-    /// order in which the secrets were added. You can remove a secret whose count no longer grows.
+    /// order in which the secrets were added. You can remove a secret when its number of matches no longer grows.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }
