@@ -146,8 +146,8 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	return made, nil
 }
 
-// causeOf returns the context's error if the context is done (or almost at its deadline) and this may be why the call
-// failed with this status; nil otherwise.
+// causeOf returns the context's error if a call with this status may have failed because the context was done (or
+// almost at its deadline); nil otherwise.
 func causeOf(ctx context.Context, status C.billcore_status) error {
 	switch status {
 	case C.BILLCORE_ERROR_INTERRUPTED, C.BILLCORE_ERROR_TIMEOUT, C.BILLCORE_ERROR_OUTCOME_UNKNOWN:

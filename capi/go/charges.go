@@ -41,8 +41,8 @@ func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ..
 }
 
 // FindChargesSince searches as FindCharges does, but takes an instant instead of an error: use it when the error was
-// lost, for example in a crash. FindChargesSince returns the subscription's orders that were created, on the service's
-// clock, at or after the argument since, rounded down to a second. FindChargesSince refuses the option SearchSkew: pass
+// lost, for example in a crash. FindChargesSince returns the subscription's orders created at or after since, which is
+// a time on the service's clock and is rounded down to a second. FindChargesSince refuses the option SearchSkew: pass
 // an earlier instant instead.
 func (s Subscriptions) FindChargesSince(
 	ctx context.Context, id ID, since time.Time, options ...ChargeSearchOption,

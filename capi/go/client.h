@@ -137,7 +137,7 @@ static inline bg_made bc_request(bc_client client, const char* method, size_t m,
 typedef struct bc_answer {
   billcore_str body, request_id;
   size_t headers;
-  billcore_response_info* info; /* owns request_id and the header fields; the caller copies these, then frees info */
+  billcore_response_info* info; /* contains request_id and the header fields: copy them, then free info */
   billcore_error* err;
   billcore_status status;
   int32_t http_status, attempts;
@@ -253,7 +253,7 @@ static inline bg_made bc_item(const billcore_page* page, size_t index) {
 typedef struct bc_numbers {
   int64_t total, count, per_page, current_page, total_pages;
   billcore_str next, previous;
-  billcore_resource* keeps; /* owns the texts of next and previous; the caller frees it */
+  billcore_resource* keeps; /* contains the texts of next and previous; the caller frees `keeps` */
   billcore_error* err;
   billcore_status status;
 } bc_numbers;

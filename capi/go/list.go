@@ -61,8 +61,8 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 		return err
 	}
 	defer C.billcore_options_free(query)
-	// A time-out in the C options would apply to each page, but the context's deadline applies to the whole list. So
-	// begin() does not set a time-out, and a cancel token ends the list when the list's context is done.
+	// begin() sets no time-out here, because a time-out in the C options would apply to each page, but the context's
+	// deadline applies to the whole list: a cancel token ends the list when the context is done.
 	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ class Client:
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
         max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
-        proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
+        proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's proxy.
         ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to the client's own.
@@ -131,7 +131,7 @@ class Client:
         concurrency: int | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | NotGiven | None = NOT_GIVEN,
     ) -> Client:
-        """Return a new client with these options changed; it shares all else, such as connections, with this client.
+        """Return a client with these options changed, which shares all else, such as connections, with this client.
 
         Closing the new client does not close the connections: they belong to the original client.
 
@@ -452,7 +452,7 @@ class AsyncClient:
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
         max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
-        proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the environment.
+        proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's proxy.
         ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to the client's own.
@@ -540,7 +540,7 @@ class AsyncClient:
         concurrency: int | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | NotGiven | None = NOT_GIVEN,
     ) -> AsyncClient:
-        """Return a new client with these options changed; it shares all else, such as connections, with this client.
+        """Return a client with these options changed, which shares all else, such as connections, with this client.
 
         Closing the new client does not close the connections: they belong to the original client.
 

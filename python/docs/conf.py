@@ -45,7 +45,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 
-# Types of other packages: Sphinx must not link them in signatures, and must not warn that the link is missing.
+# Types of other packages, which Sphinx must not link in signatures, without a warning that the link is missing.
 ELSEWHERE = re.compile(
     r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client|billcore\.testing\._page)\.|"
     r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"

@@ -44,7 +44,7 @@ const (
 	ErrConnection Code = 18
 	// The TLS handshake failed, for example because of a wrong host name or an untrusted certificate.
 	ErrTLS Code = 19
-	// A write was sent, but no complete answer arrived. Check whether the write was done before you send it again.
+	// A write was sent, but no complete answer arrived. Before you send the write again, check whether it was done.
 	ErrOutcomeUnknown Code = 20
 	// The service sent a wrong page of a list, the same page again, or an empty page before the last page.
 	ErrPagination Code = 21

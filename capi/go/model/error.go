@@ -70,8 +70,8 @@ type Error struct {
 	RetryAfter    time.Duration
 	HasRetryAfter bool
 
-	// OutcomeUnknown reports that a write was sent and may or may not have happened. Check whether the write happened
-	// before you send it again.
+	// OutcomeUnknown reports that a write was sent and may or may not have happened. Before you send the write again,
+	// check whether it happened.
 	OutcomeUnknown bool
 	AttemptedAt    time.Time // When the write of unknown outcome was sent; else the zero time.
 	Cause          Code      // The failure that led to ErrOutcomeUnknown or ErrPossiblyMissed; else 0.

@@ -28,7 +28,7 @@ func (r Resource) String() string { return r.describe("Resource") }
 // LogValue returns the text of String, which slog logs instead of the customer's data, even as JSON.
 func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// own returns r; but if r is the data of an event, own returns the data as a separate resource.
+// own returns r itself or, if r is the data of an event, the data as a separate resource.
 func (r record) own() (record, error) {
 	if r.prefix == "" {
 		return r, nil

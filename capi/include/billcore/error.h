@@ -62,7 +62,7 @@ BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double
 /** Number of attempts of the request; 0 when the error is not about a request.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
 
-/** True for a write that may or may not have happened: check whether the write happened before you send it again.
+/** True for a write that may or may not have happened. Before you send the write again, check whether it happened.
  * @since 0.1 */
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 

@@ -34,7 +34,7 @@ struct ClientOptions {
   int max_retries = 2;
   /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
   int concurrency = 8;
-  /// Proxy URL (http, https, socks4, socks4a, socks5, socks5h); empty for none. Default: from the environment. An
+  /// Proxy URL (http, https, socks4, socks4a, socks5, socks5h); empty for none. Default: the environment's proxy. An
   /// example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and
   /// NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
   /// connection and cannot read the API key or the requests.

@@ -51,7 +51,8 @@ def claim(connection: Any, event: Event, *, consumer: str = "default", keep: boo
 
     Store the effect on the same connection, then commit. If the transaction is rolled back, or its process ends, the
     event can be claimed again. If another open transaction has claimed the event, this call waits until that
-    transaction ends. With SQLite, claim before you read anything in the transaction. Threads: as for the connection.
+    transaction ends. With SQLite, claim before you read anything in the transaction. Threads: those that may use the
+    connection.
 
     Args:
         connection: Your connection, with an open transaction: from sqlite3, psycopg 3 or 2, or Django, or an SQLAlchemy

@@ -16,8 +16,8 @@ inline constexpr const char* about_client =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
-    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
-    "environment.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
+    "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
@@ -49,8 +49,8 @@ inline constexpr const char* client_init =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
-    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
-    "environment.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
+    "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
@@ -91,7 +91,7 @@ inline constexpr const char* client_request =
 inline constexpr const char* client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* client_with_options =
-    "Return a new client with these options changed; it shares all else, such as connections, with this client.\n"
+    "Return a client with these options changed, which shares all else, such as connections, with this client.\n"
     "\n"
     "Closing the new client does not close the connections: they belong to the original client.\n"
     "\n"
@@ -325,8 +325,8 @@ inline constexpr const char* about_async_client =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
-    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
-    "environment.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
+    "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
@@ -362,8 +362,8 @@ inline constexpr const char* async_client_init =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
-    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: from the "
-    "environment.\n"
+    "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
+    "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"
     "    client_certificate: PEM file with a client certificate and its key, for a service that requires a "
     "certificate.\n"
@@ -404,7 +404,7 @@ inline constexpr const char* async_client_request =
 inline constexpr const char* async_client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* async_client_with_options =
-    "Return a new client with these options changed; it shares all else, such as connections, with this client.\n"
+    "Return a client with these options changed, which shares all else, such as connections, with this client.\n"
     "\n"
     "Closing the new client does not close the connections: they belong to the original client.\n"
     "\n"

@@ -43,7 +43,7 @@ pub enum ErrorCode {
     Connection = 18,
     /// The TLS handshake failed, for example because of a wrong host name or an untrusted certificate.
     Tls = 19,
-    /// A write was sent, but no complete answer arrived. Check whether the write was done before you send it again.
+    /// A write was sent, but no complete answer arrived. Before you send the write again, check whether it was done.
     OutcomeUnknown = 20,
     /// The service sent a wrong page of a list, the same page again, or an empty page before the last page.
     Pagination = 21,

@@ -90,7 +90,7 @@ impl Error {
             Cause::Crate { message, .. } => message,
         }
     }
-    /// True when a write may or may not have happened: check whether the write happened before you send it again.
+    /// True when a write may or may not have happened. Before you send the write again, check whether it happened.
     pub fn outcome_unknown(&self) -> bool {
         self.of(NativeError::outcome_unknown, false)
     }

@@ -51,8 +51,8 @@ impl<T: Item> List<T> {
         Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
     }
 
-    /// Converts the item or page in `step` to a public type with `own`. After an error, `take` makes the iterator
-    /// return `None` once, so that a loop ends.
+    /// Converts the item or page in `step` to a public type with the function `own`. After an error, `take` makes the
+    /// iterator return `None` once, so that a loop ends.
     fn take<N, M>(&mut self, step: Result<Step<N>>, own: impl FnOnce(N) -> Result<M>) -> Option<Result<M>> {
         let made = match step {
             Ok(Step::Item(native)) => own(native),
