@@ -62,8 +62,8 @@ func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
 
 func (c *Client) free() { c.handle.Close() }
 
-// With returns a second client, which differs from c only in the given options. The two clients share the connections;
-// the caller may close either client first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries,
+// With returns a second client, which differs from c only in the given options. c and the second client share the
+// connections; the caller may close either client first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries,
 // WithConcurrency, WithHeader, WithHooks and WithLogger.
 func (c *Client) With(options ...Option) (*Client, error) {
 	native, err := c.use()

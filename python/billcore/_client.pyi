@@ -859,7 +859,7 @@ class Pager(Generic[Item]):
     second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards the
     timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` says
     whether a record may have been missed. An item keeps its whole page in memory. An error names the page that
-    failed; if you read on after an error, that page is requested again. Threads: one at a time.
+    failed; if you read on after an error, that page is requested again. Only one thread at a time may use the pager.
     Service interface: Resources and their fields, Pagination.
     """
 
@@ -940,7 +940,7 @@ class AsyncPager(Generic[Item]):
     second item on, up to `concurrency` pages are fetched ahead. A pause between two items does not count towards the
     timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` says
     whether a record may have been missed. An item keeps its whole page in memory. An error names the page that
-    failed; if you read on after an error, that page is requested again. Tasks: one at a time.
+    failed; if you read on after an error, that page is requested again. Only one task at a time may use the pager.
     Service interface: Resources and their fields, Pagination.
     """
 

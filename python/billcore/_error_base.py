@@ -189,8 +189,8 @@ class MissingFieldError(DecodeError, AttributeError):
 
     def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
         super().__init__(text, status, path=path)
-        # If this line did not set `name`, Python would set the exception's `obj` to the resource: `obj` would keep the
-        # resource alive, and tracebacks would suggest similar field names.
+        # If this line did not set `name`, Python would set the exception's `obj` to the resource, which would keep the
+        # resource alive and make tracebacks suggest similar field names.
         self.name = path.rpartition(".")[2] if path else ""
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -116,7 +116,7 @@ def from_core(name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
     return make(globals(), name, text, detail)
 
 
-# Sets __module__ to the module that users import the exception from: pickles and tracebacks show it.
+# Sets __module__ to the module that users import the exception from, because pickles and tracebacks show it.
 for _value in list(globals().values()):
     if isinstance(_value, type) and issubclass(_value, BillcoreError):
         _value.__module__ = "billcore.webhooks" if _value is SignatureError else "billcore"

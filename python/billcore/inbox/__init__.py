@@ -40,7 +40,7 @@ CREATE INDEX billcore_inbox_received_at ON billcore_inbox (received_at);
 """
 _CLAIM = """INSERT INTO billcore_inbox (consumer, account, id, name, received_at, body)
   VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body)
-  ON CONFLICT (consumer, account, id) DO NOTHING"""  # fails if these columns are not a unique key
+  ON CONFLICT (consumer, account, id) DO NOTHING"""  # the statement fails if these columns are not a unique key
 _PURGE = "DELETE FROM billcore_inbox WHERE received_at < :before"
 _LOCK = {"postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"}
 _LONGEST = 200

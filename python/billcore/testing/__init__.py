@@ -62,7 +62,7 @@ __all__ = [
     "subscription",
 ]
 
-# Sets __module__ to the module that users import the class from: pickles and tracebacks show it.
+# Sets __module__ to the module that users import the class from, because pickles and tracebacks show it.
 for _value in list(globals().values()):
     if isinstance(_value, type):
         _value.__module__ = "billcore.testing"

@@ -434,7 +434,8 @@ inline constexpr const char* about_pager =
     "timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` "
     "says\n"
     "whether a record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
-    "failed; if you read on after an error, that page is requested again. Threads: one at a time.\n"
+    "failed; if you read on after an error, that page is requested again. Only one thread at a time may use the "
+    "pager.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* pager_pages_signature = "pages(self)";
 inline constexpr const char* pager_pages =
@@ -493,7 +494,7 @@ inline constexpr const char* about_async_pager =
     "timeout. The pager skips an id that it has yielded within the last pages (see `state`). At the end, `verdict` "
     "says\n"
     "whether a record may have been missed. An item keeps its whole page in memory. An error names the page that\n"
-    "failed; if you read on after an error, that page is requested again. Tasks: one at a time.\n"
+    "failed; if you read on after an error, that page is requested again. Only one task at a time may use the pager.\n"
     "Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* async_pager_pages_signature = "pages(self)";
 inline constexpr const char* async_pager_pages =

@@ -13,7 +13,7 @@ var (
 	// TakeError reads an error of the C library and frees it. ended is the error of the context that ended the call,
 	// or nil.
 	TakeError func(status int32, from handle.Pointer, ended error) error
-	// Ended makes err, a new *model.Error, wrap cause, the error of a context, so that errors.Is finds cause in err.
+	// Ended wraps cause (the error of a context) in err (a new *model.Error), so that errors.Is finds cause in err.
 	Ended func(err, cause error) error
 	// NativeError returns the C error object of a *model.Error that reports a write of unknown outcome, or a search that
 	// may have missed orders; nil for other errors.

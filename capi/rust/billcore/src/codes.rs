@@ -126,7 +126,7 @@ impl ErrorCode {
         }
     }
 
-    /// The more general code that includes this code: `Api` for `Payment`, for example.
+    /// The more general code that includes this code, such as `Api` for `Payment`.
     pub fn parent(self) -> Option<Self> {
         match self {
             Self::OutOfRange | Self::MissingField => Some(Self::Decode),

@@ -77,7 +77,7 @@ impl<T: Item> List<T> {
             Step::Done => Ok(None),
         }
     }
-    /// Cancels prefetching. The caller may still read the list afterwards. At the end of the list `stop` does
+    /// Cancels prefetching. After `stop`, the caller may still read the list. At the end of the list `stop` does
     /// nothing.
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()

@@ -65,9 +65,9 @@ impl Client {
     fn make(native: NativeClient, hooks: Option<Arc<HookContext>>) -> Self {
         Self { shared: Arc::new(Shared { native, hooks }), call: CallOptions::new() }
     }
-    /// Makes a second client that differs from `self` only in the given options. The two clients share the
-    /// connections. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the
-    /// client is closed.
+    /// Makes a second client that differs from `self` only in the given options. `self` and the second client share the
+    /// connections. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the client
+    /// is closed.
     pub fn with_options(&self, changes: ClientChanges) -> Result<Self> {
         let native = self.shared.native.with_options(&changes.given.into_native()?)?;
         Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
