@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Matches a line with only a link to a file in examples/, and the code block that follows it.
 BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\((?:\.\./)*\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s:]*)\)")
-# Matches the installation of billcore by name, with or without extras. Installation from a folder or URL works, so it
-# does not match.
+# Matches the installation of billcore by name, with or without extras. Installation from a folder or URL works, so the
+# pattern does not match it.
 UNPUBLISHED = re.compile(r"pip install (?:[^`\n]*[ '\"])?billcore(?:\[\w+\])?(?! ?@|[\w\[/.])")
 TEXTS = (
     "README.md",

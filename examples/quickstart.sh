@@ -61,8 +61,8 @@ stop_sandbox() {
   wait "$sandbox" 2>/dev/null || true
 }
 
-# tell LANGUAGE COMMAND…: runs the story in one language. Its output, except the first line (which names the
-# language), must equal the output of the first language.
+# tell LANGUAGE COMMAND…: runs the story in one language. All languages must print the same, except the first line,
+# which names the language.
 tell() {
   local told="$build/story-$1.txt"
   shift

@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
     fputs("usage: verify_webhook SIGNATURE < BODY, with WEBHOOK_SECRET set\n", stderr);
     return 2;
   }
-  /* The buffer holds one byte more than the library accepts (1 MiB). So the library refuses a longer body (413)
-   * instead of verifying only its beginning. */
+  /* The buffer holds one byte more than the library accepts (1 MiB), so that the library refuses a longer body
+   * (413) instead of verifying only its beginning. */
   static char buffer[(1 << 20) + 1];
   const billcore_str body = {buffer, fread(buffer, 1, sizeof buffer, stdin)};
   if (ferror(stdin)) {

@@ -13,7 +13,7 @@ int main(int argc, char** argv) try {
   const std::string body(std::istreambuf_iterator<char>(std::cin), {});
   const billcore::Event event = billcore::webhooks::unwrap(body, argv[1], secret);
   if (event.type() == billcore::EventType::test_hook) {
-    std::cout << "test.hook\n";  // only its name is reliable: a server reads no other field, and answers 200
+    std::cout << "test.hook\n";  // only the name of a test.hook is reliable: a server reads no other field
     return 0;
   }
   const billcore::Id id = event.id();  // read before any output, because id() throws if the id is absent

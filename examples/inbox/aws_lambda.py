@@ -28,7 +28,7 @@ def handler(event: dict[str, object], context: object) -> dict[str, object]:
         return {"statusCode": error.http_status, "body": error.reason}
     except DecodeError:
         return {"statusCode": 400, "body": ""}
-    except (inbox.InboxBusyError, psycopg.OperationalError):  # the sender tries again, on a new connection
+    except (inbox.InboxBusyError, psycopg.OperationalError):  # the sender tries again; the handler then connects anew
         connection.cache_clear()
         return {"statusCode": 503, "body": ""}
     return {"statusCode": 200, "body": ""}

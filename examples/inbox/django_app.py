@@ -28,7 +28,7 @@ def receive(request: HttpRequest) -> HttpResponse:
         return HttpResponse(error.reason, status=error.http_status)
     except DecodeError:
         return HttpResponse(status=400)
-    except (inbox.InboxBusyError, OperationalError):  # the sender tries again
+    except (inbox.InboxBusyError, OperationalError):  # the sender tries again after a 503
         return HttpResponse(status=503)
     return HttpResponse()
 

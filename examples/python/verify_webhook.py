@@ -9,7 +9,7 @@ if len(sys.argv) != 2:
 try:
     event = webhooks.unwrap(sys.stdin.buffer.read(), sys.argv[1], os.environ.get("WEBHOOK_SECRET", ""))
     match event:
-        case webhooks.TestHook():  # only its name is reliable: a server answers 200 and reads no other field
+        case webhooks.TestHook():  # only the name of a test.hook is reliable: a server reads no other field
             print("test.hook")
         case webhooks.OrderPaid(data=order):
             print(f"event {event.id}: order {order.id} is paid, {order.total} cents")

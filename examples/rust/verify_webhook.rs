@@ -8,7 +8,7 @@ use billcore::{ErrorCode, Event, EventData, EventType};
 
 fn show(event: &Event) -> Result<(), billcore::Error> {
     if event.event_type() == EventType::TestHook {
-        println!("test.hook"); // only its name is reliable: a server answers 200 and reads no other field
+        println!("test.hook"); // only the name of a test.hook is reliable: a server reads no other field
         return Ok(());
     }
     match event.data()? {

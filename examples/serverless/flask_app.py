@@ -33,6 +33,6 @@ def keep(event: webhooks.Event) -> None:
         print(event.name)
         return
     # An event may be delivered more than once. Insert the key (event.account, str(event.id)) into your database, in
-    # the same transaction as the event's effect or the job that you queue for it. If the key is already there,
-    # return.
+    # the same transaction as the event's effect or the job that you queue for it. If the database already
+    # has the key, return.
     print(f"{event.name} {event.id}")

@@ -33,7 +33,7 @@ class Source:
     series: str = ""
 
     def licences(self) -> list[Path]:
-        """Returns the files with the text of the source's licence. A crate must already be in the cache."""
+        """Returns the files with the text of the source's licence. The crate must already be in billcore's cache."""
         if self.crate:
             cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
             root = cache / f"crate-{self.crate}-{self.crate_version}-{self.sha256[:16]}" / self.folder

@@ -2,7 +2,7 @@
 
     BILLCORE_PROOF=all tests/run.sh inbox
 
-The sandbox sends 30 % of the events twice at the same moment, and some in another order. The program prints one line of
+The sandbox sends 30 % of the events twice at the same moment, and some out of order. The program prints one line of
 counts for each database, and ends with an error if an event was handled twice or not at all.
 """
 
@@ -35,7 +35,7 @@ EVENTS = ("order.confirmed", "order.paid")  # of each charge
 CUT = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1"""
 
-# Handles an event on a connection; returns whether it was the first.
+# Handles an event on a connection; returns whether the event was new.
 Handler = Callable[[Any, webhooks.Event, random.Random], bool]
 
 

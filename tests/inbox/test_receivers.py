@@ -33,9 +33,9 @@ def receiver(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[tup
 
 
 def at_once(send: Send, database: PostgresDatabase, number: int) -> tuple[Any, list[Future[int]]]:
-    """Sends a delivery twice while an open transaction has the claim; returns its connection and the two answers.
+    """Sends a delivery twice while an open transaction has the claim.
 
-    Returns when both deliveries wait for the end of that transaction.
+    When both deliveries wait for the end of the transaction, returns the transaction's connection and the two answers.
     """
     body, signature = testing.event("order.paid", event_id=number, id=number)
     connection = database.connect()
@@ -103,7 +103,7 @@ def test_other_deliveries(receiver: tuple[Send, PostgresDatabase]) -> None:
     assert send(b"[1]", webhooks.sign(b"[1]", testing.SECRET)) in (
         400,
         500,
-    )  # 500: from the handlers in Go and Rust
+    )  # the handlers in Go and Rust answer 500
     assert database.execute("SELECT id FROM billcore_inbox WHERE length(id) NOT IN (1, 30)") == []
 
 

@@ -34,7 +34,7 @@ from support.postgres import Postgres
 
 from .support import CHARGE, Database, PostgresDatabase, SqliteDatabase
 
-TIMEOUT, SETTLE = 2.0, 6.0  # seconds; the sandbox shows each charge before both have passed
+TIMEOUT, SETTLE = 2.0, 6.0  # seconds; the sandbox shows each charge in less than TIMEOUT + SETTLE
 FAULTS: tuple[dict[str, Any], ...] = (
     {"kind": "reset_before"},
     {"kind": "reset_after"},

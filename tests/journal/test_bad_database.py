@@ -113,7 +113,7 @@ def test_a_half_migrated_schema(scene: Scene, statements: list[str]) -> None:
 
 
 def test_a_schema_without_its_version_is_completed(scene: Scene) -> None:
-    """A crash during the creation of the tables can leave such a schema, if the engine commits each statement."""
+    """If the engine commits each statement, a crash can leave only a part of the journal's tables."""
     for count in range(1, len(_table.SCHEMA)):
         for statement in _table.SCHEMA[:count]:
             scene.database.execute(statement)

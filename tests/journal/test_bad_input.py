@@ -174,7 +174,7 @@ def test_a_subscription_that_is_gone(scene: Scene) -> None:
     scene.control.fault("reset_after", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())
-    scene.control.fault("status", method="GET", path=ORDERS, status=404)  # at the look-up
+    scene.control.fault("status", method="GET", path=ORDERS, status=404)  # happens to the look-up
     with pytest.raises(ChargePendingError, match=r"could not be looked up .*404.* resolve\(\)"):
         scene.charge(scene.journal())
     settled(scene)

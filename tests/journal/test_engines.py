@@ -29,7 +29,7 @@ Source = Callable[[Database], Any]
 
 
 def by_function(**options: Any) -> Source:
-    """A source that makes a connection function with these options of connect()."""
+    """Returns a function that makes, for a database, a connection function with these options of connect()."""
 
     def source(database: Database) -> Any:
         if isinstance(database, SqliteDatabase):
@@ -52,7 +52,10 @@ def with_rows(row_factory: Any, text_factory: Any = str) -> Source:
 
 
 def by_engine(begins: bool = False, **options: Any) -> Source:
-    """A source that makes an engine. begins: the engine sends BEGIN itself, as SQLAlchemy recommends for SQLite."""
+    """Returns a function that makes an engine for a database.
+
+    begins: the engine sends BEGIN itself, as SQLAlchemy recommends for SQLite.
+    """
 
     def source(database: Database) -> Any:
         engine = sqlalchemy.create_engine(database.url(), **options)

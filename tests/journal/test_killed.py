@@ -17,7 +17,7 @@ from .support import CHARGE, Scene
 
 
 def killed_at(number: int, *, after: bool, scene: Scene) -> bool:
-    """Charges in a child process that kills itself before or after step `number`; False if it has fewer steps."""
+    """Charges in a child process that kills itself before or after step `number`; False if there are fewer steps."""
     child = os.fork()
     if child == 0:
         try:
@@ -57,7 +57,7 @@ def finish(scene: Scene) -> billcore.Order:
         except (ChargeInProgressError, ChargePendingError) as error:
             assert error.retry_after is not None
             scene.database.age(error.retry_after + 1)
-        except billcore.BillcoreError as error:  # from a fault that the killed process did not use up
+        except billcore.BillcoreError as error:  # caused by a fault that the killed process left unused
             assert error.outcome_unknown
 
 

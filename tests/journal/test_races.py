@@ -1,7 +1,7 @@
 """Two overlapping calls of charge(): the tests run their steps one by one, on real databases and a sandbox.
 
-A step is one statement or one request, so two processes can run the steps in the same order. The tests try all orders
-with a limited number of switches from one call to the other.
+A step is one statement or one request, so two processes can run the steps in the same order. The tests try each order
+of the steps with at most a few switches between the two calls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from .support import CHARGE, PAST, Scene, SqliteDatabase
 
 DEADLINE, SETTLE = 30.0, 60.0
 SWITCHES = {"sqlite": 4, "postgresql": 2}  # fewer for PostgreSQL, which is several times slower
-# Statements that read only data that no other step changes. Their position does not matter, so they are not switched.
+# Statements that read only data that no other step changes, so their position does not matter: a test runs such a
+# statement at once, as part of the step before.
 FIXED = (_table.READ_NOTE,)
 
 
@@ -78,7 +79,7 @@ class Race:
         self._keys = itertools.count(1)
         self._passed = 0.0
         monkeypatch.setattr(_machine, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + self._passed))
-        engine = sqlalchemy.create_engine(scene.database.url())  # reuses its connections, unlike a connection function
+        engine = sqlalchemy.create_engine(scene.database.url())  # an engine reuses its connections, which is faster
         self.switches = SWITCHES[engine.dialect.name]
         self.journal = Journal(engine, scene.client, settle=SETTLE, timeout=DEADLINE)
         self.journal.open()  # makes the tables
@@ -247,7 +248,7 @@ def test_two_keys_of_one_product(race: Race, faults: tuple[Any, ...]) -> None:
 
     found = {}
     for turns in each_order_of_steps(play, race.switches):
-        for key in keys * 4:  # repeat, because one open key may block the other
+        for key in keys * 4:  # repeat: while one key is open, the other is refused
             race.passes(PAST)
             actor = Actor(race, key)
             actor.finish()
@@ -274,7 +275,10 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_one_call_is_stopped_before_each_step(race: Race, fault: str) -> None:
-    """Another process calls at once, after the deadline, or after settle. Then the first call continues, or never."""
+    """While a call is stopped, another process calls: at once, after the deadline, or after settle.
+
+    Then the stopped call continues, or is dropped.
+    """
     found = {}
     for passed, goes_on in itertools.product((0.0, DEADLINE + 1, PAST), (True, False)):
         for before in itertools.count():
@@ -332,7 +336,7 @@ def test_an_answer_beats_what_a_person_asserted(race: Race) -> None:
 
 
 def test_an_order_that_another_key_has_already(race: Race) -> None:
-    """A person assigns the order to another key while the process is stopped: the key is never charged again."""
+    """A person assigns the order of a stopped charge to another key; the stopped charge is never repeated."""
     lost_key = race.new_key()
     race.scene.control.fault("reset_before", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):

@@ -79,7 +79,7 @@ class Scene:
         return done.stdout
 
     def by_sender(self) -> dict[str, list[int]]:
-        """Maps each sender to the connection numbers of its requests. The requested subscription names the sender."""
+        """Maps each sender (named by the requested subscription's id) to the connection numbers of its requests."""
         senders: dict[str, list[int]] = defaultdict(list)
         for request in self.server.requests:
             senders[name_in(request).split("-")[0]].append(request.connection)

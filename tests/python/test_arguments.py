@@ -87,7 +87,7 @@ def test_ids_are_path_segments(serve: Serve, given: str | int, sent: str) -> Non
     ]
 
 
-LONG = ["s" * 1_000_000, "s" * 10_000_000]  # the first is too long for servers, the second for libcurl
+LONG = ["s" * 1_000_000, "s" * 10_000_000]  # the first id is too long for servers, the second for libcurl
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,7 @@ def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
 
 
 def test_an_interrupted_batch_takes_no_page() -> None:
-    """The third batch is pages 3 and 4. The signal arrives while page 4 does, and page 3 is not lost."""
+    """The third batch has pages 3 and 4. A signal that arrives during the request for page 4 does not lose page 3."""
 
     def ring_when_asked() -> None:
         until(lambda: 4 in book.asked)

@@ -260,7 +260,7 @@ def test_a_call_of_a_closed_loop_is_collected() -> None:
                     call.send(None)
 
             loop.run_until_complete(main())
-            loop.set_exception_handler(lambda *_: None)  # the default logs that a pending task was destroyed
+            loop.set_exception_handler(lambda *_: None)  # the default handler logs destroyed pending tasks
             loop.close()
             return weakref.ref(hooks)
 

@@ -1,4 +1,4 @@
-"""Lists: laziness, order, pages, verdicts, errors in the middle."""
+"""Pagers: laziness, order, pages, the property `verdict`, and errors in the middle of a list."""
 
 from __future__ import annotations
 

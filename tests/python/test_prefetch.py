@@ -168,7 +168,7 @@ def test_the_state_goes_on_in_another_client() -> None:
                 if len(seen) % 7 == 0:
                     break
             resume = pager.state
-            assert len(resume) < 700  # a state has the ids of at most 18 pages
+            assert len(resume) < 700  # a pager's state has the ids of at most 18 pages
         assert seen == list(range(10 * PER_PAGE)) and resume is not None
         assert ids(client.subscriptions.orders("s", resume=resume)) == []
         for wrong in ("", "x", resume[:-3], resume + "AAAA", "p1.AAAA"):

@@ -61,7 +61,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("kind", ["spawn", "forkserver"])
 def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
-    """Each child has its own connections, and its results and exceptions arrive intact."""
+    """Each child has its own connections, and the parent gets its results and exceptions intact."""
 
     def script(request: Request) -> Reply:
         if request.method == "POST":

@@ -93,7 +93,7 @@ def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch
         ("invalid", True),
         ("ing.invalid", False),
         ("*", True),
-        ("*.invalid", False),  # patterns are not supported
+        ("*.invalid", False),  # NO_PROXY does not support patterns
         ("a.example,billing.invalid", True),
         (" a.example , billing.invalid ", True),
         ("a.example,other.invalid", False),

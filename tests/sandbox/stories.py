@@ -10,7 +10,7 @@ from sandbox.support import Receiver, Service
 
 
 class Story:
-    """One account with a receiver; its methods are steps of tests, and it has the ids of the objects that they made."""
+    """One account with a receiver: methods are steps of tests, attributes are ids of objects that the steps made."""
 
     def __init__(self, mine: SandboxAccount, receiver: Receiver) -> None:
         self.control, self.service, self.receiver = mine.control, Service(mine.accounts[0]), receiver
@@ -51,7 +51,7 @@ class Story:
         self.control.subscription(self.subscription, "change_billing", declines=False)
 
     def last_cycle(self, renewals: int) -> None:
-        """Makes a subscription whose only cycle is paid, with this number of failed renewals before."""
+        """Makes a subscription whose only cycle is paid, after this number of failed renewals."""
         self.declined(renewals)
         self.make("fixed_cycle", cycles=1)
         self.service.post(f"/subscription/{self.subscription}/product", {"product_id": self.product})
@@ -123,7 +123,7 @@ Step = Callable[[Story], Any]
 
 
 def nothing(story: Story) -> None:
-    """Does nothing: for the state `new` of an object, and for the endpoint, which is enabled at the beginning."""
+    """A step that does nothing, for objects in the state `new` and for the endpoint, which is enabled at first."""
 
 
 def on_subscription(cause: str, **fields: Any) -> Step:
@@ -184,8 +184,8 @@ ORDER: dict[str, Step] = {
 ENDPOINT: dict[str, Step] = {"enabled": nothing, "disabled": on_endpoint("disable")}
 PAID_AND_CREATED = "order.paid subscription.created"
 
-# (machine, number of its row in states.toml): for each state of `from` the step that leads into it, the step that fires
-# the cause, the events that the cause fires.
+# Key: (machine, number of its row in states.toml). Value: for each state of `from` the step that leads into it; the
+# step that fires the cause; the events that the cause fires.
 TABLE: dict[tuple[str, int], tuple[dict[str, Step], Step, str]] = {
     ("subscription", 1): ({"new": lambda s: s.make("subscription")}, lambda s: s.checkout(), ""),
     ("subscription", 2): (

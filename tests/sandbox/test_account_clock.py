@@ -1,4 +1,4 @@
-"""The clock of an account: the changes that it causes, seen through routes, and deliveries while it moves."""
+"""The clock of an account: the changes that it causes, and deliveries while the clock moves."""
 
 from __future__ import annotations
 

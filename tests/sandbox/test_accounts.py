@@ -174,7 +174,7 @@ def test_ids_do_not_repeat_over_resets_and_restarts(tmp_path: Path) -> None:
         values = [value for each in found for value in each[kind]]
         assert len({*values}) == len(values) == 6 * count
         if kind != "secrets":
-            assert max(map(int, values)) < 2**53  # exact in JSON readers that use doubles
+            assert max(map(int, values)) < 2**53  # doubles represent the ids exactly
 
 
 def test_ids_and_secrets_repeat_with_a_seed() -> None:

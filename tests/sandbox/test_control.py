@@ -131,7 +131,7 @@ def test_every_answer_has_its_type(sandbox: Sandbox, service: Service) -> None:
     assert answers.keys() == ROUTES.keys()
     for effect in answers["GET ledger"]["effects"]:
         for name in effect.keys() - {"id", "at", "account", "kind"}:
-            del effect[name]  # members that depend on the kind
+            del effect[name]  # remove the members that depend on the effect's kind
     for name, answer in answers.items():
         assert [] not in answer.values(), name
         strict(answer, ROUTES[name].answer)

@@ -20,7 +20,8 @@ from support.waiting import GENEROUS, until
 
 BODY_KINDS = ("event_integers", "event_unknown_name", "event_unknown_fields", "event_escapes")
 ATTEMPT_KINDS = ("event_signature", "event_old_secret", "event_truncated", "event_oversize")
-# Has `<`, quotes and backslashes, which the styles escape differently, and characters of two and of four bytes.
+# A name with `<`, quotes and backslashes, which the styles of event_escapes encode differently, and with characters of
+# two and of four bytes.
 NAME = 'Bøger & <b>"Tea"</b> \\ it\'s / \\" \N{PARTY POPPER}'
 
 
@@ -187,8 +188,9 @@ def test_an_answer_before_the_end_of_a_large_body_counts(mine: SandboxAccount) -
 
 
 class Shop:
-    """A receiver that handles each event once if `safe` is true. Between checking an id and recording it, it waits for
-    a second request, so that without `safe` two concurrent duplicates are both handled."""
+    """A receiver that handles each event once if `safe` is true. Otherwise the receiver waits
+    for a second request after it has checked an id and before it records the id, so both of two concurrent duplicates
+    are handled."""
 
     def __init__(self, *, safe: bool) -> None:
         self.handled: list[int] = []

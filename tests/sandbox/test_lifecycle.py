@@ -98,7 +98,7 @@ def test_checkout_in_the_other_account(service: Service, other: Service, control
     assert control.ledger()[0]["account"] == other.account
     with pytest.raises(ControlError, match="404 not_found: No account has this UUID"):
         control.checkout(theirs, account="nobody")
-    # Another account's product in the body is a 422, as in a charge; only the path gives a 404.
+    # Another account's product in the body gives 422, as in a charge; another account's id in the path gives 404.
     with pytest.raises(ControlError, match="422 invalid_product"):
         control.checkout(theirs, account=service.account)
     with pytest.raises(ControlError, match="422 invalid_product"):

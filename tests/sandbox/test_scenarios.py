@@ -13,7 +13,7 @@ ORDER = "order.confirmed order.paid "
 UPDATED = "subscription.updated "
 RENEWED = ORDER + "subscription.renewed "
 
-# Scenario: the subscription's final status, the events before the scenario's steps, the events of its steps.
+# Maps a scenario to the subscription's final status, the events before the scenario's steps, the events of its steps.
 NEW = {
     "first-order": ("active", "", ORDER + "subscription.created"),
     "renewal": ("active", ORDER + "subscription.created", RENEWED),
@@ -33,7 +33,8 @@ NEW = {
     "product-withdrawn": ("active", "product.updated " + ORDER + "subscription.created", "product.deleted " + RENEWED),
     "card-replaced": ("active", ORDER + "subscription.created " + UPDATED, UPDATED + RENEWED),
 }
-# Scenario: an existing subscription, its final status, the events. Scenarios for new subscriptions only are left out.
+# Maps a scenario to an existing subscription, its final status, the events. Scenarios that run only on a new
+# subscription are left out.
 EXISTING = {
     "renewal": ("demo-active", "active", RENEWED),
     "renewal-fails": ("demo-active", "delayed", UPDATED),

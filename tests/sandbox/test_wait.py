@@ -22,7 +22,7 @@ def during(wait: Callable[[], Any], act: Callable[[], object]) -> Any:
     """Starts a wait in another thread, then calls `act`, which ends the wait; returns the answer of the wait."""
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(wait)
-        with pytest.raises(TimeoutError):  # the wait has not ended; by now the sandbox has very probably received it
+        with pytest.raises(TimeoutError):  # by now the sandbox has very probably received the wait request
             waiting.result(0.2)
         act()
         return waiting.result(GENEROUS)

@@ -45,7 +45,7 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	first, err := i.claim(event)
 	if err != nil {
 		log.Print(err)
-		http.Error(w, "not an event that can be kept", http.StatusInternalServerError) // the service delivers it again
+		http.Error(w, "not an event that can be kept", http.StatusInternalServerError) // the service delivers the event again
 		return
 	}
 	if first {

@@ -1,4 +1,5 @@
-//! A receiver with PostgreSQL. Usage: inbox ADDRESS. Its table: billcore.inbox.schema("postgresql") in Python.
+//! A receiver with PostgreSQL. Usage: inbox ADDRESS. In Python, billcore.inbox.schema("postgresql") returns the SQL
+//! of the table.
 
 use std::sync::Arc;
 use std::{env, error::Error};
@@ -14,7 +15,7 @@ async fn handle(event: &Event) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (account, id, name) = (event.account()?.to_string(), event.id()?.to_string(), event.name()?);
     let (mut client, connection) = tokio_postgres::connect(&env::var("DATABASE_URL")?, tokio_postgres::NoTls).await?;
     tokio::spawn(connection);
-    let transaction = client.transaction().await?; // dropping it rolls it back
+    let transaction = client.transaction().await?; // dropping the transaction rolls it back
     if transaction.execute(CLAIM, &[&account, &id, &name]).await? == 1 && event.event_type() == EventType::OrderPaid {
         let order = event.order()?.id()?.to_string();
         transaction.execute("INSERT INTO paid_orders (id) VALUES ($1)", &[&order]).await?;

@@ -6,8 +6,8 @@
 
 #include <billcore.h>
 
-/* Makes a client for a URL that needs no API key. (A client always sends a key; this one is "none".) The client sends
- * `header` with every request unless `header` is {NULL, 0}. */
+/* Makes a client for a URL that needs no API key. (A client always sends a key, so this client sends "none".)
+ * The client sends `header` with every request unless `header` is {NULL, 0}. */
 billcore_client* keyless_client(const char* url, billcore_str header, billcore_str value);
 
 void control_reset(const billcore_client* control);

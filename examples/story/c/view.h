@@ -1,5 +1,5 @@
-/* Structs with the fields of a resource that the program prints and compares. Their texts are valid as long as the
- * resource. */
+/* Structs with the fields of a resource that the program prints and compares. The texts in a struct are valid until
+ * the resource is freed. */
 #ifndef EXAMPLE_VIEW_H
 #define EXAMPLE_VIEW_H
 

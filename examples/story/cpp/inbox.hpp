@@ -28,8 +28,8 @@ class Inbox {
   void trust(std::string_view secret);
   /// Handles one delivery and returns the HTTP status of the answer. May be called from any thread.
   unsigned receive(std::string_view body, billcore::HeaderFields headers);
-  /// Waits until at least this many events and duplicates have arrived, or until the time-out. Returns what has
-  /// arrived by then.
+  /// Waits until at least this many events and duplicates have arrived, or until the time-out. Returns the
+  /// deliveries that have arrived so far.
   Contents wait_for(std::size_t events, std::size_t duplicates,
                     std::chrono::seconds timeout = std::chrono::seconds(30));
 

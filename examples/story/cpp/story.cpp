@@ -198,7 +198,7 @@ void cancel(const Client& client, const Subscription& subscription) {
 }
 
 const std::map<std::string, int, std::less<>> expected{
-    {"order.confirmed", 3},  // two charges and one renewal
+    {"order.confirmed", 3},  // one event for each of the two charges, one for the renewal
     {"order.paid", 3},      {"subscription.updated", 1}, {"subscription.renewed", 1}, {"subscription.cancelled", 1},
 };
 

@@ -198,7 +198,7 @@ func cancel(client *billcore.Client, id billcore.ID) {
 }
 
 var expected = map[webhook.EventType]int{
-	webhook.EventOrderConfirmed:        3, // one for each of the two charges, one for the renewal
+	webhook.EventOrderConfirmed:        3, // one event for each of the two charges, one for the renewal
 	webhook.EventOrderPaid:             3,
 	webhook.EventSubscriptionUpdated:   1,
 	webhook.EventSubscriptionRenewed:   1,

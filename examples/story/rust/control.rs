@@ -43,7 +43,7 @@ impl Control {
     pub fn reset(&self) -> Outcome<()> {
         self.post("/reset", &json!({}))
     }
-    /// Renews a subscription. Its id needs no encoding in the path, because the sandbox's ids are digits.
+    /// Renews a subscription. The path needs no encoding, because the sandbox's ids are digits.
     pub fn renew(&self, id: &str) -> Outcome<()> {
         self.post(&format!("/subscriptions/{id}/renew"), &json!({}))
     }

@@ -1,8 +1,8 @@
 """Delivery of events: real HTTP POSTs, at least once, retried until a 2xx or until the schedule is used up.
 
 Each endpoint has a queue, so that a slow or broken receiver does not delay the others. A queue makes as many attempts
-at once as the endpoint's `concurrency` allows, first attempts in the order of the events. A retry is a job on the
-account's clock and does not delay later events. While an endpoint is paused or disabled, its queue waits.
+at once as the endpoint's `concurrency` allows, and begins the first attempts in the order of their events. A retry is a
+job on the account's clock and does not delay later events. While an endpoint is paused or disabled, its queue waits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Dispatcher:
         self._queues: dict[int, _Queue] = {}
         self._under_way = 0
         self._starved: dict[_Queue, None] = {}  # queues that wait because _MOST attempts are running, in order
-        self._due: Counter[int] = Counter()  # for each account: attempts that run, or wait only for others
+        self._due: Counter[int] = Counter()  # for each account: attempts that run, or wait only for other attempts
         self._ended: Counter[int] = Counter()  # for each account: attempts that ended before their time-out
         self._progress = asyncio.Event()
         self._told: set[str] = set()

@@ -1,7 +1,7 @@
 """The guards and effects that the rows of states.toml name.
 
-A guard returns whether a row applies. An effect prepares a transition: it returns the columns to change, and may make
-further changes in the same transaction. Service interface: States and transitions.
+A guard returns whether a row of states.toml applies. An effect prepares a transition: it returns the columns to change,
+and may make further changes in the same transaction. Service interface: States and transitions.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def fail_renewal(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     retry_at = clock.iso(work.now + timedelta(days=retries[failures])) if again else None
     changes = {"failures": failures + 1, "retry_at": retry_at}
     if row["renews_at"] is None or clock.parse(row["renews_at"]) > work.now:
-        # A control route renewed before the renewal date: the date is now, and later periods are counted from it.
+        # A control route renewed before the renewal date: the current time becomes the renewal date, from which later
+        # periods are counted.
         changes["renews_at"] = changes["anchor"] = clock.iso(work.now)
     return changes
 
@@ -172,7 +173,7 @@ def settle(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 
 def activate(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Begin the subscription of a first order that is paid."""
+    """Begin the subscription when its first order is paid."""
     if row["is_first"] and row["subscription_id"] is not None:
         subscription = work.row("subscriptions", row["subscription_id"])
         if subscription["status"] == "pending":

@@ -42,7 +42,7 @@ _UNKNOWN_FIELDS = {"schema": "2031-01-01", "sandbox": {"nested": [1, None, "ø"]
 
 
 def facts(account: str, event: str, endpoint_id: int) -> dict[str, Any]:
-    """The values that the selectors of these kinds are compared with."""
+    """The values of an event with which the selectors of a fault are compared."""
     return {"account": account, "event": event, "endpoint_id": endpoint_id}
 
 
@@ -84,7 +84,7 @@ def _raw(value: Any) -> bytes:
 
 
 def _html(value: Any) -> bytes:
-    r"""JSON for HTML pages: encoders for them also write `<`, `>`, `&`, `'` and `"` as \u003C and so on."""
+    r"""JSON as encoders for HTML pages write it, with `<`, `>`, `&`, `'` and `"` as \u003C and so on."""
     text = encode(value).decode("ascii")
     text = re.sub(r"\\.", lambda found: r"\u0022" if found[0] == r"\"" else found[0], text)
     return re.sub("[<>&']", lambda found: f"\\u{ord(found[0]):04X}", text).encode("ascii")

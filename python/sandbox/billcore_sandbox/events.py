@@ -1,7 +1,7 @@
 """Events: the shape of their data, the envelope, the signature.
 
-Ids appear as integers and as strings, and data is the full resource or a reduced set of its fields. Both depend only
-on the delivery id, so the same steps give the same bytes:
+Ids appear as integers and as strings, and data is the full resource or a reduced set of its fields. The type of ids
+and the set of fields depend only on the delivery id, so the same steps give the same bytes:
 
     delivery id mod 4      0         1         2          3
     resource ids           integer   string    integer    string
@@ -27,7 +27,8 @@ NAMES = (
     TEST_HOOK,
 )
 
-# Event name up to the dot -> the fields of the reduced set. Product groups have only three fields and stay complete.
+# Event name up to the dot -> the fields of the reduced set. Events of product groups always
+# have all three fields.
 _REDUCED = {
     "subscription": ("id", "price", "currency", "renews_at", "ends_at", "reference_id", "status"),
     "order": ("id", "total", "total_with_vat", "currency", "reference_id", "state", "remote_id", "delivery"),
@@ -55,7 +56,7 @@ def envelope(delivery_id: int | str, event: str, account: int, created_at: str, 
 
 
 def with_id(body: bytes, delivery_id: int) -> bytes | None:
-    """The same bytes with another id as the first member; None if the body does not begin with an id."""
+    """The body with another id and otherwise the same bytes; None if the body does not begin with an id."""
     found = re.match(rb'\s*\{\s*"id"\s*:\s*("?)(-?[0-9]+)\1\s*[,}]', body)
     return None if found is None else body[: found.start(2)] + str(delivery_id).encode() + body[found.end(2) :]
 

@@ -134,7 +134,7 @@ class Faults:
         """Return the oldest fault of these kinds that matches and happens now, and count it.
 
         Args:
-            facts: A value of the request or event for each selector that these kinds can have.
+            facts: The value of the request or event for each selector that these kinds can have.
             fits: A further condition on the fault.
         """
         for fault in self._waiting.values():

@@ -41,11 +41,11 @@ class History:
         self._stopped = False
 
     def received(self) -> None:
-        """A request was received."""
+        """Call this after a request was received."""
         self._changed(1)
 
     def answered(self, number: int) -> None:
-        """A request was answered, or its connection was closed without an answer."""
+        """Call this after a request was answered, or after its connection was closed without an answer."""
         self._changed(0)
         if self._world.options.log is not None:
             row = self._world.store.one("SELECT * FROM requests WHERE id = ?", number)
@@ -55,7 +55,7 @@ class History:
                 write("request", shown | {"headers": headers, "body": shown["body"][:_MOST_LOGGED]})
 
     def effects(self, recorded: list[int]) -> None:
-        """An effect was committed, with these rows of the ledger."""
+        """Call this after an effect was committed. recorded: the ids of its rows in the ledger."""
         self._changed(1 + len(recorded))
         if self._world.options.log is not None:
             for number in recorded:
@@ -64,7 +64,7 @@ class History:
                     write("effect", shown | {"effect": row["kind"]} | json.loads(row["details"]))
 
     def attempts(self, seq: int, made: list[dict[str, Any]]) -> None:
-        """Attempts of a delivery were recorded."""
+        """Call this after attempts of a delivery were recorded."""
         if self._world.options.log is not None:
             row = self._world.store.one("SELECT * FROM deliveries WHERE seq = ?", seq)
             if row is None:
@@ -91,7 +91,7 @@ class History:
     def trim(self) -> None:
         """Delete the finished records of each table, except the latest (--keep)."""
         self._new = 0
-        with contextlib.suppress(sqlite3.Error):  # for example, the disk is full: the next trim() deletes more
+        with contextlib.suppress(sqlite3.Error):  # such as a full disk: the next trim() deletes the records
             for table, (key, ended) in _KEPT.items():
                 last = f"SELECT {key} FROM {table} WHERE {ended} ORDER BY {key} DESC LIMIT 1 OFFSET ?"
                 sql = f"DELETE FROM {table} WHERE {ended} AND {key} <= ({last})"

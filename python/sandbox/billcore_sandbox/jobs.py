@@ -1,7 +1,8 @@
 """Jobs: work that runs when the clock of an account reaches a time. One loop runs all jobs in order.
 
 A job is a row (account, due, kind, subject, cause); each object (kind, subject) has at most one job. A job runs when
-the clock of its account reaches `due`, in real time or because the clock was moved. Its effects have the time `due`.
+the clock of its account reaches `due`, in real time or because the clock was moved. The effects
+of a job have the time `due`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Jobs:
         # Heap of (due in real time, account). An entry may be outdated: the table `jobs` is authoritative.
         self._soon: list[tuple[float, int]] = []
         self._changed = asyncio.Event()
-        self._moving: dict[int, bool] = {}  # account whose clock is being moved -> whether it ran before
+        self._moving: dict[int, bool] = {}  # account whose clock is being moved -> whether the clock ran before
         self._task: asyncio.Task[None] | None = None
         self.runs: dict[str, Callable[[Work, int], None]] = {}  # kind -> function that runs such jobs
 
@@ -82,7 +83,7 @@ class Jobs:
             try:
                 self._run_next(account, account.clock.now())
                 self.look(account)
-            except sqlite3.Error as error:  # for example, the disk is full: try again later
+            except sqlite3.Error as error:  # such as a full disk: try again later
                 _log.error("a job cannot be written to the database: %s", error)
                 await asyncio.sleep(1)
                 self.look(account)
@@ -107,7 +108,7 @@ class Jobs:
         try:
             with self._world.effect(account, due) as work:
                 work.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
-                if moving:  # in the job's transaction, so that a kill cannot lose the clock's time and keep the effect
+                if moving:  # in the job's transaction: a kill must not keep the effect but lose the clock's time
                     self._world.store.save_clock(account, runs=self._moving[account.number])
                 self._perform(work, row["kind"], row["subject"], row["cause"])
         except Refusal as error:  # the object has changed, and its state does not allow the cause

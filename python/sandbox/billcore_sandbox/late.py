@@ -39,7 +39,7 @@ def keep(world: World, account: Account, number: int, request: Request, delay: f
 
 
 def run(work: Work, number: int) -> None:
-    """Perform a late request. Only its status is recorded: the client's connection has ended."""
+    """Perform a late request. Only the answer's status is recorded, because the client's connection has ended."""
     row = work.row("late_requests", number)
     headers = [(name, value) for name, value in json.loads(row["headers"])]
     answer = perform(work.world, Request(row["method"], row["path"], row["query"], headers, row["body"]))

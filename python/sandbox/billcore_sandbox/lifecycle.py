@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import Work
 
 NEW, SAME = "new", "same"
-# The state of an active subscription that was cancelled and is usable until ends_at. The service shows it as `active`.
+# The state of an active subscription that was cancelled and is usable until ends_at; the service shows such a
+# subscription as `active`.
 ENDING = "ending"
 
 
@@ -122,7 +123,7 @@ class Machine:
         return self._finish(work, transition, number, {})
 
     def fire(self, work: Work, machine: str, row: sqlite3.Row, cause: str, **given: Any) -> sqlite3.Row:
-        """Apply `cause` to an object; returns its new row. Raises Refusal 422 if its state does not allow it."""
+        """Apply `cause` to an object; returns its new row. Raises Refusal 422 if the object's state forbids it."""
         transition = self._choose(work, machine, row, cause, given)
         changes = EFFECTS[transition.effect](work, row, given) if transition.effect else {}
         subject = SUBJECTS[machine]

@@ -28,7 +28,10 @@ Serve = Callable[[Request], Reply]
 
 
 def fits(fault: Fault, operation: str | None, request: Request, serve: Serve) -> bool:
-    """Whether the fault can happen to the request: `rows` needs a list with rows, `beyond_end` a page after the end."""
+    """Whether the fault can happen to the request.
+
+    The kind `rows` needs a list with rows, and the kind `beyond_end` a page after the end.
+    """
     if operation not in LISTS:
         return False
     answer = serve(request)
@@ -117,7 +120,7 @@ def _insert(work: Work, machine: str, first: sqlite3.Row, *, keep_reference: boo
         columns["id"] = _free_id(work, table, first["id"])
         if columns["id"] == 0:
             return None
-    if machine == "subscription" and not keep_reference:  # the copy must not share it
+    if machine == "subscription" and not keep_reference:  # the copy must not share the reference
         columns["reference_id"] = None
     number = work.insert(table, columns)
     plan(work, machine, work.row(table, number))

@@ -22,7 +22,8 @@ _ABOUT = (
     " choice: see the README of billcore-sandbox."
 )
 _REFERENCE = "#/components/schemas/"
-# Links of the document: the type of an answer -> (beginning of the paths that take an id, where the answer has the id).
+# Links between the operations of the service. Key: the type of an answer. Value: the beginning of the paths that take
+# an id from this answer, and the JSON pointer to the id.
 _LINKS = {
     schemas.SubscriptionList: ("/subscription/{id}", "/data/0/id"),
     schemas.OneSubscription: ("/subscription/{id}", "/data/id"),
@@ -31,7 +32,8 @@ _LINKS = {
     schemas.ProductList: ("/product/{id}", "/data/0/id"),
     schemas.OneProduct: ("/product/{id}", "/data/id"),
 }
-# Links of control routes: a route -> beginning of the paths that take an id -> where the answer has the id.
+# Links between the control routes. Key: a route. Value: maps the beginning of the paths that take an id from the
+# route's answer to the JSON pointer to the id.
 _CONTROL_LINKS = {
     "POST accounts": {"accounts/{uuid}": "/account"},
     "POST checkout": {"orders/{id}": "/order/id", "subscriptions/{id}": "/subscription/id"},
@@ -122,7 +124,7 @@ class _Document:
         self._schemas, self._components = dict(zip(types, made, strict=True)), components
 
     def _drop_queries(self, controls: list[ControlRoute]) -> None:
-        """Remove the components of queries, whose fields are shown as parameters."""
+        """Remove the components of query types: the document shows the fields of a query as parameters."""
         routes: list[Operation | ControlRoute] = [*OPERATIONS, *controls]
         for query in {each.query for each in routes} - {each.body for each in routes}:
             if query is not None:
@@ -199,7 +201,7 @@ class _Document:
         return shown
 
     def _name(self, type_: type) -> str:
-        """The name of the type's component."""
+        """The name of the component that describes the type."""
         return str(self._schemas[type_]["$ref"]).removeprefix(_REFERENCE)
 
     def _webhook(self, name: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Options:
 
 
 def is_loopback(host: str) -> bool:
-    """True for localhost and loopback addresses. Other names are not resolved, because their addresses may change."""
+    """True for localhost and loopback addresses. Other host names are not resolved: their addresses may change."""
     name = host.removeprefix("[").removesuffix("]").lower()
     if name == "localhost":
         return True

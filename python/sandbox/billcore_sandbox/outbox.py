@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class _New:
     """A delivery to add to the store.
 
-    after: seconds until it starts. cause: the cause of the job that starts it. together: the seq of a delivery that
-    starts at the same moment. faults: the kinds of the faults that happened to it.
+    after: seconds until the delivery starts. cause: the cause of the job that starts the delivery. together: the seq of
+    a delivery that starts at the same moment. faults: the kinds of the faults that happened to the delivery.
     """
 
     id: int

@@ -16,7 +16,8 @@ _MOST_READ = 64 << 10  # bytes of an answer's body; the rest of a longer body is
 _MOST_IDLE = 128  # connections that are kept open, to all receivers together
 # Limits of an attempt's record: characters of a body, of a header's name and of its value; number of headers.
 _BODY, _NAME, _VALUE, _HEADERS = 2_000, 100, 500, 50
-# A receiver may close a kept connection at any time, so this error does not count as a retry of the schedule.
+# A receiver may close a kept connection at any time, so an attempt with this error does not use up a retry of the
+# schedule.
 LOST = "the receiver closed the kept connection without an answer, so the event is sent again at once"
 
 

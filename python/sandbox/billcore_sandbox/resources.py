@@ -118,7 +118,7 @@ def product(row: sqlite3.Row) -> dict[str, Any]:
             "type": row["type"].replace("_", " "),
             "price": _money(row["price"], currency) + every,
             "price_with_vat": _money(gross, currency) + every,
-            # Null for a product without VAT, because the interface says that this string may be null.
+            # Null for a product without VAT, because the interface says that strings.price_without_vat may be null.
             "price_without_vat": _money(net, currency) + every if rate else None,
         },
     }

@@ -27,7 +27,7 @@ _MOST_STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scenario of the file.
+    """One scenario of scenarios.toml.
 
     new: fields of the checkout, and `type`, `stays_active` and `own_product`, which choose the product.
     begin: steps that run only on a new subscription.

@@ -1,6 +1,6 @@
 """Tables of the store. Times are stored as text in formats of clock.py, which sort by time; nested JSON as text."""
 
-# First envelope id of a sandbox with a seed. It is stored in sqlite_sequence, so that ids of deliveries never repeat.
+# First envelope id of a sandbox with a seed. sqlite_sequence has the last id, so ids of deliveries never repeat.
 FIRST_DELIVERY = 50_001
 
 # Tables of version 1, which was part of the package billcore. A migration makes each later version from the one before.
@@ -94,8 +94,8 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (account, due, seq);
 """
 
-# Version 3 adds operation and unknown parameters of requests; late requests; settings of endpoints; and for deliveries,
-# which of them start at the same moment, the faults that happened to them, and why they ended.
+# Version 3 adds late requests, settings of endpoints, and columns: for a request its operation and unknown parameters;
+# for a delivery its faults, the reason of its end, and the deliveries that start at the same moment.
 VERSION_3 = """
 ALTER TABLE requests ADD COLUMN unknown TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE requests ADD COLUMN late TEXT;

@@ -116,7 +116,8 @@ class Store:
         del self._by_uuid[account.uuid], self._by_number[number]
 
     def save_clock(self, account: Account, *, runs: bool = False) -> None:
-        """Write the account's clock to its row. runs: store it as running, although it is frozen while it is moved."""
+        """Write the account's clock to its row. runs: store the clock as running, although it is frozen during
+        a move."""
         shown, frozen = account.clock, account.clock.frozen_at
         if runs and frozen is not None:
             shown, frozen = Clock(frozen - clock.real()), None
@@ -135,7 +136,7 @@ class Store:
             return
         least = int(time.time() * 100_000)  # more ids per second than the sandbox can make
         for number, table in enumerate(_UNIQUE):
-            # Separate ranges, so that a program that takes an order's id for a subscription's does not work by chance.
+            # Each table has its own range of ids, so a program that confuses an order's id with a subscription's fails.
             seq = max(least + number * 10**15, used.get(table, 0))
             self.db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (seq, table))
 
@@ -213,7 +214,8 @@ def _check_file(path: str) -> None:
         return
     if head != _MAGIC:
         raise StoreError(f"{path} is not a SQLite database: give another --db file")
-    # A killed process leaves a WAL file, which has data. Without it, immutable=1 makes sure that SQLite writes nothing.
+    # A killed process leaves a WAL file, whose data SQLite must read. If there is no WAL file, immutable=1 makes sure
+    # that SQLite writes nothing.
     immutable = "" if Path(path + "-wal").exists() else "&immutable=1"
     uri = f"file:{quote(str(file.resolve()))}?mode=ro{immutable}"
     with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0.5)) as db:

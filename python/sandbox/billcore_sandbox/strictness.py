@@ -1,4 +1,4 @@
-"""Reports parameters that an operation does not have. The real service may ignore them, so they are not refused."""
+"""Reports unknown parameters, which are not refused, because the real service may ignore them."""
 
 from __future__ import annotations
 

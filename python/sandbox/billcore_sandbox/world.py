@@ -78,7 +78,10 @@ class Work:
         self.recorded.append(self.insert("ledger", columns))
 
     def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
-        """Add a job that applies `cause` to an object when the account's clock reaches `due`; replaces its old job."""
+        """Add a job that applies `cause` to an object when the account's clock reaches `due`.
+
+        The job replaces the object's old job.
+        """
         self.db.execute(
             "INSERT OR REPLACE INTO jobs (account, due, kind, subject, cause) VALUES (?, ?, ?, ?, ?)",
             (self.account.number, clock.iso_precise(due), kind, subject, cause),
@@ -132,7 +135,10 @@ class World:
 
     @contextmanager
     def effect(self, account: Account, now: datetime | None = None) -> Iterator[Work]:
-        """Open an effect with the time `now` (default: the account's clock). Its deliveries start after the commit."""
+        """Open an effect with the time `now` (default: the account's clock).
+
+        The deliveries of the effect start after the commit.
+        """
         with self.store.transaction():
             work = Work(self, account, now)
             yield work
@@ -164,7 +170,7 @@ class World:
     def new_secret(self, endpoint: int, old: str | None = None) -> str:
         """A secret of 32 characters: from --secret, or random, or with --seed computed from the seed and the endpoint.
 
-        old: the secret to replace, if any. Then --secret is not used, because the new secret must differ.
+        old: the secret to replace, if any; --secret is then not used, because the new secret must differ from `old`.
         """
         if self.options.secret is not None and old is None:
             return self.options.secret

@@ -24,7 +24,7 @@ GOOD = [
 ]
 MARK = re.compile(r"# wrong(?:: (?P<by>[\w ]+))?$")
 
-# The tests run only with the installed package: the stubs are the same in every build.
+# The tests run only with the installed package, because the stubs are the same in every build.
 pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with the installed package")
 
 

@@ -12,7 +12,7 @@ from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
-_LAST_YEAR = 9000  # below Python's limit of 9999, because renewals compute later dates from the clock
+_LAST_YEAR = 9000  # less than Python's last year, 9999, because renewals compute later dates from the clock
 
 
 def create(world: World, body: bodies.NewAccount) -> answers.MadeAccount:

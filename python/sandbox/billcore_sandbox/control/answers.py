@@ -251,7 +251,7 @@ class Faults(TypedDict):
 
 
 class Effect(TypedDict):
-    """An effect, such as a charge. It has further members, which depend on its kind."""
+    """An effect, such as a charge. Each kind of effect has further members."""
 
     id: int
     at: str

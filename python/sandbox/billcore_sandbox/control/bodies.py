@@ -14,7 +14,7 @@ Id = str | int
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=10**9)]
 Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri", "pattern": "^https?://"})]
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # fits an integer of SQLite
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # fits SQLite's integers
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 # TOKEN matches a header's name; LINE, a line without spaces at its ends. `$` alone would allow a line end after it.
 TOKEN = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)"
@@ -109,8 +109,9 @@ class Later(Body):
 
 
 class Edit(Later):
-    """A delivery to send with another body. body: a text that is sent unchanged. changes: members that replace those of
-    the envelope, in `data` one by one. sign: false keeps the signature of the original body."""
+    """A delivery to send with another body. body: a text that is sent unchanged. changes: members that replace members
+    of the envelope with the same names; in `data`, the members that are not named stay. sign: false keeps the signature
+    of the original body."""
 
     body: str | None = None
     changes: dict[str, Any] | None = None
@@ -228,7 +229,7 @@ class TestHook(Body):
 
 class Fault(Body):
     """A fault. Selectors choose the requests or events; nth, times and probability choose which of them fail.
-    `status` and the fields after it belong to single kinds.
+    Each field from `status` on is only for certain kinds of faults.
 
     Without account, a fault happens in every account. optional: a test may end although the fault never happened.
     """

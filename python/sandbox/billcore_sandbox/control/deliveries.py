@@ -27,7 +27,7 @@ def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
 def find_deliveries(
     world: World, uuid: str | None, since: int, match: bodies.DeliveryMatch, limit: int | None = None
 ) -> list[Any]:
-    """The deliveries that match. Raises Refusal 422 for an event, a state or an endpoint that does not exist."""
+    """The deliveries that `match` selects. Raises Refusal 422 if its event, state or endpoint does not exist."""
     account = named_account(world, uuid)
     if match.event is not None:
         one_of("event", match.event, NAMES)
@@ -130,7 +130,7 @@ def _done(work: Work, kind: str, row: sqlite3.Row, seq: int, delivery_id: int) -
 
 
 def _is_right(row: sqlite3.Row, endpoint: sqlite3.Row) -> bool:
-    """Whether a secret of the endpoint made the signature. Other signatures are wrong on purpose and are kept."""
+    """Whether a secret of the endpoint made the signature; if not, the signature is wrong on purpose and is kept."""
     secrets = [secret for secret in (endpoint["secret"], endpoint["old_secret"]) if secret is not None]
     return any(events.sign(row["body"], secret) == row["signature"] for secret in secrets)
 

@@ -74,7 +74,7 @@ def _refuse_others(kind: str, names: list[str]) -> None:
 
 
 def _check_selectors(kind: str, selectors: dict[str, Any]) -> None:
-    """Refuse selectors that no request can match. Writes operation and method in the form that the routes use."""
+    """Refuse selectors that no request can match. Completes the operation's name; puts the method in capitals."""
     if "operation" in selectors:
         selectors["operation"] = named_operation(selectors["operation"])
     if "method" in selectors:

@@ -86,7 +86,7 @@ def requests(world: World, page: bodies.RequestPage) -> answers.Requests:
 def find_requests(
     world: World, uuid: str | None, since: int, match: bodies.RequestMatch, limit: int | None = None
 ) -> list[Any]:
-    """The requests that match. Raises Refusal 422 if no request can match."""
+    """The requests that `match` selects. Raises Refusal 422 if no request can match."""
     account, method = named_account(world, uuid), match.method and match.method.upper()
     operation = match.operation and named_operation(match.operation)
     if match.path is not None:

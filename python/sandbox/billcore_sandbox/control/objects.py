@@ -1,4 +1,4 @@
-"""Control routes that act as customers, administrators or time on subscriptions, orders, products and groups."""
+"""Control routes that change subscriptions, orders, products and groups, as customers, administrators or time do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The control routes below /_sandbox/: history; actions of visitors, administrators and time; faults.
 
-They are not part of the service. Web pages cannot call them. The Host header must name loopback or a name of
---allow-host: a page whose DNS name points to 127.0.0.1 sends its own name. A POST must be JSON: a form cannot send it.
+The control routes are not part of the service, and web pages cannot call them: the Host header must name loopback or a
+host of --allow-host, and a page whose DNS name points to 127.0.0.1 sends that DNS name as Host. A POST must be JSON,
+which an HTML form cannot send.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def build(world: World) -> ASGIApp:
     """The ASGI application of the control routes."""
-    # Give Starlette one route for each path, so that it answers other methods with 405.
+    # Give Starlette one route for each path, so that it answers a method that the path does not have with 405.
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in (ControlRoute("GET", "", _index, query=bodies.Nothing), *ROUTES):
         by_path.setdefault(f"{PREFIX}/{route.path}", {})[route.method] = _endpoint(world, route)
@@ -89,7 +90,7 @@ def _parameters(request: Request, query: type[msgspec.Struct]) -> msgspec.Struct
     names = sorted(query.__struct_fields__)
     if unknown := given.keys() - {*names}:
         raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has {', '.join(names)}.")
-    # msgspec would convert the text "null" to None.
+    # Refuse the text "null" here, because msgspec would convert it to None.
     if nulls := [name for name, value in given.items() if value.lower() == "null"]:
         raise invalid(f"The parameter {nulls[0]} has no value null: leave it out.")
     try:

@@ -18,7 +18,8 @@ from billcore_sandbox.lifecycle import SUBJECTS
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES
 from billcore_sandbox.world import World
 
-# A Look returns the answer, or None while the condition is false. An Instead returns the message of a 408.
+# A function of type Look returns the answer, or None while the condition is false. A function of type Instead returns
+# the message of a 408.
 Look = Callable[[], dict[str, Any] | None]
 Instead = Callable[[], str]
 

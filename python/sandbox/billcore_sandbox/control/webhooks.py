@@ -79,7 +79,7 @@ def _shown(world: World, row: sqlite3.Row) -> answers.Endpoint:
 
 
 def _columns(body: bodies.Settings | bodies.NewEndpoint) -> dict[str, Any]:
-    """The columns, with values, of the settings in a body."""
+    """The columns and values of the settings that a body has."""
     found: dict[str, Any] = {
         name: int(value)
         for name in ("concurrency", "paused", "keep_alive")

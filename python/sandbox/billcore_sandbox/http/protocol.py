@@ -36,7 +36,7 @@ class Connection:
         self._protocol.transport.abort()
 
     def write(self, data: bytes) -> None:
-        """Send bytes unchanged. They do not pass through h11, so they need not be a valid answer."""
+        """Send bytes unchanged. The bytes do not pass through h11, so they need not be a valid answer."""
         self._protocol.transport.write(data)
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class SandboxProtocol(H11Protocol):
         inner: Any = self.app
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
-            # The recorder still has this request: h11 does not read the next request until this one is answered.
+            # self.recorder still has this request: h11 reads the next request only after this one is answered.
             scope["extensions"] = {EXTENSION: Connection(self)}
             await inner(scope, receive, send)
 

@@ -213,5 +213,5 @@ async def _hang_up(exchange: Exchange, *, reset: bool) -> None:
 
 
 def _now(account: Account | None) -> datetime:
-    """The time of the account's clock. Date shows this time, because clients compare Date with times in the data."""
+    """The time of the account's clock, which the header Date shows: clients compare Date with times in the data."""
     return clock.real() if account is None else account.clock.now()

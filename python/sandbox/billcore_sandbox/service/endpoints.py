@@ -20,8 +20,8 @@ _NAME = r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_-]+)*\.?"
 def create(call: Call) -> Reply:
     """Register a URL that receives events.
 
-    The secret of the endpoint is not in the answer. The service shows it in the admin UI, the sandbox through the
-    control route `endpoints`.
+    The secret of the endpoint is not in the answer. The service shows the secret in the admin UI, the sandbox shows it
+    in the control route `endpoints`.
     """
     url = json_object(call.body, call.content_type).get("url")
     number, _ = register(call.world, call.account, url)

@@ -17,7 +17,7 @@ def named_operation(name: str) -> str:
 
 
 def matching(operation: str | None, method: str | None, path: str | None) -> list[Operation]:
-    """The operations that fit the name, the method and the path pattern. Raises Refusal 422 if there are none."""
+    """The operations that fit the name, the method and the path pattern. Raises Refusal 422 if none fits."""
     wanted = "GET" if method == "HEAD" else method
     found = [
         each

@@ -49,7 +49,7 @@ def update(call: Call) -> Reply:
 
 
 def _changes(fields: dict[str, Any]) -> dict[str, Any]:
-    """The columns to set. Their names, which become SQL text, are constants here, never names from the request."""
+    """The columns to set. Column names become SQL text, so they are constants, never names from the request."""
     changes: dict[str, Any] = {}
     for name in ("name", "description", "interval"):
         if name in fields:
@@ -74,7 +74,7 @@ def _changes(fields: dict[str, Any]) -> dict[str, Any]:
 def delete(call: Call) -> Reply:
     """Delete a product.
 
-    The product is then not found any more, and lists omit it; subscriptions and orders that refer to it stay.
+    Lists omit a deleted product, and reading it gives 404; subscriptions and orders that refer to it stay.
     """
     row = find(call)
     resource = resources.product(row)

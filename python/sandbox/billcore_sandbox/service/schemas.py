@@ -1,7 +1,8 @@
 """Resources, queries, bodies and answers of the service as types, in the words and the order of the service interface.
 
-The OpenAPI document shows these types, and a test converts the answers and events of the sandbox to them. Where the
-interface does not define a type, it is any JSON or any string. Only queries and bodies have the sandbox's own limits.
+The OpenAPI document shows these types, and a test converts the answers and events of the sandbox to them. If the
+interface does not define the type of a field, the type here is any JSON or any string. The sandbox adds limits of its
+own only to queries and bodies.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ class Product(msgspec.Struct):
 
 
 class ProductGroup(msgspec.Struct):
-    """A product group, which only events show. It may have further fields."""
+    """A product group, which only events show, and which may have further fields."""
 
     id: int
     name: str

@@ -28,7 +28,7 @@ MAX_VAT = 100_000
 
 
 def find(call: Call) -> sqlite3.Row:
-    """The subscription whose id is in the path. Raises Refusal 404, also if it belongs to another account."""
+    """The subscription whose id is in the path. Raises Refusal 404, also for another account's subscription."""
     row = call.world.store.one("SELECT * FROM subscriptions WHERE id = ?", number_of(call.id))
     if row is None or row["account"] != call.account.number:
         raise not_found()
@@ -36,7 +36,7 @@ def find(call: Call) -> sqlite3.Row:
 
 
 def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
-    """The product that a body names. Raises Refusal 422 if it does not exist: the body is wrong, not the path."""
+    """The product that a body names. Raises Refusal 422 for an unknown product: 404 is only for ids in the path."""
     row = call.world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", product_id)
     if row is None or row["account"] != call.account.number:
         raise invalid("The field product_id names no product of this account.", "invalid_product")
