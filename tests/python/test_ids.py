@@ -16,7 +16,7 @@ class Number(enum.IntEnum):
     SEVEN = 7
 
 
-class Text(str, enum.Enum):  # noqa: UP042  str() of a StrEnum is its value
+class Text(str, enum.Enum):  # noqa: UP042  str() of a StrEnum member would be its value
     SEVEN = "7"
 
 

@@ -89,8 +89,8 @@ def test_the_peak_goes_by_the_size_of_the_answer(body: str, status: int, kind: s
         said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
     assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
-    # Without the limit on the number of values (problem_of_extent()), the peak was 8 to 18 times the size of the
-    # answer. AddressSanitizer copies growing blocks and keeps old ones.
+    # Without the limit on the number of values (problem_of_extent()), the peak of memory was 8 to 18 times the size of
+    # the answer. AddressSanitizer copies growing blocks and keeps old ones.
     times = 10 if SANITIZED else 3
     assert said["peak"] < times * SIZE, said
     assert said.get("longest", 0.0) < LATE, said

@@ -30,7 +30,7 @@ _MOST_LOGGED = 2000  # characters of a body
 
 
 class History:
-    """Its methods are called after each change of the records in the store."""
+    """The methods of History are called after each change of the records in the store."""
 
     def __init__(self, world: World) -> None:
         self._world = world

@@ -1,8 +1,8 @@
 """Jobs: work that runs when the clock of an account reaches a time. One loop runs all jobs in order.
 
 A job is a row (account, due, kind, subject, cause); each object (kind, subject) has at most one job. A job runs when
-the clock of its account reaches `due`, in real time or because the clock was moved. The effects
-of a job have the time `due`.
+the clock of its account reaches `due`, in real time or because the clock was moved. The effects of a
+job have the time `due`.
 """
 
 from __future__ import annotations

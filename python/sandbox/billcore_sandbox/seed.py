@@ -29,8 +29,8 @@ _FIELD_VALUES: tuple[Any, ...] = ("M", 42, 1.5, True, None, ["a", "b"], {"street
 
 @dataclass(frozen=True)
 class _Plan:
-    """Size of one account's demo data. many: number of orders of
-    `demo-many-orders`; if it is 0, no subscription has a demo name."""
+    """Size of one account's demo data. many: number of orders of `demo-many-orders`; if it is 0,
+    no subscription has a demo name."""
 
     number: int
     products: int

@@ -23,7 +23,8 @@ from billcore_sandbox.options import DEFAULT_SEED, Options
 _MAGIC = b"SQLite format 3\x00"
 # Tables whose ids do not repeat after a reset or a restart, unless --seed is given.
 _UNIQUE = ("subscriptions", "orders", "deliveries")
-# Resets make a new pristine copy after this time, because the times of the demo data are relative to its creation.
+# A reset makes a new pristine copy if the last copy is older than this, because the times of the demo data are
+# relative to the creation of the copy.
 _PRISTINE = timedelta(hours=1)
 
 

@@ -186,7 +186,7 @@ class OneProduct(msgspec.Struct):
 
 
 class ErrorDetail(msgspec.Struct):
-    """The reason of a refusal. The service interface does not list the codes."""
+    """The reason of a refusal. The service interface does not list the codes of refusals."""
 
     code: str
     message: str
