@@ -3,7 +3,7 @@
 # First envelope id of a sandbox with a seed. sqlite_sequence has the last id, so ids of deliveries never repeat.
 FIRST_DELIVERY = 50_001
 
-# Tables of version 1, which was part of the package billcore. A migration makes each later version from its predecessor.
+# Tables of version 1, which was part of the package billcore. A migration makes each later version from the one before.
 VERSION_1 = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
