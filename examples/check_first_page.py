@@ -106,8 +106,8 @@ def copy_tree(to: Path) -> None:
         subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
 
 
-# Commands that test what the prose of README.md and capi/README.md claims. They run before the last block, because the
-# last block stops the sandbox.
+# Commands that test what the prose of README.md and capi/README.md claims. The commands run before the last
+# block, which stops the sandbox.
 FURTHER_CHECKS = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
 if build/no-run-path demo-active; then echo "it needs no run path?"; exit 1; fi

@@ -1,7 +1,7 @@
 """Two overlapping calls of charge(): the tests run their steps one by one, on real databases and a sandbox.
 
-A step is one statement or one request, so two processes can run the steps in the same order. The tests try each order
-of the steps with at most a few switches between the two calls.
+A step is one statement or one request, so two real processes can run their steps in any order that a test runs. The
+tests try each order of the steps with at most a few switches between the two calls.
 """
 
 from __future__ import annotations
@@ -213,7 +213,10 @@ def declined(race: Race, key: str) -> None:
     ],
 )
 def test_two_calls_with_the_same_key(race: Race, start: Callable[[Race, str], None], fault: Any) -> None:
-    """Two calls with one key make one order. start: the key's state before. fault: for the next charge request."""
+    """Two calls with one key make one order.
+
+    start: makes the key's state before the calls. fault: the kind of the fault that happens to the next charge request.
+    """
     key = ""
 
     def play() -> tuple[Actor, Actor]:

@@ -225,7 +225,7 @@ def test_an_open_key_blocks_the_others_of_its_subscription_and_product(scene: Sc
 
 def test_an_order_of_another_key_is_not_adopted(scene: Scene) -> None:
     first = scene.charge(scene.journal(), "first")
-    # An empty baseline: the orders that the second key read before the first key's order was made.
+    # The baseline of the second key is empty, as if it was read before the first key's order was made.
     lost(scene, made=False)
     scene.database.execute("UPDATE billcore_charges SET baseline = '[]' WHERE key = 'k'")
     with pytest.raises(ChargePendingError):

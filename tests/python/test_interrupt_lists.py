@@ -66,7 +66,7 @@ say(got=got, interrupts=interrupts, verdict=str(pager.verdict))
 
 
 def read_three_pages(code: str) -> dict[str, Any]:
-    """Interrupts the first request of each page; no item may be lost. Returns the last line of the program."""
+    """Interrupts the first request of each page; no item may be lost. Returns the last line that the program prints."""
     caller = Interrupter(code)
     asked: set[int] = set()
 

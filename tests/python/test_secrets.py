@@ -255,7 +255,7 @@ def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: st
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
-    # With sanitizers, a run with all statuses takes minutes; the other builds test all of them.
+    # With sanitizers, a run with all statuses takes minutes, so only the other builds test all statuses.
     statuses = STATUSES[::7] if SANITIZED else STATUSES
     assert play(SHAPES, name, statuses, AWKWARD, heard) == len(OPERATIONS) * len(statuses)
     assert capfd.readouterr() == ("", "")

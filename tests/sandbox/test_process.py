@@ -245,7 +245,7 @@ def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) ->
         state = sandbox.control.state()
         assert state["seed"] == 5
         assert state["accounts"][0]["now"] > moved["now"]
-        # The third attempts of both deliveries are due an hour later by the account's clock.
+        # The third attempt of each delivery is due an hour later by the account's clock.
         assert [delivery["state"] for delivery in sandbox.control.deliveries()] == ["pending", "pending"]
         sandbox.control.advance(seconds=3600)
         deliveries = sandbox.control.wait_for_deliveries()
