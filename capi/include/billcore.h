@@ -13,7 +13,8 @@
  *     directly; for a NULL handle they return an empty value.
  *  2. `err`, always the last argument, may be NULL. If `err` is not NULL, the function sets `*err`: to NULL when it
  *     returns BILLCORE_OK or BILLCORE_DONE, and to a new billcore_error when it fails. The caller frees the
- *     billcore_error with billcore_error_free. The library has no thread-local or global state and needs no init call.
+ *     billcore_error with billcore_error_free. The library needs no init call, and keeps neither errors nor settings
+ *     in thread-local or global state.
  *  3. The order of arguments is handle, inputs, outputs, err. Unless the call succeeds, the function sets its outputs
  *     to zero (NULL, 0, false, {NULL, 0}). A NULL handle or output pointer gives BILLCORE_ERROR_INVALID_ARGUMENT,
  *     unless the function's comment says "may be NULL".

@@ -1,8 +1,8 @@
 """Fetches the C source of a third-party library and prints its folder: fetch_source.py yyjson|nanoarrow
 
-The source comes from the source distribution of the Python package with the same name. That package is pinned by hash;
-the script unpacks it, but never builds or imports it. The folder is in ${XDG_CACHE_HOME:-~/.cache}/billcore, so that
-all builds share one download.
+The source comes from the source distribution of the Python package with the same name. The Python package is pinned by
+hash; the script unpacks the package, but never builds or imports it. The folder is in
+${XDG_CACHE_HOME:-~/.cache}/billcore, so that all builds share one download.
 """
 
 import hashlib
@@ -55,8 +55,8 @@ def package_index() -> str:
     """Returns the package index that pip uses: from the environment, from pip's configuration, or pip's default."""
     if os.environ.get("PIP_INDEX_URL"):
         return os.environ["PIP_INDEX_URL"]
-    # With -I Python ignores PYTHONPATH: an isolated build environment sets PYTHONPATH, so Python would not find the
-    # installed pip.
+    # Run Python with -I, so that it ignores PYTHONPATH: an isolated build environment sets PYTHONPATH, and Python would
+    # then not find the installed pip.
     ask = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
     for python in (sys.executable, "python3", "/usr/bin/python3"):
         try:

@@ -1,6 +1,6 @@
 /** @file
- * Options of a single call, which replace the client's options. Conventions: billcore.h; functions for options of every
- * kind: billcore/options.h.
+ * Options of a single call, which replace the client's options. See billcore.h for the conventions, and
+ * billcore/options.h for the functions that set options of every kind.
  *
  * @code{.c}
  * billcore_call_options* call = NULL;
@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /** Options of a single call, which replace the client's options. Freed with billcore_call_options_free. Threads: one
- * thread at a time while values are set, then immutable. */
+ * thread at a time may set values; afterwards the object is immutable. */
 typedef struct billcore_call_options billcore_call_options;
 
 /** Makes the options of a call, with no option set. The caller frees *out.  @since 0.1 */

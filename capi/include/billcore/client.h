@@ -66,9 +66,9 @@ BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
  * service is still processing it. Before you charge again, wait for as long as the service may need to process the
  * charge, and search a second time; charge again only if the second search does not find the order either.
  * BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see billcore_subscription_found_charges.
- * BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is not the error of a charge of unknown outcome. The time-out of
- * `call` applies to the whole search. The caller frees *out. billcore_page_numbers fails for *out, because a search
- * result has no `pagination` object. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+ * BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is the error of another operation, or of a charge whose outcome is
+ * known. The time-out of `call` applies to the whole search. The caller frees *out. billcore_page_numbers fails for
+ * *out, because a search result has no `pagination` object. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
                                                                 const billcore_error* charge,
                                                                 const billcore_charge_search* search,

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/** Options of any kind. Freed with billcore_options_free. Threads: one thread at a time while options are set, then
- * immutable. */
+/** Options of any kind. Freed with billcore_options_free. Threads: one thread at a time may set options; afterwards the
+ * object is immutable. */
 typedef struct billcore_options billcore_options;
 
 /** The kind of an options object: the type of object or call to which the options apply. Append-only. */
@@ -74,10 +74,11 @@ BILLCORE_API billcore_status billcore_options_add(billcore_options* options, bil
                                                   billcore_str value, billcore_error** err);
 
 /** An interrupt: a callback that the library calls at least every 50 ms while a call waits, on the thread of the call.
- * If the callback returns true, the call ends with BILLCORE_ERROR_INTERRUPTED. If the answer arrives first, the call
- * returns as usual. After an interrupted write, billcore_error_outcome_unknown says whether the write may have
- * happened. If an answer to the write arrived while the callback ran, billcore_error_http_status returns the status of
- * that answer, and billcore_error_message explains the status; otherwise billcore_error_http_status returns 0. */
+ * If the callback returns true, the call ends with BILLCORE_ERROR_INTERRUPTED. If the answer arrives before the call is
+ * interrupted, the call returns as usual. After an interrupted write, billcore_error_outcome_unknown says whether the
+ * write may have happened. If an answer to the write arrived while the callback ran, billcore_error_http_status returns
+ * the status of that answer, and billcore_error_message explains the status; otherwise billcore_error_http_status
+ * returns 0. */
 typedef bool (*billcore_interrupt)(void* context);
 
 /** Sets the interrupt of a client or of a call; a call's interrupt replaces the client's. The library passes `context`

@@ -75,7 +75,7 @@ BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billco
 BILLCORE_API billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
 /** Marks the first `count` items of the page from billcore_list_peek_page as read. BILLCORE_ERROR_INVALID_ARGUMENT when
- * the page has fewer items.  @since 0.1 */
+ * the page has fewer than `count` items.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err);
 
 /** Returns the list's first item without advancing the list; sends at most one request. BILLCORE_DONE when the list is
@@ -101,12 +101,12 @@ BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* li
 
 /** Writes to *complete whether the list returned every record that existed from the time of its first request to the
  * time of its last. *present is false until the last item has been read or the list has been stopped. *reason (reason
- * may be NULL) says why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank",
- * "stopped", "total_differs", "undecodable_item", "no_total" or "may_repeat"; static text. "no_total" means that a page
- * had no readable `total`, so the library could not detect every change of the list; with the option strict, the list
- * reads all pages a second time and compares the two results. "may_repeat" replaces any other reason: the list has
- * grown by more records than its state contains ids. With "may_repeat", the list may have missed records and returned
- * others twice; drop duplicates by id. @since 0.1 */
+ * may be NULL) is the reason why a record may have been missed, one of the static texts "total_changed", "overlap",
+ * "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total" and "may_repeat".
+ * "no_total" means that a page had no readable `total`, so the library could not detect every change of the list; with
+ * the option strict, the list reads all pages a second time and compares the two results. "may_repeat" replaces any
+ * other reason: the list has grown by more records than its state contains ids. With "may_repeat", the list may have
+ * missed records and returned others twice; drop duplicates by id. @since 0.1 */
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 
@@ -137,7 +137,7 @@ enum {
   BILLCORE_CELL_OTHER = 5    /**< any other JSON value: read it with the functions of a resource */
 };
 
-/** The value of one field of an item. This struct never changes. */
+/** The value of one field of an item. Later versions of the library do not change this struct. */
 typedef struct billcore_cell {
   billcore_str text;       /**< borrowed from the page: valid until the page is freed */
   int64_t number;          /**< value of a boolean, or of an integer that fits */

@@ -1,6 +1,6 @@
 /** @file
- * Options of a search for charges, and of billcore_client_request. Conventions: billcore.h; functions for options of
- * every kind: billcore/options.h.
+ * Options of a search for charges, and of billcore_client_request. See billcore.h for the conventions, and
+ * billcore/options.h for the functions that set options of every kind.
  *
  * @code{.c}
  * billcore_request_options* options = NULL;
@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /** Options of a search for the orders of a charge. Freed with billcore_charge_search_free. Threads: one thread at a
- * time while options are set, then immutable. */
+ * time may set options; afterwards the object is immutable. */
 typedef struct billcore_charge_search billcore_charge_search;
 
 /** Makes the options of a search, with no option set. The caller frees *out.  @since 0.1 */
@@ -59,7 +59,7 @@ BILLCORE_INLINE_VOID void billcore_charge_search_free(billcore_charge_search* se
 }
 
 /** Query, body and other options of billcore_client_request. Freed with billcore_request_options_free. Threads: one
- * thread at a time while options are set, then immutable. */
+ * thread at a time may set options; afterwards the object is immutable. */
 typedef struct billcore_request_options billcore_request_options;
 
 /** Makes the options of a request, with no option set. The caller frees *out.  @since 0.1 */

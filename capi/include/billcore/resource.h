@@ -8,8 +8,8 @@
  * Each kind of resource has a type and inline functions of its own, such as billcore_order and billcore_order_total in
  * billcore/order.h. The inline functions call the functions of this header, which read a field by its name. Bindings
  * for other languages may call the functions of this header directly. In `name`, `?` marks a field that may be null or
- * absent, and slashes separate nested fields: "total", "reference_id?", "/strings/price?", "/delivery?/link". A name
- * without `?` means that the field is required: if the field is absent, the getter returns
+ * absent, and slashes separate nested fields, as in "total", "reference_id?", "/strings/price?" and "/delivery?/link".
+ * A name without `?` means that the field is required: if the field is absent, the getter returns
  * BILLCORE_ERROR_MISSING_FIELD; if it is null, BILLCORE_ERROR_DECODE. If the name has a `?`, `present` must not be
  * NULL. A value of the wrong type gives BILLCORE_ERROR_DECODE. The error of a getter contains the field's path.
  *

@@ -135,8 +135,8 @@ BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* v
                                                       billcore_str signature, billcore_event** out,
                                                       billcore_error** err);
 
-/** The header fields of a request. Freed with billcore_headers_free. Threads: one thread at a time while fields are
- * added, then immutable. */
+/** The header fields of a request. Freed with billcore_headers_free. Threads: one thread at a time may add fields;
+ * afterwards the object is immutable. */
 typedef struct billcore_headers billcore_headers;
 
 /** Makes an empty set of header fields. The caller frees *out.  @since 0.1 */

@@ -19,7 +19,8 @@
 namespace billcore::capi {
 
 /// NUL-terminated copies of the digits of numbers, for the getters that return a number as text (the digits in the
-/// JSON have no NUL after them). The first read of a number makes the copy, on any thread; the handle keeps it.
+/// JSON have no NUL after them). When a number is read for the first time, on any thread, its digits are copied; the
+/// handle keeps the copy.
 class Digits {
  public:
   Digits() = default;

@@ -15,8 +15,8 @@ using namespace billcore::capi;
 
 namespace {
 
-/// The event's data as a resource of this kind. If the data is of another kind, throws `decode`, which names the
-/// actual kind.
+/// The event's data as a resource of the kind `kind`. If the data is of another kind, throws Error(decode), which names
+/// the actual kind.
 billcore::Resource data_as(const Event& event, std::size_t kind) {
   if (kind >= data_words.size() || kind == BILLCORE_DATA_NONE || kind == BILLCORE_DATA_VALUE) {
     refuse("kind must be a BILLCORE_DATA_* other than _NONE and _VALUE");

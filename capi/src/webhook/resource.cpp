@@ -22,8 +22,8 @@ struct Place {
   std::string_view name;
   bool is_nullable;
 
-  /// Reads the field with `required`, or with `nullable`, which returns an optional. Returns false when the field is
-  /// null or absent.
+  /// Reads a required field with the function `required`, and a nullable field with the function `nullable`, which
+  /// returns an optional. Returns false when the field is null or absent.
   template <typename Required, typename Nullable, typename Put>
   bool read(Required required, Nullable nullable, Put put_value) const {
     if (!is_nullable) {

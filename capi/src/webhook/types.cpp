@@ -1,4 +1,4 @@
-// Texts, buffers, the version.
+// The functions of billcore/types.h: texts, buffers and the version.
 #include "billcore/types.h"
 
 #include <cstdint>

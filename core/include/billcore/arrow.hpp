@@ -106,9 +106,9 @@ class BatchReader {
   /// The next batch of a list with a blocking source; nullopt at the end.
   [[nodiscard]] std::optional<Batch> read(PageFlow& list);
 
-  /// The steps of read(): fill() joins the buffered page and returns whether the batch is full. keep() stores the
-  /// exception that is being handled, so that it is thrown instead of the next batch; returns false if this batch is
-  /// still empty. take() returns the batch.
+  /// The steps of read(): fill() adds the buffered page to the batch and returns whether the batch is full. keep()
+  /// stores the exception that is being handled, which is thrown in place of the next batch; it returns false if the
+  /// present batch is still empty. take() returns the present batch.
   [[nodiscard]] bool fill(PageFlow& list);
   [[nodiscard]] bool keep() noexcept;
   [[nodiscard]] std::optional<Batch> take();

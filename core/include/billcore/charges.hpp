@@ -41,8 +41,8 @@ class ChargeSearch {
   [[nodiscard]] std::chrono::milliseconds time_left() const;
   /// The request to send now; nullopt when result() is available.
   [[nodiscard]] std::optional<Operation> next();
-  /// Takes the answer to the request from next(). If the request failed and no page has been read yet, throws the
-  /// request's error.
+  /// Takes the answer to the request that next() returned. If the request failed and no page has been read yet, throws
+  /// the request's error.
   void take(Completed& completed);
   /// Takes a page that was already checked to be a list. Throws Error(pagination) if the fields of the page contradict
   /// each other.

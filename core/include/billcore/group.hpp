@@ -30,7 +30,7 @@ class Group {
 class SubscriptionsByHand : protected Group {
  public:
   /// The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
-  /// latest first. `error` is the charge's error. `skew` extends the search to orders dated up to that long before the
+  /// latest first. `error` is the charge's error. The search includes orders that are dated up to `skew` before the
   /// charge was sent (by the local clock or by the service's clock, whichever gives the earlier time). With
   /// `product_id`, only orders of that product are found. The charge's order has total = amount × quantity (cents
   /// without VAT). An empty result means that the charge was not made, or that the service is still processing it:

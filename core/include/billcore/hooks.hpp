@@ -52,7 +52,7 @@ class Hooks {
   virtual void on_retry(const Attempt& /*attempt*/) {}
 
   /// If every_attempt() returns false, only on_response() is called, and only for attempts with a `path`. The library
-  /// then spends no extra time on other attempts.
+  /// then spends no time on hooks for attempts without a `path`.
   [[nodiscard]] virtual bool every_attempt() const noexcept { return true; }
 };
 

@@ -43,8 +43,9 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 
 // ---- Lists, independent of the type of their items ----------------------------------------------------------------
 
-/// A list that blocks until its pages arrive. Sets the fingerprint and the concurrency in `options`. Throws
-/// Error(invalid_argument) for a page below 1 and for an invalid state.
+/// A list that blocks until its pages arrive. Fills in the members of `options` that depend on the client: the
+/// concurrency, and the fingerprint that identifies the list. Throws Error(invalid_argument) for a page below 1 and for
+/// an invalid state.
 [[nodiscard]] Flow list(const Client& client, ListOperation list, detail::PagerOptions options,
                         const CallOptions& call);
 /// A list for event loops; an object of the class LoopPages supplies its pages.
@@ -63,7 +64,7 @@ class LoopPages {
   LoopPages& operator=(const LoopPages&) = delete;
 
   /// Calls `ready` once, from process(), when the page for which advance() returned `pending` has arrived or failed.
-  /// The wait counts towards the time-out of the page.
+  /// The time-out of the page runs while the list waits.
   void wait(std::function<void()> ready);
   /// Cancels the pending wait and the request for its page; the requests for other pages stay in flight.
   void cancel() noexcept;

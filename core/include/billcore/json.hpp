@@ -36,7 +36,7 @@ class Value {
  public:
   enum class Kind : std::uint8_t { null, boolean, integer, real, string, array, object };
 
-  /// A view into `document`. Only for the library itself.
+  /// Makes a view into `document`. Only the library itself calls this constructor.
   Value(std::shared_ptr<const detail::Document> document, const detail::Node* node) noexcept
       : document_(std::move(document)), node_(node) {}
 

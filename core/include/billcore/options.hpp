@@ -47,9 +47,9 @@ struct ClientOptions {
   /// Headers that the client sends with every request, in addition to the client's own. A User-Agent given here is
   /// appended to the client's own.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// True: offer HTTP/2. False: never. Not given: only if the build resists frame floods and detects truncation. If
-  /// any other build uses HTTP/2, a server can delay a call beyond its deadline, and an answer without Content-Length
-  /// must be whole JSON.
+  /// True: offer HTTP/2. False: never. Not given: HTTP/2 if the build resists frame floods and detects truncation. If
+  /// a build without these two properties uses HTTP/2, a server can delay a call beyond its deadline, and an answer
+  /// without Content-Length must be whole JSON.
   std::optional<bool> http2 = {};
   /// Allow http to hosts that are not loopback; the API key is then sent unencrypted.
   bool allow_insecure_http = false;
@@ -60,10 +60,10 @@ struct ClientOptions {
   /// Object whose methods are called for every attempt; see Hooks.
   std::shared_ptr<Hooks> hooks = {};
   /// The client calls this function at least every 50 ms while a call waits, on the calling thread; if it returns true,
-  /// the call ends with Error(interrupted). If the call's answer arrives first, the call returns as usual. If the call
-  /// is a write, an answer may arrive while the callback runs: then detail().http_status is the answer's status
-  /// (otherwise 0), and message() says what the status means. outcome_unknown says whether the write may have happened.
-  /// An exception from the callback also ends the call.
+  /// the call ends with Error(interrupted). If the answer arrives before the call is interrupted, the call returns as
+  /// usual. If the call is a write, an answer may arrive while the callback runs: then detail().http_status is the
+  /// answer's status (otherwise 0), and message() says what the status means. outcome_unknown says whether the write
+  /// may have happened. An exception from the callback also ends the call.
   std::function<bool()> interrupt = {};
 };
 

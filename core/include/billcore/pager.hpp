@@ -31,12 +31,12 @@ namespace billcore {
 /// Whether the list returned every record that existed from the time of its first request to the time of its last.
 struct Verdict {
   bool complete = false;
-  /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
-  /// "total_differs" (the number of records differs from `total`), "undecodable_item" (an item is not an object),
-  /// "no_total" (a page had no readable `total`, so a list of several pages may have changed unnoticed; with `strict`,
-  /// a second pass with equal results proves that the list did not change). "may_repeat" replaces any of these reasons:
-  /// the list has grown by more records than state() contains ids, so some records may also have been yielded twice;
-  /// drop duplicates by id. Empty when complete.
+  /// The reason why a record may have been missed, one of the texts "total_changed", "overlap", "repeated_page",
+  /// "list_shrank", "stopped", "total_differs" (the number of records differs from `total`), "undecodable_item" (an
+  /// item is not an object), "no_total" (a page had no readable `total`, so a list of several pages may have changed
+  /// unnoticed; with `strict`, a second pass with equal results proves that the list did not change). "may_repeat"
+  /// replaces any of these reasons: the list has grown by more records than state() contains ids, so some records may
+  /// also have been yielded twice; drop duplicates by id. Empty when complete.
   std::string_view reason;
 };
 

@@ -11,7 +11,7 @@
 namespace billcore {
 
 /// An opaque id: its text, and whether it is a JSON integer. The format is never checked; ids round-trip as received.
-/// Service interface: Events, Envelope ("clients store them without validating the format").
+/// (The service interface says that clients store ids "without validating the format"; see Events, Envelope.)
 class Id {
  public:
   Id(std::string text) : text_(std::move(text)) {}                            // NOLINT(google-explicit-constructor)
@@ -39,8 +39,8 @@ class Id {
 
 /// Whether two ids name the same record: true when their texts are equal, because the same id may be an integer in a
 /// webhook and a string in the REST interface. Compare only ids of the same kind of record. The texts are not
-/// normalised: the ids "07" and 7 differ. Service interface: Events ("clients store them without validating the
-/// format").
+/// normalised: the ids "07" and 7 differ. (The service interface says that clients store ids "without validating the
+/// format"; see Events.)
 [[nodiscard]] inline bool same_id(const Id& a, const Id& b) noexcept { return a.text() == b.text(); }
 
 /// A moment in UTC, with microsecond precision.

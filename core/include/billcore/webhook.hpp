@@ -96,7 +96,7 @@ class Verifier {
   [[nodiscard]] Event unwrap_shared(SharedText body, std::optional<std::string_view> signature) const;
   /// As unwrap(), but looks up the signature header in `headers`. Equal values, in repeated headers or joined by
   /// commas, count as one value; different values give the reason `malformed`. (verify() and unwrap() do not split the
-  /// value.)
+  /// signature at commas.)
   [[nodiscard]] Event unwrap_request(std::string_view body, HeaderFields headers) const;
   /// The signature that unwrap_request() uses; nullopt when missing. Different values are joined to one text, which is
   /// never a valid signature.

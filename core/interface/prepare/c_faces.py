@@ -31,7 +31,7 @@ _NOTES = {
 
 def c_comment(text: str) -> str:
     """Formats a text as the comment of a C declaration, wrapped to the line width."""
-    words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # keeps tag and version on one line
+    words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # no line break after @since
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(words, 115)]
     lines[-1] = lines[-1].replace(" @since", "  @since")
     return "/** " + "\n * ".join(lines) + (" */" if len(lines[-1]) < 112 else "\n */")
@@ -124,7 +124,7 @@ def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
 
 
 def _headers(resources: list[Row], by_name: dict[str, Row]) -> list[Row]:
-    """Plans one header for each resource, including the nested resources that only it uses.
+    """Plans one header for each resource. The header also has the nested resources that no other resource uses.
 
     A nested resource that several resources use gets its own header.
     """

@@ -44,7 +44,8 @@ _PYTHON_TYPES = {
     "any": "Any",
     "integers": "list[int]",
 }
-# Field type -> type of the argument for such a field in billcore.testing, where the two types differ.
+# Field type -> type of the arguments in billcore.testing that set fields of this type, if it differs from the type
+# above.
 _GIVEN_TYPES = {
     "time": "datetime | str",
     "decimal": "Decimal | float",

@@ -1,4 +1,4 @@
-"""Converts names to Rust's style, and prepares the Rust templates' variables. Needs the option rows of go_faces.py."""
+"""Converts names to Rust's style, and prepares the Rust templates' variables. Uses options prepared by go_faces.py."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ class PagerSource final : public BatchSource {
   bool begun_ = false;
 };
 
-// A batch takes no further page once its pages have this many bytes. This limits the memory of a batch, and keeps every
-// text column below Arrow's limit of 2 GiB.
+// A batch takes no further page once its pages have this many bytes. The limit of 64 MiB bounds the memory of a batch,
+// and keeps every text column below Arrow's limit of 2 GiB.
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
 class OneBatch final : public BatchSource {

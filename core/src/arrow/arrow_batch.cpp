@@ -141,7 +141,7 @@ void share(const std::shared_ptr<const ArrowArray>& whole, const ArrowArray& fro
   const auto count = static_cast<std::size_t>(from.n_children);
   own->children.reserve(count);
   own->pointers.reserve(count);
-  ArrowArray made = from;  // also copies the pointers to the buffers
+  ArrowArray made = from;  // the copy points to the same buffers
   made.release = &release_shared;
   made.private_data = own.get();
   made.children = nullptr;

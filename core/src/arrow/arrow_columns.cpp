@@ -22,7 +22,7 @@ using column_table::plural;
   throw Error(ErrorCode::invalid_argument, text.append("and raw (whole items as JSON text)"));
 }
 
-// In the order of ArrowConstant's alternatives.
+// The column type of each alternative of ArrowConstant, in their order.
 constexpr std::array constant_types{text, integer, boolean};
 
 void refuse_constant(std::span<const Column> chosen, std::span<const ArrowConstant> earlier,

@@ -44,7 +44,7 @@ class Columns {
   explicit Columns(std::vector<Column> chosen, std::vector<ArrowConstant> constants);
   Columns(const Columns&) = delete;
   Columns& operator=(const Columns&) = delete;
-  /// The columns whose values are in the items.
+  /// The columns whose values come from the items, not from constants.
   [[nodiscard]] std::span<const Column> chosen() const noexcept { return std::span(all_).first(chosen_); }
   [[nodiscard]] const std::vector<ArrowConstant>& constants() const noexcept { return constants_; }
   /// The chosen columns, then the constant ones: the columns of a batch.
@@ -56,7 +56,7 @@ class Columns {
   std::size_t chosen_;
   std::size_t constant_bytes_ = 0;
   std::vector<ArrowConstant> constants_;
-  std::vector<Column> all_;  // the names of the last ones are those of constants_
+  std::vector<Column> all_;  // the constant columns, at the end, have the names of constants_
 };
 
 /// The value of one item in one column.

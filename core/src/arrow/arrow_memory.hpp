@@ -8,8 +8,9 @@
 namespace billcore::detail {
 
 /// While an ArrowScope exists, a failed allocation by nanoarrow on this thread throws std::bad_alloc. The destructor
-/// frees all memory that was allocated in the scope and not freed yet, unless keep() was called. Without keep(), do not
-/// release Arrow structs that were made in the scope.
+/// frees all memory that was allocated in the scope and not freed yet, unless keep() was called. If keep() was not
+/// called, the caller must not release the Arrow structs that were made in the scope, because the destructor frees
+/// their memory.
 class ArrowScope {
  public:
   ArrowScope() noexcept;

@@ -27,8 +27,8 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   const std::string base_url;
   mutable ServiceClock service_clock;  // updated from the Date headers of answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
-  /// The error that is thrown when memory runs out after a write was sent, because no more specific error can be
-  /// created. This error is created in advance, together with the client.
+  /// The error that is thrown when memory runs out after a write was sent. The error exists as long as the client,
+  /// because without memory no error can be created.
   const Error no_memory_after_send = make_no_memory_after_send();
 
  private:
@@ -36,7 +36,7 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   static Error make_no_memory_after_send();
 };
 
-/// The properties of a request that its errors contain. All texts are borrowed.
+/// The properties of a request that appear in the request's errors. All texts are borrowed.
 struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query
@@ -73,8 +73,8 @@ struct Answer {
   SendTime sent_at;
 };
 
-/// Prefix of a request's error messages: "GET /order/1 (attempt 2): "; for a list "GET /products?page=57: ". Other
-/// query parameters are left out, since they may be secret.
+/// Prefix of a request's error messages: "GET /order/1 (attempt 2): "; for a list "GET /products?page=57: ". The prefix
+/// contains no query parameter except `page`, since the others may be secret.
 [[nodiscard]] std::string subject(const RequestInfo& request);
 [[nodiscard]] std::string subject_of_page(std::string_view path, std::int64_t page, int attempts);
 /// The fields that all errors of one request have.

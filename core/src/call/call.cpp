@@ -38,7 +38,7 @@ ErrorCode code_of_exception() noexcept {
 }
 
 // Whether the attempt was a write of unknown outcome that the client itself ended. The caller may never get the error
-// of such an attempt; the caller always gets the error of any other failure, such as a time-out.
+// of an attempt that the client ended; the caller always gets the error of any other failure, such as a time-out.
 bool is_given_up(const Attempt& attempt) noexcept {
   switch (attempt.failure) {
     case ErrorCode::interrupted:

@@ -1,6 +1,6 @@
-// One call with all its attempts, from the operation to the complete answer: a state machine on top of an engine. A
-// Call never blocks. For a blocking call, session.cpp drives the engine until the Call is done. For an event loop
-// (client/loop.cpp), the Call invokes a callback when it is done. Internal.
+// The class Call: one call with all its attempts, from the operation to the complete answer. A Call is a state machine
+// that sends its requests through an engine. A Call never blocks. For a blocking call, session.cpp drives the engine
+// until the Call is done. For an event loop (client/loop.cpp), the Call invokes a callback when it is done. Internal.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ class Call {
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
   /// Ends the call after memory ran out. Throws Error(outcome_unknown) if the call was a write that was sent and not
-  /// refused. Otherwise the call certainly had no effect, and the function returns.
+  /// refused. If the call certainly had no effect, the function returns.
   void throw_if_sent();
   /// Runs `read`. If `read` throws std::bad_alloc and the call is a write that was sent, throws Error(outcome_unknown)
   /// instead.
@@ -82,7 +82,8 @@ class Call {
     SendTime sent_at;
   };
   /// Cancels the call; see Engine::cancel(). If an attempt is in flight, calls on_response with the failure `why`.
-  /// The destructor does the same, but with Engine::detach() and always with the failure `interrupted`.
+  /// The destructor also ends the call, but with Engine::detach() instead of Engine::cancel() and always with the
+  /// failure `interrupted`.
   SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
   /// Whether a hook of this call is running. A hook must not destroy its call, but may end it with end_after_hook().
   [[nodiscard]] bool is_in_hook() const noexcept { return in_hook_; }

@@ -10,7 +10,7 @@
 
 namespace billcore::detail {
 
-/// Sets options that were not given to the values of their environment variables.
+/// Gives each option that is not set the value of its environment variable.
 inline void fill_from_environment(ClientOptions& options) {
   if (const char* value = std::getenv("BILLCORE_BASE_URL"); options.base_url.empty() && value != nullptr) {
     options.base_url = value;

@@ -18,8 +18,8 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
   return detail;
 }
 
-// Throws Error(outcome_unknown) for a write whose call was ended by an exception after the write was sent. Nests that
-// exception in the error.
+// Throws Error(outcome_unknown) for a write whose call was ended by an exception after the write was sent. The thrown
+// error contains the original exception (std::throw_with_nested).
 [[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;

@@ -20,8 +20,8 @@ class Unescaped {
  public:
   explicit Unescaped(std::string_view source) : source_(source), text_(source) {}
 
-  /// Removes one level of JSON, URL and HTML escapes. Removes the three kinds in one pass, because they may be nested
-  /// in each other. Returns false if the text contains no escapes.
+  /// Removes one level of JSON, URL and HTML escapes, in one pass, because escapes of different kinds may be nested.
+  /// Returns false if the text contains no escapes.
   bool unescape();
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

@@ -23,8 +23,8 @@ struct SignatureReading {
   Digest digest;
   Faults faults;
 };
-/// The interpretations of a signature header. A well-formed header has one interpretation, without faults. For any
-/// other header, undoes common mistakes and returns the MACs found; empty if there are none.
+/// The interpretations of a signature header. A well-formed header has one interpretation, without faults. If the
+/// header is malformed, undoes common mistakes and returns the MACs found; the result is empty if there are none.
 [[nodiscard]] std::vector<SignatureReading> read_signature(std::string_view header);
 /// Describes a header that cannot be repaired.
 [[nodiscard]] std::string describe_signature(std::string_view header);

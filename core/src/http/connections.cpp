@@ -59,8 +59,8 @@ bool Connection::has_unparsed() const noexcept {
 
 std::uint64_t Connection::read_ahead() const noexcept {
   if (descriptor == closed) return ahead;
-  // Bytes that arrive between the two system calls would count as read, so repeat both calls until the unread count is
-  // stable.
+  // Bytes that arrive between bytes_unread() and bytes_received() would count as read, so repeat both until the number
+  // of unread bytes is stable.
   for (int more = most_questions;; --more) {
     const auto unread = bytes_unread(descriptor);
     const auto received = bytes_received(descriptor);
@@ -84,7 +84,7 @@ void Connections::remove(int descriptor) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [descriptor](const auto& each) { return each->descriptor == descriptor; });
   if (found == open_.end()) return;
-  // diagnose() needs this number for a failed transfer, but libcurl closes the connection before it reports the
+  // diagnose() needs read_ahead() for a failed transfer, but libcurl closes the connection before it reports the
   // failure.
   if ((*found)->in_flight > 0) (*found)->ahead = (*found)->read_ahead();
   (*found)->descriptor = Connection::closed;

@@ -46,7 +46,7 @@ class Connections {
  public:
   /// Adds a newly opened socket. Throws std::bad_alloc.
   void add(int descriptor);
-  /// Removes a socket. Must be called before the descriptor is closed.
+  /// Removes a socket. Call remove() before the descriptor is closed.
   void remove(int descriptor) noexcept;
   /// The connection with this local port; nullptr if there is none or more than one.
   [[nodiscard]] std::shared_ptr<Connection> find(int local_port) noexcept;

@@ -20,7 +20,7 @@ class Descriptors {
   /// Records an open socket; does nothing if memory runs out.
   void add(int descriptor) noexcept;
   void remove(int descriptor) noexcept;
-  /// Call in a forked child: closes the descriptors that still refer to the recorded sockets.
+  /// Closes the descriptors that still refer to the recorded sockets. Call close_inherited() only in a forked child.
   void close_inherited() noexcept;
 
  private:

@@ -6,8 +6,8 @@
 namespace billcore::detail {
 namespace {
 
-// libcurl's limit for one header line in HTTP/1. For a longer line libcurl reports out of memory, from 8.6 on
-// CURLE_TOO_LARGE.
+// libcurl's limit for one header line in HTTP/1. If a header line is over the limit, libcurl reports out of memory;
+// from release 8.6 on it reports CURLE_TOO_LARGE.
 constexpr std::size_t max_header_line = std::size_t{100} << 10U;
 constexpr int curle_too_large = 100;
 
@@ -59,8 +59,8 @@ Failure classify(CURLcode code) noexcept {
   }
 }
 
-// Whether an error text reports a TLS alert about the client's certificate. In TLS 1.3 the alert arrives in place of
-// the answer, since the client has already finished its handshake and sent the request.
+// Whether an error text reports a TLS alert about the client's certificate. In TLS 1.3 an alert about the certificate
+// arrives in place of the answer, since by then the client has finished its handshake and sent the request.
 bool refuses_certificate(std::string_view reason) noexcept {
   constexpr std::array<std::string_view, 3> words{"certificate", "unknown ca", "access denied"};
   const auto alert = reason.find(" alert ");
@@ -71,8 +71,9 @@ bool refuses_certificate(std::string_view reason) noexcept {
 
 // Whether libcurl failed because the headers exceed one of its own limits. For HTTP/1 libcurl reports out of memory; if
 // it has read more than the longest allowed line, the line was the cause. For HTTP/2 either libcurl's callback fails or
-// nghttp2 rejects too many CONTINUATION frames; both appear only in the error text. On a reused connection libcurl then
-// tries to send the request again, which the write guard (before_send() in callbacks.cpp) prevents.
+// nghttp2 rejects too many CONTINUATION frames; only libcurl's error text shows these two failures. When the headers
+// are too large on a reused connection, libcurl tries to send the request again, which the write guard (before_send()
+// in callbacks.cpp) prevents.
 bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noexcept {
   if (!evidence.sent || head.ended() || evidence.code == CURLE_OK) return false;
   if (static_cast<int>(evidence.code) == curle_too_large) return true;
@@ -85,8 +86,8 @@ bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noe
          evidence.read_ahead > max_header_line / 2;
 }
 
-// Whether libcurl rejected a Content-Length that is not a single number. From about release 8.20 on, libcurl does so
-// before it passes on the header line.
+// Whether libcurl rejected a Content-Length that is not a single number. From about release 8.20 on, libcurl rejects an
+// invalid Content-Length before it passes the header line to the client.
 bool has_bad_length(const Evidence& evidence) noexcept {
   return evidence.code == CURLE_WEIRD_SERVER_REPLY && evidence.sent &&
          evidence.words.find("Content-Length") != std::string_view::npos;

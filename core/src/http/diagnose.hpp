@@ -15,7 +15,7 @@
 namespace billcore::detail {
 
 constexpr std::size_t max_header_bytes = std::size_t{256}
-                                         << 10U;  // below libcurl's own limit, whose error would look like a reset
+                                         << 10U;  // below libcurl's own limit: its error would look like a reset
 
 /// The facts about a request that are available when libcurl reports that the request has ended.
 struct Evidence {

@@ -150,7 +150,8 @@ void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
   static_cast<RequestState&>(*flight) = RequestState{};
   spare.push_back(std::move(flight));
 } catch (...) {
-  // Memory ran out: the handle is freed instead of kept for reuse. Its connection stays with the engine.
+  // Memory ran out: the handle is freed instead of kept for reuse. The connection of the freed handle stays with the
+  // engine.
 }
 
 void Engine::Impl::end(InFlight* flight) {

@@ -25,8 +25,8 @@ namespace billcore::detail {
 
 /// Options shared by all requests of an engine.
 struct TransportOptions {
-  /// Scheme, host and port of the request URLs, parsed only once. A URL with another origin still works, but is
-  /// parsed for each request. Empty: parse every URL, as a proxy for http requires.
+  /// Scheme, host and port of the request URLs, parsed only once. A request URL with a different origin still works,
+  /// but is parsed for each request. If `origin` is empty, every URL is parsed; a proxy for http requires this.
   std::string origin;
   std::optional<std::string> ca_file;  // PEM certificates to trust; libcurl's default if ca_folder is also unset
   std::optional<std::string> ca_folder;
@@ -38,9 +38,9 @@ struct TransportOptions {
   /// Maximum number of connections of one engine; further requests wait for a free connection. 0: unlimited.
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
-  /// When a reused connection is closed without an answer, libcurl would send the request again on its own. The write
-  /// guard prevents this second send, because only retry.cpp decides about retries. Only a test disables the guard, to
-  /// show that libcurl would send the request twice.
+  /// By itself, libcurl sends a request again when a reused connection is closed without an answer. The write guard
+  /// prevents the second send of a request, because only retry.cpp decides about retries. Only a test disables the
+  /// guard, to show that libcurl would send the request twice.
   bool send_guard = true;
 };
 

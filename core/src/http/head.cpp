@@ -38,7 +38,7 @@ int status_of(std::string_view line) noexcept {
   const auto status = line.substr(std::min(line.find_first_not_of(' '), line.size()));
   if (status.size() == line.size()) return 0;
   const auto behind = status.substr(std::min<std::size_t>(3, status.size()));
-  if (!behind.empty() && behind.find_first_of(" \t\r\n") != 0) return 0;  // such as 2000 or 200abc
+  if (!behind.empty() && behind.find_first_of(" \t\r\n") != 0) return 0;  // refuses 2000 and 200abc
   const int number = whole_number<int>(status.substr(0, 3)).value_or(0);
   return number < 100 ? 0 : number;
 }

@@ -47,7 +47,7 @@ class EnginePool {
  private:
   struct State;
   [[nodiscard]] State& state();
-  // Call only in the process that leased the engine.
+  // Call give_back() only in the process that leased the engine.
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 
   TransportOptions options_;

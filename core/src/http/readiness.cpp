@@ -52,7 +52,7 @@ bool Readiness::control(int operation, int socket, std::uint32_t events) const n
 bool Readiness::watch(int socket, bool readable, bool writable) noexcept {
   const std::uint32_t events = (readable ? EPOLLIN : 0U) | (writable ? EPOLLOUT : 0U);
   if (take_paused(socket) && events == EPOLLIN) return true;
-  // The kernel removes a closed socket from the set, so these errors are expected.
+  // The kernel removes a closed socket from the epoll set, so ENOENT and EBADF are expected here.
   if (events == 0) return control(EPOLL_CTL_DEL, socket, 0) || errno == ENOENT || errno == EBADF;
   return control(EPOLL_CTL_ADD, socket, events) || (errno == EEXIST && control(EPOLL_CTL_MOD, socket, events));
 }

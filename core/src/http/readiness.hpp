@@ -12,7 +12,7 @@
 namespace billcore::detail {
 
 /// An epoll set with a timer in it. Its descriptor is readable when a socket is ready or the timer has expired. The
-/// event loop watches only this descriptor, and wakes up once for many sockets. Threads: one at a time.
+/// event loop watches only the epoll set's descriptor, and so wakes up once for many sockets. Threads: one at a time.
 class Readiness {
  public:
   using Time = SteadyClock::time_point;

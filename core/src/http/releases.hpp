@@ -4,9 +4,9 @@
 namespace billcore::detail {
 
 /// Whether this libcurl release (0xXXYYZZ) returns to its caller while an HTTP/2 peer floods the connection with small
-/// frames (empty DATA, PING, PRIORITY, WINDOW_UPDATE, …). Older releases keep reading as long as frames arrive: a call
-/// then ends long after its deadline, and an event loop is blocked. Tested: 7.88.1 and 8.5.0 do not return; 8.10.1,
-/// 8.14.1, 8.17.0 and 8.22.0 return.
+/// frames (empty DATA, PING, PRIORITY, WINDOW_UPDATE, …). Releases before 8.10.1 keep reading as long as frames arrive:
+/// a call then ends long after its deadline, and an event loop is blocked. Tested: 7.88.1 and 8.5.0 do not return;
+/// 8.10.1, 8.14.1, 8.17.0 and 8.22.0 return.
 [[nodiscard]] constexpr bool is_flood_proof(unsigned release) noexcept { return release >= 0x080A01; }
 
 /// Whether this release reports every HTTP/2 stream that is cut before its END_STREAM. Other releases return success

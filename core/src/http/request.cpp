@@ -82,8 +82,8 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   return made;
 }
 
-// By default libcurl parses and reassembles the URL of each request, which is a fifth of libcurl's work per request. So
-// parse the origin only once, and send the path and query as they are.
+// By default libcurl parses and reassembles the URL of each request, which is a fifth of libcurl's work per request. To
+// avoid the parsing, the client parses the origin only once, and lets libcurl send the path and query as they are.
 void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
   if (origin != nullptr && url.starts_with(options.origin) && url[options.origin.size()] == '/') {
     set(easy, CURLOPT_CURLU, origin.get());

@@ -3,8 +3,8 @@
 
 namespace billcore::detail {
 
-/// Whether this build can detect the flag END_STREAM. Only the Python wheel can, because there the linker puts
-/// stream_end.cpp between libcurl and nghttp2.
+/// Whether this build can detect the flag END_STREAM. Only the Python wheel can detect END_STREAM, because in the wheel
+/// the linker puts stream_end.cpp between libcurl and nghttp2.
 #ifdef BILLCORE_BUNDLE
 inline constexpr bool sees_stream_ends = true;
 #else

@@ -18,8 +18,8 @@ namespace billcore::detail {
 /// Whether a URL's host name means the local machine: "localhost", 127.0.0.0/8 or ::1.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
-/// Whether a segment of the path is `.` or `..`, possibly percent-encoded. Servers and proxies resolve such segments,
-/// so the path could lead to another account.
+/// Whether a segment of the path is `.` or `..`, possibly percent-encoded. Servers and proxies resolve `.` and `..`, so
+/// a path with these segments could lead to another account.
 [[nodiscard]] bool has_dot_segment(std::string_view path) noexcept;
 
 /// Percent-encodes everything except RFC 3986's unreserved characters.

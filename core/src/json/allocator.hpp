@@ -48,11 +48,12 @@ class alignas(std::max_align_t) Block {
 /// the one that created it, and after all other references to the pool are gone.
 class DocumentPool {
  public:
-  /// Larger blocks are freed instead of kept, so that one large document does not occupy memory forever.
+  /// Blocks over this size (1 MiB) are freed instead of kept, so that one large document does not occupy memory
+  /// forever.
   static constexpr std::size_t largest_kept = std::size_t{1} << 20U;
 
-  /// At most `most_in_use` blocks are in use at the same time; further documents use the heap. This limits the memory
-  /// that unused parts of blocks waste when a program keeps many documents.
+  /// At most `most_in_use` blocks are in use at the same time; further documents use the heap. The limit on the number
+  /// of blocks bounds the memory that unused parts of blocks waste when a program keeps many documents.
   explicit DocumentPool(std::size_t most_in_use = std::numeric_limits<std::size_t>::max()) noexcept
       : most_in_use_(most_in_use) {}
   DocumentPool(const DocumentPool&) = delete;

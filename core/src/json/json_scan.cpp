@@ -102,7 +102,7 @@ Extent extent(std::string_view text, Extent limit) noexcept {
 // A parser's memory use grows with the number of values, so a short text needs no check.
 std::string problem_of_extent(std::string_view text) {
   constexpr std::size_t long_text = std::size_t{1} << 20U;
-  constexpr std::size_t bytes_per_value = 8;  // at this density the parsed values take twice the text's size
+  constexpr std::size_t bytes_per_value = 8;  // at 8 bytes per value, the parsed values take twice the text's memory
   if (text.size() <= long_text) return {};
   const Extent most{max_nesting, std::max(long_text, text.size() / bytes_per_value)};
   const auto found = extent(text, most);

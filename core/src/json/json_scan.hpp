@@ -17,19 +17,20 @@ struct TokenPlace {
 /// begin. `from` is the known place of token `index` or of an earlier token.
 [[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from = {}) noexcept;
 
-/// Depth and number of values of a JSON text. `values` is an upper bound, and includes member names.
+/// Depth and number of values of a JSON text. `values` may be more than the real number of values, and includes the
+/// member names.
 struct Extent {
   std::size_t depth = 0;
   std::size_t values = 0;
 };
 
 /// Estimates the extent of a JSON text from its brackets, commas and colons: faster than parsing, and without
-/// allocation. When either limit is exceeded, stops and returns the result so far.
+/// allocation. Stops, and returns the result so far, when the depth or the number of values exceeds `limit`.
 [[nodiscard]] Extent extent(std::string_view text, Extent limit) noexcept;
 
 /// Returns the reason why a body must not be parsed: the body is nested too deeply, or its values would take many times
-/// its size in memory. Returns an empty text for any other body, and for every short body. The check is not needed for
-/// a body with a verified signature.
+/// its size in memory. Returns an empty text if the body may be parsed, as every short body may. A body with a verified
+/// signature needs no call of problem_of_extent().
 [[nodiscard]] std::string problem_of_extent(std::string_view text);
 
 /// Whether a JSON text is incomplete; true for an empty text. Checks only brackets and strings, so false does not mean

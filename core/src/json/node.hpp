@@ -13,8 +13,8 @@ inline yyjson_val* val(const Node* node) noexcept { return reinterpret_cast<yyjs
 inline const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
 
 inline const yyjson_val* next_of(const yyjson_val* value) noexcept {
-  // A branch is fast here: the processor predicts the branch, and so can load the next value before it has loaded this
-  // one.
+  // A branch is fast here: the processor predicts it, and so loads the next value while the present one is still
+  // loading.
   if (unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value)))
     return unsafe_yyjson_get_next(const_cast<yyjson_val*>(value));
   return value + 1;

@@ -22,7 +22,7 @@ std::optional<Value> Resource::nullable(std::string_view field) const {
   return found;
 }
 
-// These functions read the node directly. They make a Value only to report an error, because a Value holds a reference
+// The getters read the JSON node directly. They make a Value only to report an error, because a Value holds a reference
 // to the document, and adding a reference takes longer than reading a field.
 std::int64_t Resource::integer(std::string_view field) const {
   std::int64_t number = 0;

@@ -26,8 +26,8 @@ using Ids = std::vector<std::uint64_t>;
 /// A digest of the records of one pass over the list, in order. If two passes from page 1 on have equal digests and no
 /// record occurs twice, no record was missed, even without a `total`. A record is missed only if it moves to an earlier
 /// page, after the deletion of a record that was already read. Equal digests show that no record of the first pass was
-/// deleted before the second pass began. This conclusion assumes that new records appear at the head of the list, and
-/// that the second pass fetches one page at a time.
+/// deleted before the second pass began, provided that new records appear at the head of the list and that the second
+/// pass fetches one page at a time.
 struct PageOrder {
   std::uint64_t digest = 0;
   bool distinct = true;  // every record has an id, and no id occurs twice
@@ -73,8 +73,8 @@ class Drift {
   /// Compares a page with the previous one. Throws Error(pagination) if the list keeps repeating itself.
   /// `news_expected` says whether a page without new ids counts as a repetition.
   void compare(const Ids& ids, bool news_expected);
-  /// Call before see() for the ids of a page. Only a page that was not read before advances the window; otherwise the
-  /// ids of a list that repeats itself could leave the window.
+  /// Call begin_page() before see() is called for the ids of a page. Only a page that was not read before advances the
+  /// window; otherwise the ids of a list that repeats itself could leave the window.
   void begin_page(bool of_new_page) noexcept { known_.begin_reading(of_new_page); }
   /// Records an id; returns when the id was last seen.
   [[nodiscard]] RecentIds::Seen see(std::uint64_t id) {
@@ -84,8 +84,8 @@ class Drift {
     } else if (seen == RecentIds::Seen::in_this_reading) {
       notice("overlap");
     } else if (seen == RecentIds::Seen::remembered && news_ && forgetful_) {
-      // The list has unknown ids before a remembered id. The records with the unknown ids were probably yielded before
-      // the resume, but the state no longer contained their ids.
+      // Ids that are not in the state precede an id that is in the state. The records with the preceding ids were
+      // probably yielded before the resume, but the state no longer contained these ids.
       notice_repeats();
     }
     return seen;

@@ -28,7 +28,7 @@ class PageFlow {
   /// take_item() and take_page() return buffered items; take_item() also prefetches.
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page() { return core_.take_page(); }
-  /// Makes the verdict "stopped", and notifies the source that no more pages are needed for now. The caller may
+  /// Sets the verdict to "stopped", and notifies the source that no more pages are needed for now. The caller may
   /// continue to read later.
   void stop() noexcept;
 

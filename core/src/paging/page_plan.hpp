@@ -29,7 +29,7 @@ class PagePlan {
 
   /// The page to read next: the next page in order, or the previous page if that page must be read again.
   [[nodiscard]] std::int64_t due() const noexcept { return border_ > 0 ? border_ - 1 : next_; }
-  /// Whether due() is read again because records may have moved to that page.
+  /// Whether the page due() was read before and must be read again, because records may have moved to that page.
   [[nodiscard]] bool is_rereading() const noexcept { return border_ > 0; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
@@ -47,7 +47,7 @@ class PagePlan {
   /// Returns true if a page must not be taken yet, because the page was requested before the list changed, or because
   /// records may have moved from this page to the previous page.
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
-  /// Call when the list is stable; allows more pages in flight.
+  /// Allows more pages in flight. Call speed_up() when the list has not changed since the previous page.
   void speed_up() noexcept;
   /// Records that a page is taken; returns true if no page with this or a higher number was taken before.
   [[nodiscard]] bool take(std::int64_t number) noexcept;

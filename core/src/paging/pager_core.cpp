@@ -91,8 +91,8 @@ std::string PagerCore::state() const {
   out.total = total();
   out.shift = shift(drift_.total());
   if (second_ && fetched_ > first_reading_.fetched) {
-    // The second pass of a strict list cannot be resumed, because it needs all ids of the first pass. So the state
-    // describes the position after the first pass.
+    // The second pass of a strict list cannot be resumed, because it needs all ids of the first pass. So state()
+    // returns the position after the first pass.
     const bool whole = plan_.has_ended() && !buffered();
     out.page = first_reading_.pages;
     out.seen = -1;
@@ -142,7 +142,7 @@ void PagerCore::append_passed(Ids& out) const {
   }
 }
 
-// Number of ids in the window if pages have this size.
+// Number of ids to remember if each page has `page_size` records.
 std::size_t PagerCore::in_window(std::size_t page_size) const noexcept {
   return std::min(most_remembered, std::min(most_remembered, window_) * page_size);
 }
@@ -170,7 +170,7 @@ std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept 
 }
 
 // Detects whether records may be yielded twice. After the list has grown, or after a resume, the next page begins
-// with records that were already read. If such a record is not recognised, it is yielded again.
+// with records that were already read. A record that was already read, but is not recognised, is yielded again.
 void PagerCore::look_for_repeats(const Ids& ids) noexcept {
   const auto given = std::exchange(given_, std::nullopt);
   if (strict_) return;
@@ -191,7 +191,7 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   const bool rereading = plan_.is_rereading();
   page_size_ = std::max(page_size_, ids.size());
   if (!rereading) drift_.compare(ids, !second_ || plan_.due() > first_reading_.pages);
-  // Record the page only here, where it is taken: after an error the same page is requested again.
+  // Record the page only after compare(), which may throw: the same page is then requested again.
   const bool of_new_page = plan_.take(cursor_.number());
   drift_.begin_page(second_ || of_new_page);
   if (!rereading) look_for_repeats(ids);
@@ -215,8 +215,8 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   if (strict_) order_.add(cursor_.number(), ids, cursor_.left());
 }
 
-// Allocates the memory for a page before the page changes any state. Otherwise, if memory ran out halfway, the list
-// would seem to have changed when the page is requested again.
+// Allocates the memory for a page before the page changes any state. If memory ran out after a part of the state was
+// changed, the list would seem to have changed when the page is requested again.
 void PagerCore::reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
@@ -234,7 +234,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto total = total_of(page.pagination.value().node());
   const auto number = plan_.due();
 
-  // The list has become shorter if this page is after the last page now, although the previous page was not the last.
+  // The list has become shorter if the requested page is after the present last page.
   const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,
@@ -261,15 +261,16 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
-    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the ids of the other items were recorded before
+    // Keep only the ids of the new items: the others were recorded when the page was read for the first time.
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());
     if (cursor_.left() == 0) cursor_.close();
   }
   page_ids_ = std::move(ids);
   if (!plan_.go_on()) end_reading();
 }
 
-// Whether two passes from page 1 had equal results, and no record occurred twice. Passes that begin at a later page
-// give no proof, because changes on earlier pages are unknown.
+// Whether two passes from page 1 had equal results, and no record occurred twice. Passes that begin at a later page do
+// not prove that no record was missed, because changes on earlier pages are unknown.
 bool PagerCore::read_the_same_twice() const noexcept {
   return plan_.first_page() == 1 && first_reading_.order.distinct && first_reading_.order.digest == order_.digest;
 }
@@ -296,7 +297,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
     passed_.insert(passed_.end(), page_ids_.begin(), page_ids_.end());
-    forget(passed_, 2);  // only when there are ids for two windows, because erasing moves all remaining ids
+    forget(passed_, 2);  // 2: erase rarely, since erasing moves all remaining ids
   }
   page_ids_.clear();
   cursor_.close();

@@ -2,7 +2,7 @@
 // and whether records may have been missed. Internal.
 //
 // wanted() says which page to request, accept() takes the page that arrived, and take_item() and take_page() return
-// its items. These classes answer the questions:
+// its items. Each of the following classes answers a question:
 //
 // - PagePlan: which page is requested next, and which pages are prefetched?
 //
@@ -45,8 +45,8 @@ class PagerCore {
   [[nodiscard]] bool has_announced() const noexcept { return plan_.has_announced(); }
   [[nodiscard]] bool has_page() const noexcept { return cursor_.has_page(); }
   [[nodiscard]] std::int64_t taken() const noexcept { return taken_; }
-  /// Takes the page that wanted() returned. Throws Error(pagination) if the page is refused; wanted() then returns the
-  /// same page again.
+  /// Reads `document`, the page whose number wanted() returned. Throws Error(pagination) if the page is refused;
+  /// wanted() then returns the same page again.
   void accept(const std::shared_ptr<const Document>& document);
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page();
@@ -74,7 +74,7 @@ class PagerCore {
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   [[nodiscard]] std::string state() const;
   [[nodiscard]] bool has_ended() const noexcept { return plan_.has_ended(); }
-  /// Makes the verdict "stopped", until the caller continues to read.
+  /// Sets the verdict to "stopped" until the caller continues to read.
   void stop() noexcept { stopped_ = true; }
 
  private:

@@ -101,7 +101,7 @@ RecentIds::Seen RecentIds::add(std::uint64_t hash) {
   auto before = Seen::never;
   if (auto* const found = newest(hash)) {
     before = seen(*found);
-    *found = entry;  // so that an id from before a resume can leave the window
+    *found = entry;  // lets an id from before a resume expire like other ids
   }
   newer_.put(entry);
   return before;

@@ -9,15 +9,15 @@
 
 namespace billcore::detail {
 
-/// Hashes a text with SplitMix64 steps over eight bytes at a time. The result must be the same in every build, since
-/// states contain it.
+/// Hashes a text with SplitMix64 steps over eight bytes at a time. A text must have the same hash in every build, since
+/// the states of lists contain hashes.
 [[nodiscard]] std::uint64_t text_hash(std::string_view text) noexcept;
 [[nodiscard]] std::uint64_t number_hash(std::uint64_t number) noexcept;
 
-/// Hashes of the ids of recent pages, to recognise repeated ids. (They have 64 bits, so a collision within a window is
-/// less likely than a memory fault.) Uses two hash tables in turn: when the newer table has the ids of a whole window,
-/// all ids of the older table are outdated, so the older table is cleared and becomes the newer one. Threads: one at a
-/// time.
+/// Hashes of the ids of recent pages, to recognise repeated ids. (The hashes have 64 bits, so a collision of two hashes
+/// within a window is less likely than a memory fault.) Uses two hash tables in turn: when the newer table has the ids
+/// of a whole window, all ids of the older table are outdated, so the older table is cleared and becomes the newer one.
+/// Threads: one at a time.
 class RecentIds {
  public:
   /// `pages` is the size of the window in pages; 0 means all pages.
@@ -26,13 +26,14 @@ class RecentIds {
   /// Time at which an id was last added; `remembered` means before the list was resumed.
   enum class Seen : std::uint8_t { never, remembered, before, in_this_reading };
 
-  /// Call before the add() calls for a page. `of_new_page` says that the page was not read before.
+  /// Call begin_reading() before add() is called for the ids of a page. `of_new_page` says that the page was not read
+  /// before.
   void begin_reading(bool of_new_page) noexcept {
     ++reading_;
     if (of_new_page) ++page_;
   }
-  /// Reserves memory: the next `count` calls of add() do not allocate. `ahead` is the number of further calls that
-  /// will probably follow.
+  /// Reserves memory: the next `count` calls of add() do not allocate. `ahead` is the number of calls of add() that
+  /// will probably follow the first `count` calls.
   void reserve(std::size_t count, std::size_t ahead = 0) {
     if (window_ != 0 && page_ >= since_ + window_) take_turns();
     newer_.reserve(count, ahead);

@@ -25,7 +25,7 @@ struct Secret : std::array<std::uint8_t, size> {
 };
 
 // The implementation of SHA-256. The implementation is looked up only once, because a look-up costs more than hashing a
-// small body. This is the library's only global state.
+// small body. Apart from `found`, the webhook library has no global state.
 const Sha256& sha256() {
   static const Sha256 found;
   return found;

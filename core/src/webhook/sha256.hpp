@@ -30,8 +30,8 @@ struct HashState {
   SHA256_CTX context;
 };
 
-/// Calls the low-level functions of a statically linked libcrypto. Using a provider would link all algorithms, which
-/// are five times the size of this library, and would need a look-up before the first signature.
+/// Calls the low-level functions of a statically linked libcrypto. A provider of libcrypto would link all algorithms,
+/// which are five times the size of this library, and would need a look-up before the first signature.
 class Sha256 {
  public:
   /// Detects which instructions the processor has, as libcrypto's initialisation would. With suitable instructions

@@ -32,8 +32,8 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
 }
 
 // Adds a header's value to the values found before. Servers may join the values of a repeated header with commas, so
-// the value is split at its commas. Equal parts count as one value. Different parts are joined, and the result is never
-// a valid signature.
+// the value is split at its commas. Equal values count as one value. Different values are joined to one text, which is
+// never a valid signature.
 void add_value(std::optional<std::string>& found, std::string_view value) {
   constexpr std::string_view blanks = " \t";
   const bool joined = value.find(',') != std::string_view::npos;

@@ -292,7 +292,7 @@ class NextJoinedBatch final : public ListJob {
     } catch (const Error& error) {
       if (error.code() == ErrorCode::interrupted) throw;
       if (batches_->keep()) return {};
-      forget_position();  // otherwise take_back() would report an item that is not an object again
+      forget_position();  // otherwise the next job would report the invalid item a second time
       throw;
     }
   }

@@ -19,8 +19,8 @@ void drop(PyObject* capsule) noexcept { const std::unique_ptr<Held> ended(&held_
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
-// Returns asyncio's function that returns the running loop, or None. The constructor of LoopEngine already looks the
-// function up, because a finalizing interpreter may refuse imports.
+// Returns asyncio's function that returns the running loop, or None. The constructor of LoopEngine calls
+// running_loop_or_none(), so that the import is done before a finalizing interpreter would refuse it.
 py::handle running_loop_or_none() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
@@ -99,8 +99,9 @@ py::object LoopEngine::callback() {
   return checked(PyCFunction_New(&method, capsule.ptr()));
 }
 
-// Registers the engine's descriptor with the loop (add_reader). The loop's reader then owns the engine and the
-// futures. add_reader() runs in an empty context; otherwise the reader would keep the current context alive.
+// Registers the engine's descriptor with the loop (add_reader). Through the reader that add_reader() makes, the loop
+// owns the engine and the futures. add_reader() runs in an empty context, because otherwise the reader would keep the
+// current context alive.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
   const auto process = callback<&LoopEngine::process>();
@@ -212,7 +213,7 @@ void LoopEngine::finish(const PendingCall& call) {
 }
 
 void LoopEngine::process() {
-  if (pid_ != getpid()) return;  // a forked child still runs the loop: only the parent reads the answers
+  if (pid_ != getpid()) return;  // a forked child may run the loop, but only the parent reads the answers
   const auto kept = shared_from_this();
   cancel_detached();
   processing_ = true;

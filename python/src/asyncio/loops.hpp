@@ -60,14 +60,15 @@ class EndedCalls {
   PendingCall* last_ = nullptr;
 };
 
-/// A job, such as reading a list, that itself starts the operations and waits in an event loop. Other jobs only send
-/// operations.
+/// A job, such as reading a list, that itself starts the operations and waits in an event loop. For any other job, the
+/// LoopEngine sends the operations that next() returns.
 class LoopJob {
  public:
   LoopJob() = default;
   LoopJob(const LoopJob&) = delete;
   LoopJob& operator=(const LoopJob&) = delete;
-  /// Starts the next operation or wait and returns it; null if the result is available. `self` is this job.
+  /// Starts the next operation or wait and returns it; null if the result is available. `self` is a shared pointer to
+  /// this job.
   [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
                                                              const std::shared_ptr<Job>& self) = 0;
 
@@ -90,7 +91,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   [[nodiscard]] bool is_of(py::handle loop) const;
   [[nodiscard]] std::shared_ptr<PendingCall> begin(const Client& client, py::handle loop, Operation operation,
                                                    const std::shared_ptr<Job>& job);
-  /// Starts a wait for the next page of a list, and returns the wait.
+  /// Starts to wait for the next page of a list; the returned PendingCall ends when the page has arrived or failed.
   [[nodiscard]] std::shared_ptr<PendingCall> wait(std::shared_ptr<internal::LoopPages> pages, py::handle loop,
                                                   const std::shared_ptr<Job>& job);
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(const Client& client, internal::Flow list,

@@ -40,8 +40,8 @@ bool ends_call(const py::error_already_set& error) {
   }
 }
 
-// Returns billcore._hooks.tell. The constructor of HooksOption already looks the function up, because a finalizing
-// interpreter refuses imports.
+// Returns billcore._hooks.tell. The constructor of HooksOption calls tell_function(), so that the import is done before
+// a finalizing interpreter would refuse it.
 py::handle tell_function() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("tell")); });
@@ -56,8 +56,8 @@ py::object text_or_none(std::string_view text) {
   return text.empty() ? py::object(py::none()) : py::object(foreign_text(text));
 }
 
-// Returns the name of the exception class for an attempt's failure. If a signal handler interrupted the attempt, the
-// handler's Python error must still be set.
+// Returns the name of the exception class for an attempt's failure. For an interrupted attempt, the function reads the
+// signal handler's exception, which the caller must not have cleared.
 const char* class_of_failure(ErrorCode failure) {
   if (failure != ErrorCode::interrupted) return class_of(failure);
   const bool is_ctrl_c = PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;

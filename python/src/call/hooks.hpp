@@ -30,11 +30,11 @@ class HooksOption {
   py::object target_ = py::none();
 };
 
-/// Returns the hooks that every client passes to the core. For calls without their own hooks, these hooks log each
-/// write that was sent and then abandoned.
+/// Returns the hooks that every client passes to the core. For a call without hooks of its own, the returned hooks log
+/// each write that was sent and then abandoned.
 [[nodiscard]] std::shared_ptr<Hooks> given_up_log();
-/// Imports the module that given_up_log() needs. Call need_given_up_log() before a write: later, a finalizing
-/// interpreter may refuse the import, or a signal handler may interrupt it.
+/// Imports the module that given_up_log() needs. Call need_given_up_log() before a write, because after the write a
+/// finalizing interpreter may refuse the import of the module, or a signal handler may interrupt the import.
 void need_given_up_log();
 
 /// A write whose result is lost, because the write had already ended when its caller was cancelled or interrupted.
@@ -50,7 +50,8 @@ struct LostResult {
 /// GIL.
 void log_lost(const LostResult& result) noexcept;
 
-/// Visits the hooks from for_call() for the garbage collector. Call this function only if `hooks` has a single owner.
+/// Visits the hooks that for_call() returned, for the garbage collector. Call this function only if `hooks` has a
+/// single owner.
 [[nodiscard]] int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg);
 
 }  // namespace billcore::python

@@ -23,7 +23,7 @@ void keep(const py::object& exception) noexcept;
 [[nodiscard]] bool is_in_scope() noexcept;
 
 /// The destructor of Scope reports an exception that a hook kept in this scope and that no call has raised. For
-/// KeyboardInterrupt it sets the signal SIGINT again; it passes other exceptions to sys.unraisablehook.
+/// KeyboardInterrupt the destructor sets the signal SIGINT again; it passes other exceptions to sys.unraisablehook.
 class Scope {
  public:
   Scope() noexcept;

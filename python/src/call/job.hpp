@@ -42,7 +42,7 @@ class Job {
   [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
   /// Returns the result, or raises a Python error. Requires the GIL.
   [[nodiscard]] virtual py::object result() = 0;
-  /// Unlocks the job's list, if any. Called before the caller's code, such as a signal handler, may run.
+  /// Unlocks the job's list, if any. Call release() before the user's code, such as a signal handler, may run.
   virtual void release() noexcept {}
   /// Undoes result(), because the caller never got the result: puts the items back into the list.
   virtual void take_back() noexcept {}

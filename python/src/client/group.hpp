@@ -56,7 +56,7 @@ py::class_<Group> group(py::module_& module, Waiting kind, const std::string& na
   return type;
 }
 
-/// Users may look for the method `name` in this group: makes the AttributeError say that the method is at `place`.
+/// When a user looks for the method `name` in this group, the AttributeError says that the method is at `place`.
 template <typename Group>
 void elsewhere(py::class_<Group>& type, const char* name, const char* place) {
   const std::string group = py::str(type.attr("__name__"));

@@ -25,7 +25,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       bridge().set_error(error);
-    } catch (...) {  // translate here, because `_webhook` may have its own types of the standard exceptions
+    } catch (...) {  // translate a standard exception here: its C++ type may differ in `_webhook`
       py::detail::translate_exception(std::current_exception());
     }
   });

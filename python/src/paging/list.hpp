@@ -78,7 +78,7 @@ class List {
   /// The kind of the list's items, such as "orders".
   [[nodiscard]] const char* name() const noexcept { return list_name(type); }
 
-  /// Does the list have hooks? Hooks need the GIL.
+  /// Does the list have hooks? A thread must hold the GIL to call hooks.
   [[nodiscard]] bool has_hooks() const noexcept { return hooks_ != nullptr; }
 
   /// Visits the client and the hooks for the garbage collector.
@@ -113,7 +113,8 @@ class List {
   std::atomic<bool> busy{false};
 
  private:
-  // Weak, because the loop owns its engine and the pages: closing the loop releases both, even while the list exists.
+  // Weak, because the loop owns its engine and the pages: closing the loop releases the engine and the pages, even
+  // while the list exists.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
   mutable std::atomic<bool> ended_{false};
@@ -157,7 +158,7 @@ class ExclusiveUse {
   List* list_;
 };
 
-/// Reads a list: fetches pages until has_enough().
+/// Reads a list: fetches pages until has_enough() returns true.
 class ListJob : public Job, public LoopJob {
  public:
   /// `reader` is the iterator for which the job reads. The job keeps the iterator alive, because an awaited iterator
@@ -220,7 +221,7 @@ class ListJob : public Job, public LoopJob {
     if (whole_ == nullptr) whole_ = std::make_unique<const detail::PagerCore>(flow().core());
   }
   void forget_position() noexcept { whole_ = nullptr; }
-  /// Puts the items that the job took back into the list. Returns false if memory ran out.
+  /// Returns to the list the items that the job took from it. Returns false if memory ran out.
   virtual bool restore() noexcept {
     if (whole_ == nullptr) {
       flow().core().take_back(before_, after_);
@@ -241,7 +242,7 @@ class ListJob : public Job, public LoopJob {
   }
 
  private:
-  // Locks the list for reading. Called when the job runs or is awaited, not when it is made.
+  // Locks the list for reading. The job calls begin_use() when it runs or is awaited, not when it is made.
   void begin_use() {
     if (use_) return;
     internal::require_open(list().bound.client);

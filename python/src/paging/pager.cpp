@@ -1,4 +1,4 @@
-// Lists: Pager, its iterators, Page, Verdict.
+// Defines the Python classes Pager, Page and Verdict, and the iterators of Pager.
 #include "paging/pager.hpp"
 
 #include <pybind11/stl.h>
@@ -86,7 +86,7 @@ struct AsyncPageIteration : Iteration {
 };
 
 py::object collect(const PagerObject& self, py::handle limit) {
-  // A program may read a list to its end in pieces, with a limit: after the end, collect() returns an empty list.
+  // With a limit, a program may call collect() until it returns an empty list, so a call after the end does not raise.
   if (!given(limit)) self.list->refuse_second_reading();
   const auto most = given(limit) ? size(limit, "limit") : std::numeric_limits<std::size_t>::max();
   return read<AllItems>(self.list, "Pager.collect", most);

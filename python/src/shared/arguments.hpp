@@ -27,8 +27,8 @@ namespace py = pybind11;
 /// Returns for example ": did you mean 'amount'?", or an empty text if `name` resembles none of the known names.
 [[nodiscard]] std::string did_you_mean(std::string_view name, const py::list& known);
 
-/// Returns the text of the TypeError for an object that cannot be pickled or copied. `why` is the reason, or an
-/// alternative for the user.
+/// Returns the text of the TypeError for an object that cannot be pickled or copied. `why` is the reason, or what the
+/// user can do instead.
 [[nodiscard]] std::string no_copies(const std::string& type, const char* why);
 /// Makes pickling and copying raise TypeError. Without refuse_copies(), pickling a pybind11 object with an old pickle
 /// protocol ends the process.
@@ -42,7 +42,7 @@ struct Call {
   PyObject* keywords;  // the names of the keyword arguments as a tuple, or null
 };
 
-/// A function's parameters, parsed from its signature in Python syntax. The docstring begins with the same signature.
+/// A function's parameters, parsed from the signature with which the function's docstring begins.
 class Signature {
  public:
   /// `text` is for example "charge(self, id, /, *, product_id, vat=None, **more)" and must outlive the Signature.

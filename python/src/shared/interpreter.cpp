@@ -12,8 +12,8 @@ namespace {
 // The main thread's PyThread_get_thread_ident(); written when the module starts, and in a forked child.
 std::atomic<unsigned long> main_thread{0};  // NOLINT(google-runtime-int)
 
-// The number of threads that have an Outside, and this thread's nesting depth of Outside: a hook may make another
-// call.
+// The number of threads that have an Outside, and this thread's nesting depth of Outside (above 1 when a hook makes
+// another call).
 std::atomic<int> threads_outside{0};
 thread_local int times_outside = 0;
 

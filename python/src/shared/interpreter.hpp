@@ -15,13 +15,13 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Call when Python imports a module. In a subinterpreter, sets ImportError and returns false, because pybind11's
-/// types belong to the main interpreter.
+/// Call enter_interpreter() when Python imports a module of billcore. In a subinterpreter, sets ImportError and returns
+/// false, because pybind11's types belong to the main interpreter.
 [[nodiscard]] bool enter_interpreter() noexcept;
 
 /// A thread has an Outside while it runs core code without the GIL. An exiting process waits up to 2 s for threads
-/// that have an Outside, because the exit handlers of libcurl and OpenSSL free memory that these threads use. While
-/// the process waits, each of these threads parks when it next requests the GIL or calls park_if_finalizing().
+/// that have an Outside, because the exit handlers of libcurl and OpenSSL free memory that these threads use. While the
+/// process waits, each thread that has an Outside parks when it next requests the GIL or calls park_if_finalizing().
 class Outside {
  public:
   Outside() noexcept;

@@ -1,11 +1,11 @@
 // The gate to Python: the linker (--wrap, see CMakeLists.txt) redirects every call of the functions listed below to a
 // wrapper in this file, including calls made by the headers of Python and pybind11.
 //
-// The list has the functions that can run Python code (garbage collection and destructors included) or take the GIL. In
-// a listed function, Python 3.13 and older may end the calling thread by pthread_exit() once another thread finalizes
-// the interpreter. The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
+// The functions listed below can run Python code (garbage collection and destructors included) or take the GIL. Once
+// another thread finalizes the interpreter, Python 3.13 and older may end a thread in a listed function by
+// pthread_exit(). The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
 // without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 itself
-// parks a thread that calls such a function.
+// parks a thread that calls one of the listed functions.
 //
 // pthread_exit() unwinds with the libgcc_s.so.1 that libc loads, which cannot use the C++ run-time library linked into
 // a wheel. A destructor therefore cannot serve as the gate: the gate's frames have their own personality routine,
@@ -13,7 +13,7 @@
 // no other personality routine.
 //
 // tests/layering/test_interpreter_calls.py lists the functions that need no gate. The test fails if the modules call a
-// function of Python that is neither in that list nor in this file.
+// function of Python that is neither in the test's list nor in this file.
 #include <Python.h>
 
 #include <cstdarg>
@@ -22,8 +22,8 @@
 
 #include "shared/finalization.hpp"
 
-/// The unwinder calls this function for each frame of a gate. The function parks a thread that leaves the frame by
-/// unwinding: Python's C functions do not throw, so the cause is pthread_exit().
+/// The unwinder calls this function for each frame of a gate. The function parks a thread whose stack is unwound
+/// through a gate: Python's C functions do not throw, so the cause is pthread_exit().
 extern "C" int billcore_gate_personality(int /*version*/, int actions, std::uint64_t /*exception_class*/,
                                          void* /*exception*/, void* /*context*/) noexcept {
   constexpr int force_unwind = 8;     // _UA_FORCE_UNWIND
@@ -52,7 +52,7 @@ auto gated(Call&& call) {
 }
 
 /// Like gated(), for functions that take the GIL. Parks before the call if the interpreter is finalizing, because the
-/// interpreter may already have freed data that these functions read.
+/// interpreter may already have freed data that the called function reads.
 template <typename Call>
 auto entered(Call&& call) {
   if (!has_gil()) park_if_finalizing();

@@ -10,7 +10,7 @@
 
 namespace billcore::python {
 
-/// Imports datetime; the other functions do so on first use.
+/// Imports datetime. Without a call of need_datetime(), the other functions import datetime on first use.
 void need_datetime();
 /// Creates an aware datetime with this UTC offset. Outside the years 1 to 9999, throws error_already_set (ValueError
 /// or OverflowError).

@@ -19,11 +19,12 @@ namespace py = pybind11;
 [[noreturn]] void refuse_uninitialised(PyTypeObject* type);
 /// The tp_new of types whose objects only the library creates: raises ConfigError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
-/// Call once, before the first class is bound. Afterwards pybind11's base class cannot be instantiated.
+/// Call guard_base() once, before the first class is bound. Afterwards pybind11's base class cannot be instantiated.
 void guard_base();
-/// Call after all classes of a module are bound. Afterwards, methods refuse uninitialised objects, and Python code
-/// cannot instantiate a class without an __init__. An object cannot change its class either, because each class gets
-/// a unique object size. `first` must be at least the number of classes that other modules have guarded.
+/// Call guard_types() after all classes of a module are bound. Afterwards, methods refuse uninitialised objects, and
+/// Python code cannot instantiate a class without an __init__. Python code cannot assign to an object's __class__
+/// either, because Python allows that only between classes of the same object size, and each class gets a unique size.
+/// `first` must be at least the number of classes that other modules have guarded.
 void guard_types(py::module_& module, std::size_t first);
 /// Returns the metaclass of classes that users may derive from: it raises ConfigError if a derived class's __init__
 /// did not call the base class's __init__.

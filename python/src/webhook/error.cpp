@@ -26,7 +26,7 @@ py::object text_or_none(const std::string& bytes) {
 py::dict details(ErrorCode code, const ErrorDetail& detail) {
   py::dict out;
   out["status"] = detail.http_status;
-  if (code == ErrorCode::signature) {  // few details, which are fast to make: an attacker may send many forgeries
+  if (code == ErrorCode::signature) {  // only details that are fast to make: an attacker may send many forgeries
     out["reason"] = to_string(detail.reason);
     return out;
   }
@@ -57,7 +57,8 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   return out;
 }
 
-// Adds a note about a write to the signal handler's exception that the interrupt hook left set.
+// Adds a note about the interrupted write to the Python exception that is set: the signal handler's exception, or
+// KeyboardInterrupt if the handler raised none.
 void set_interrupted(const Error& error) {
   if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
   py::error_already_set raised;

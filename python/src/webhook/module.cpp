@@ -203,7 +203,7 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       set_error(error);
-    } catch (...) {  // translate here, because `_client` may have its own types of the standard exceptions
+    } catch (...) {  // translate a standard exception here: its C++ type may differ in `_client`
       py::detail::translate_exception(std::current_exception());
     }
   });

@@ -55,8 +55,8 @@ Clock clock_of(const ClockFunction& function) {
   };
 }
 
-// Returns the header's name for a WSGI environ key, such as HTTP_SERVICE_SIGNATURE in Django's request.META. Returns
-// other names unchanged.
+// Returns the header's name for a WSGI environ key, such as HTTP_SERVICE_SIGNATURE in Django's request.META. Returns a
+// name that does not begin with HTTP_ unchanged.
 std::string header_name(std::string_view name) {
   constexpr std::string_view mark = "HTTP_";
   if (!name.starts_with(mark)) return std::string(name);

@@ -27,9 +27,9 @@ class DocumentPool;
 
 class Document {
  public:
-  /// Parses strictly: RFC 8259, valid UTF-8, no BOM, no lone surrogates, no text after the value. Throws Error(decode).
-  /// `prefix` is prepended to the paths of the document's values, so that a detached copy of `data` still reports
-  /// `data.price`.
+  /// Parses strictly by RFC 8259; throws Error(decode) for invalid UTF-8, a BOM, a lone surrogate or text after the
+  /// value. `prefix` is prepended to the paths of the document's values, so that a detached copy of `data` still
+  /// reports `data.price`.
   static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
                                                std::shared_ptr<const ResponseInfo> info = nullptr);
   /// As parse(), with memory from `pool`. parse_copy() also copies the text into that memory.

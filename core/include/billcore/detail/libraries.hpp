@@ -11,12 +11,12 @@ struct LinkedLibrary {
   std::string version;
 };
 
-// Threads: any. Each function is defined in the file that uses the library.
+// Threads: any. Each function is defined in a file that uses the library whose version the function returns.
 [[nodiscard]] LinkedLibrary linked_crypto();
 [[nodiscard]] LinkedLibrary linked_json();
 /// libcurl and the libraries that it uses for TLS and HTTP/2.
 [[nodiscard]] std::vector<LinkedLibrary> linked_http();
-/// Defined only in the target billcore::arrow.
+/// Only programs that link the target billcore::arrow can call this function.
 [[nodiscard]] LinkedLibrary linked_arrow();
 
 }  // namespace billcore::detail
