@@ -55,7 +55,7 @@ def expect_one_line(
 
 
 def check_failures(command: list[str], *rest: str) -> None:
-    """Checks the errors common to all programs that use the client. `rest` has the arguments after the id."""
+    """Checks the errors common to all programs that use the client. `rest`: the arguments after the id."""
     expect_one_line(command, "no-such-id", *rest, says="404")
     check_settings(command, "1", *rest)
 

@@ -7,7 +7,7 @@ import sys
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; while a secret is being replaced, WEBHOOK_SECRET has two: "new,old"
+try:  # make the Verifier once per process; while a secret is being replaced, WEBHOOK_SECRET is "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     sys.exit(f"WEBHOOK_SECRET: {error}")

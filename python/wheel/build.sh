@@ -29,7 +29,7 @@ case " ${wheel_targets[*]} " in
   *) echo "there is no target '$target'; there are: ${wheel_targets[*]}" >&2; exit 2 ;;
 esac
 
-# Prints the CPython interpreters of this machine: the first that is found of each release.
+# Prints one CPython interpreter of this machine for each release: the first in the list below.
 find_pythons() {
   local python release
   local -A found=()

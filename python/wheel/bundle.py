@@ -5,7 +5,7 @@ examples/serverless/aws_lambda.py, and `billcore.webhooks` without the REST clie
 is five times smaller. --layer makes a Lambda layer with the whole package, in the folder where Lambda looks for
 packages.
 
-Take the wheel for the function's runtime and processor: cp311 and x86_64 for python3.11 on x86_64.
+Take the wheel for the Lambda function's runtime and processor: cp311 and x86_64 for python3.11 on x86_64.
 """
 
 from __future__ import annotations

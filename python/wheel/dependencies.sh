@@ -11,9 +11,9 @@ target="${1:?usage: python/wheel/dependencies.sh TARGET}"
 wheel_use "$target"
 
 compile_flags="-O2 -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -DNDEBUG"
-# The folder that is built into OpenSSL does not exist, and OpenSSL never reads openssl.cnf, so the host's settings do
-# not change the client. The build leaves out algorithms that today's TLS 1.2 and 1.3 connections and certificates do
-# not need.
+# The configuration folder that is compiled into OpenSSL does not exist, and OpenSSL never reads openssl.cnf, so the
+# host's settings do not change the client. The build leaves out algorithms that today's TLS 1.2 and 1.3 connections and
+# certificates do not need.
 openssl_options=(no-shared no-tests no-apps no-docs no-module no-dso no-engine no-legacy no-autoload-config no-comp no-quic
   no-dtls no-ssl3 no-tls1 no-tls1_1 no-srp no-psk no-sctp no-srtp no-ct no-cms no-ts no-cmp no-rfc3779 no-ui-console
   no-gost no-idea no-md4 no-mdc2 no-rc2 no-rc4 no-rc5 no-seed no-camellia no-aria no-bf no-cast no-blake2 no-whirlpool

@@ -1,8 +1,8 @@
 """Completes a wheel that the build made, and checks it: finish.py WHEEL --platform TAG --output FOLDER
 
 Adds the licences of the linked-in libraries and a software bill of materials (CycloneDX), and gives the wheel its
-tag. Refuses a wheel that needs a library other than libc or a newer glibc than its tag says, a wheel whose modules
-export more than PyInit_…, and a wheel that is too large.
+tag. Refuses a wheel that needs libraries other than libc, that needs a newer glibc than its tag says, whose modules
+export more than PyInit_…, or that is too large.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Prints which bundled sources are older than the newest release in their registry. Usage: newest.py
 
-The script needs the network. The script exits with status 1 if a source is older.
+The script needs the network. The script exits with status 1 if a source is older than the newest release.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sources
 def crate_versions(crate: str) -> list[str]:
     """Returns the newest version of the crate and the newest version in the release line of the pinned release.
 
-    cargo queries the registry.
+    The function runs cargo, which queries the registry.
     """
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)

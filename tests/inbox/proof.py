@@ -40,7 +40,7 @@ Handler = Callable[[Any, webhooks.Event, random.Random], bool]
 
 
 def once(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
-    """The receiver of python/inbox.md, with random pauses, so that kills and cuts also happen between statements."""
+    """The receiver of python/inbox.md, with random pauses, so that a kill can also happen between two statements."""
     claimed = inbox.claim(connection, event)
     pause(rng)
     if claimed:

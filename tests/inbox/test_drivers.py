@@ -183,7 +183,7 @@ def test_a_table_of_another_version(database: Database) -> None:
 
 
 def test_a_table_that_is_half_migrated(database: Database) -> None:
-    """claim() refuses a table without the primary key, which could store an event twice; it accepts more columns."""
+    """claim() refuses a table without the primary key, which could store an event twice; more columns are accepted."""
     database.execute("ALTER TABLE billcore_inbox RENAME TO whole")
     database.execute("CREATE TABLE billcore_inbox AS SELECT * FROM whole")
     for begin in WAYS:

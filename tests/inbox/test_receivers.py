@@ -35,7 +35,7 @@ def receiver(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[tup
 def at_once(send: Send, database: PostgresDatabase, number: int) -> tuple[Any, list[Future[int]]]:
     """Sends a delivery twice while an open transaction has the claim.
 
-    When both deliveries wait for the end of the transaction, returns the transaction's connection and the two answers.
+    Returns the transaction's connection and the futures of both answers, when both deliveries wait for the transaction.
     """
     body, signature = testing.event("order.paid", event_id=number, id=number)
     connection = database.connect()

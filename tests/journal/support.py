@@ -35,7 +35,7 @@ class Database(ABC):
 
     @abstractmethod
     def where(self) -> str:
-        """The argument for connect() of the driver."""
+        """The argument for the driver's connect()."""
 
     @abstractmethod
     def url(self, asynchronous: bool = False) -> str:

@@ -66,7 +66,7 @@ def test_the_database_is_down_at_the_outcome(scene: Scene, outcome: str) -> None
 
 
 def test_the_sum_is_noted_before_the_outcome(scene: Scene) -> None:
-    """If a process ends between the two writes, a later look-up must not accept an order with another sum."""
+    """If a process ends after it noted a wrong total, a later look-up must not accept an order with another total."""
     answer = {
         "data": scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=5).to_dict()
     }

@@ -137,7 +137,7 @@ def test_a_nul_in_the_description(scene: Scene) -> None:
 
 
 def test_the_list_of_orders_shrinks_during_the_look_up(scene: Scene) -> None:
-    """The total changes each time the two pages are read, so the look-up may have missed orders."""
+    """The list's total is smaller in each answer, so the look-up may have missed orders."""
     scene.control.fault("reset_after", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())
@@ -174,7 +174,7 @@ def test_a_subscription_that_is_gone(scene: Scene) -> None:
     scene.control.fault("reset_after", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())
-    scene.control.fault("status", method="GET", path=ORDERS, status=404)  # happens to the look-up
+    scene.control.fault("status", method="GET", path=ORDERS, status=404)  # the look-up gets this fault
     with pytest.raises(ChargePendingError, match=r"could not be looked up .*404.* resolve\(\)"):
         scene.charge(scene.journal())
     settled(scene)

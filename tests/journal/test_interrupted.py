@@ -73,7 +73,7 @@ each_form = pytest.mark.parametrize(
 @pytest.mark.parametrize("cancels", [1, 5])
 @pytest.mark.parametrize("where", CANCELLED)
 def test_a_task_is_cancelled_during_a_statement(scene: Scene, source: Source, where: str, cancels: int) -> None:
-    """The task's statement is completed, then its charge ends. A task may be cancelled repeatedly, as anyio does."""
+    """A cancelled charge completes its running statement, then ends. Libraries such as anyio cancel repeatedly."""
     statement, state, sent = CANCELLED[where]
 
     async def main() -> None:

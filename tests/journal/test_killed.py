@@ -57,7 +57,7 @@ def finish(scene: Scene) -> billcore.Order:
         except (ChargeInProgressError, ChargePendingError) as error:
             assert error.retry_after is not None
             scene.database.age(error.retry_after + 1)
-        except billcore.BillcoreError as error:  # caused by a fault that the killed process left unused
+        except billcore.BillcoreError as error:  # the fault happened here, not in the killed process
             assert error.outcome_unknown
 
 

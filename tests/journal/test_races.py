@@ -27,8 +27,8 @@ from .support import CHARGE, PAST, Scene, SqliteDatabase
 
 DEADLINE, SETTLE = 30.0, 60.0
 SWITCHES = {"sqlite": 4, "postgresql": 2}  # fewer for PostgreSQL, which is several times slower
-# Statements that read only data that no other step changes, so their position does not matter: a test runs such a
-# statement at once, as part of the step before.
+# The position of these statements does not matter, because they read only data that no other step changes: a test runs
+# such a statement at once, as part of the previous step.
 FIXED = (_table.READ_NOTE,)
 
 
@@ -122,14 +122,14 @@ def race(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Iterator[Race]:
     if not isinstance(scene.database, SqliteDatabase):
         yield Race(scene, monkeypatch)
         return
-    memory = Path("/dev/shm")  # commits are much slower on a disk
+    memory = Path("/dev/shm")  # not a disk, where commits are much slower
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         scene.database.file = Path(folder) / "charges.db"
         yield Race(scene, monkeypatch)
 
 
 def each_order_of_steps(play: Callable[[], tuple[Actor, Actor]], switches: int) -> Iterator[str]:
-    """Runs two new actors in each order of their steps, beginning with the first actor. Yields each order as text."""
+    """Runs two actors, which play() makes anew each time, in each order of their steps. Yields each order as text."""
     turns: list[int] = [0]
     while True:
         actors = play()
@@ -251,7 +251,7 @@ def test_two_keys_of_one_product(race: Race, faults: tuple[Any, ...]) -> None:
 
     found = {}
     for turns in each_order_of_steps(play, race.switches):
-        for key in keys * 4:  # repeat: while one key is open, the other is refused
+        for key in keys * 4:  # try again: while a charge with one key is open, the other key is refused
             race.passes(PAST)
             actor = Actor(race, key)
             actor.finish()
@@ -278,9 +278,9 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_one_call_is_stopped_before_each_step(race: Race, fault: str) -> None:
-    """While a call is stopped, another process calls: at once, after the deadline, or after settle.
+    """While a call of charge() is stopped, another process calls charge() at once, after the deadline, or after settle.
 
-    Then the stopped call continues, or is dropped.
+    After the other process's call, the stopped call continues, or is dropped.
     """
     found = {}
     for passed, goes_on in itertools.product((0.0, DEADLINE + 1, PAST), (True, False)):

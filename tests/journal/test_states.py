@@ -170,7 +170,7 @@ def test_a_declined_charge_is_final(scene: Scene) -> None:
 def test_a_402_after_a_lost_answer_is_believed_only_after_a_look_up(scene: Scene) -> None:
     lost(scene, made=True)  # the first attempt made an order
     made = scene.charges()[0]["order_id"]
-    scene.database.execute("UPDATE billcore_charges SET state = 'not_sent'")  # as if a second attempt had sent nothing
+    scene.database.execute("UPDATE billcore_charges SET state = 'not_sent'")  # as if a retry was not sent
     scene.control.subscription(scene.subscription, "change_billing", declines=True)
     assert str(scene.charge(scene.journal()).id) == made
 

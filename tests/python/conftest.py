@@ -39,7 +39,7 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, str]:
     subprocess.run(command.split(), check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
-    context.num_tickets = 0  # session tickets would be two small writes of the server, which the kernel delays
+    context.num_tickets = 0  # no session tickets: the kernel delays the two small writes that send them
     return context, str(files[0])
 
 

@@ -91,7 +91,7 @@ class Interrupter:
 
 
 def interrupt(code: str, replies: list[Reply], *signals: int, lead: float = 0.002) -> list[dict[str, Any]]:
-    """Runs calls in the program CALLER; sends it the signals at each request, and answers `lead` seconds later."""
+    """Runs calls in the program CALLER; signals the program at each request, and answers `lead` seconds later."""
     caller = Interrupter(code)
     left = iter(replies)
 

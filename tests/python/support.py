@@ -149,7 +149,7 @@ def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[thre
 
 
 def measured_environment() -> dict[str, str]:
-    """The environment of a child that measures its memory: it makes AddressSanitizer release freed memory early."""
+    """The environment of a child that measures its memory, where AddressSanitizer releases freed memory early."""
     return child_environment(ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
 
 

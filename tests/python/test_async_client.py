@@ -61,7 +61,7 @@ BAD: dict[str, Reply] = {
 
 
 def described(value: Any) -> Any:
-    """Converts a result or an error to plain values, without times, so that two of them can be compared."""
+    """Converts a result or an error to plain values, without times, so that two results can be compared."""
     if isinstance(value, BaseException):
         own = {name: each for name, each in vars(value).items() if name not in ("attempted_at", "_subscriptions")}
         cause = None if value.__cause__ is None else described(value.__cause__)
@@ -277,7 +277,7 @@ def test_a_request_on_a_kept_connection_leaves_at_once(run: Run) -> None:
             assert (await client.subscriptions.get("s")).id == "sub_1"
             begun = client.subscriptions.get("t")
             begun.send(None)
-            until(lambda: len(server.requests) == 2)  # the loop does not run during this wait
+            until(lambda: len(server.requests) == 2)  # until() blocks, so the event loop does not run meanwhile
             begun.close()
             assert (await client.subscriptions.get("u")).id == "sub_1"
             await client.close()

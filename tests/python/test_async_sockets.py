@@ -36,7 +36,7 @@ def test_ended_loops_give_back_their_sockets(run: Run) -> None:
         for _ in range(100):
             run(calls())
         gc.collect()
-        until(lambda: descriptors() <= before)  # the server's own sockets count, because it runs in this process
+        until(lambda: descriptors() <= before)  # includes those of the server, which runs in this process
         assert len(kept) == 101
 
 

@@ -1,7 +1,7 @@
 """A client after os.fork(): it works in both processes, and neither process uses the connections of the other.
 
-The programs run in child processes, because the process of the tests has threads and must not fork. Each request names
-its sender (the requested subscription), so that the server knows which connection each sender uses.
+The programs run in child processes, because the process of the tests has threads and must not fork. The
+subscription id in a request names the sender, so that the server can record which connection each sender uses.
 """
 
 from __future__ import annotations

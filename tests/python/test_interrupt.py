@@ -134,7 +134,7 @@ def test_ctrl_c_while_it_connects(listener: type[SilentListener | FullListener],
         assert ctrl_c(f"https://127.0.0.1:{listening.port}", code) == ["KeyboardInterrupt"]
 
 
-# The resolver is replaced by preloading, which AddressSanitizer does not allow.
+# The test replaces the resolver through LD_PRELOAD, which AddressSanitizer does not allow.
 @pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
 @pytest.mark.parametrize("code", [READS[0], CHARGE])
 def test_ctrl_c_while_the_host_is_looked_up(tmp_path: Path, code: str) -> None:

@@ -87,7 +87,7 @@ class RaisesItems(UserDict[str, Any]):
 
 
 class Empties:
-    """Empties the container that holds it while the container is being written."""
+    """Empties the container that holds this object, while the container is being written."""
 
     def __init__(self, holder: list[Any] | dict[str, Any]) -> None:
         self._holder = holder

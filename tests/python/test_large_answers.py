@@ -90,7 +90,7 @@ def test_the_peak_goes_by_the_size_of_the_answer(body: str, status: int, kind: s
     assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
     # Without the limit on the number of values (problem_of_extent()), the peak of memory was 8 to 18 times the size of
-    # the answer. AddressSanitizer copies growing blocks and keeps old ones.
+    # the answer. AddressSanitizer copies a block that grows, and keeps the old block, so the limit is higher.
     times = 10 if SANITIZED else 3
     assert said["peak"] < times * SIZE, said
     assert said.get("longest", 0.0) < LATE, said

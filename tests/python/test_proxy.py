@@ -89,7 +89,7 @@ def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch
     [
         ("billing.invalid", True),
         ("BILLING.INVALID", True),
-        (".invalid", True),  # matches names with this suffix
+        (".invalid", True),  # matches each host name that ends with .invalid
         ("invalid", True),
         ("ing.invalid", False),
         ("*", True),

@@ -80,7 +80,7 @@ def answer(
     return "\r\n".join([*head, "", ""]).encode("latin-1") + body
 
 
-Shape = Callable[[int, str, str], bytes]  # (status, API key, echo of all headers) -> an answer
+Shape = Callable[[int, str, str], bytes]  # (status, API key, result of echoed()) -> an answer
 BODIES: dict[str, Callable[[str, str], bytes]] = {
     "of the interface": lambda key, echo: json.dumps({"error": {"code": key, "message": f"key {echo}"}}).encode(),
     "of the interface, all escaped": lambda key, _: (

@@ -153,7 +153,7 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(
 
 
 class Shop:
-    """Books each event once. If `safe` is false, two concurrent deliveries of the same event are both booked."""
+    """Records each event once. If `safe` is false, it records both of two concurrent deliveries of an event."""
 
     def __init__(self, secret: str, *, safe: bool) -> None:
         self.verifier, self.safe = webhooks.Verifier(secret), safe

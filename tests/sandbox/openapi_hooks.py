@@ -29,7 +29,7 @@ REFUSALS: dict[str, set[str]] = {
     "control.post.deliveries.id.replay": {WRONG},  # a delivery whose edited body has no id
     "control.post.trigger": {"unknown_scenario"},
 }
-BY_STATE = "not_allowed"  # error code of each control route that applies a cause to an object
+BY_STATE = "not_allowed"  # error code of a control route if the object's state does not allow the action
 MOST = {"days": 40, "seconds": 40 * 86400, "timeout": 0.2}
 
 
@@ -53,7 +53,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         body["product_id"] = int(os.environ["ONE_TIME_PRODUCT"])
     if not case.operation.path.startswith("/_sandbox/"):
         return
-    # Remove the random UUIDs that schemathesis sends as accounts, because they do not exist.
+    # Remove the random UUIDs that schemathesis sends as accounts, because no such accounts exist.
     for fields in (case.query, body):
         if isinstance(fields, dict) and isinstance(fields.get("account"), str):
             del fields["account"]

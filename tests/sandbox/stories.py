@@ -1,4 +1,4 @@
-"""Steps of tests: they bring objects into each state of states.toml and apply each row's cause, only through routes."""
+"""Steps of tests: they bring objects into each state of states.toml and perform each row's action, only by routes."""
 
 from __future__ import annotations
 
@@ -184,8 +184,8 @@ ORDER: dict[str, Step] = {
 ENDPOINT: dict[str, Step] = {"enabled": nothing, "disabled": on_endpoint("disable")}
 PAID_AND_CREATED = "order.paid subscription.created"
 
-# Key: (machine, number of its row in states.toml). Value: for each state of `from` the step that leads into it; the
-# step that fires the cause; the events that the cause fires.
+# Maps (state machine, number of the machine's row in states.toml) to three values: for each state of `from`, the step
+# that leads into the state; the step that performs the row's action; and the events that the action fires.
 TABLE: dict[tuple[str, int], tuple[dict[str, Step], Step, str]] = {
     ("subscription", 1): ({"new": lambda s: s.make("subscription")}, lambda s: s.checkout(), ""),
     ("subscription", 2): (

@@ -53,7 +53,7 @@ class Shop:
         return [order["created_at"][:10] for order in reversed(listed)]
 
     def happened(self, **move: Any) -> list[tuple[str, str]]:
-        """Moves the clock; returns the causes that were applied, each with its time in days after BEGIN."""
+        """Moves the clock; returns the actions of the jobs that ran, each with its time in days after BEGIN."""
         moved = self.control.advance(**move)
         return [(each["cause"], f"{(time(each['at']) - BEGIN) / timedelta(days=1):g}") for each in moved["happened"]]
 
@@ -229,7 +229,7 @@ def test_it_expires_after_its_cycles(shop: Shop, fields: dict[str, int]) -> None
     assert (shown["status"], shown["renews_at"]) == ("expired", None)
     days = sum(fields.values()) + 21
     assert time(shown["ends_at"]) == BEGIN + timedelta(days=days)
-    # The first order of a trial is not one of the cycles.
+    # The first order of a trial is not counted as a cycle.
     assert len(shop.orders(subscription)) == (4 if "trial_days" in fields else 3)
 
 

@@ -62,7 +62,7 @@ def test_a_deleted_account_is_gone_with_all_it_had(process: Sandbox, receiver: R
     control.wait_for_deliveries()
     process.control.delete_account(service.account)
     everything = (process.control.ledger(), process.control.deliveries(), process.control.endpoints())
-    # A record that belonged to the deleted account would show the account as None.
+    # A record of the deleted account, if one were left, would show its account as None.
     assert {each["account"] for records in everything for each in records}.isdisjoint({None, service.account})
     assert service.account not in str([process.control.state(), process.control.requests()])
     for call in (control.state, control.ledger, control.advance, control.keys, lambda: control.trigger("charge")):

@@ -105,7 +105,7 @@ def account_of(**options: Any) -> Iterator[SandboxAccount]:
 
 
 def signed_with(delivery: Any, *secrets: str) -> int:
-    """The index of the secret that signed a delivery."""
+    """The index in `secrets` of the secret with which a delivery was signed."""
     made = [sign(delivery["body"].encode(), secret) for secret in secrets]
     return made.index(delivery["signature"])
 

@@ -302,7 +302,7 @@ def test_selectors_choose_the_events(mine: SandboxAccount, receiver: Receiver) -
     control.create_group("Group", [product])
     states = [(each["event"], each["endpoint_id"] == other, each["state"]) for each in ended(control)]
     assert [each for each in states if each[2] == "dropped"] == [("product-group.updated", True, "dropped")]
-    # Faults do not happen to deliveries that are held back, because they are not sent.
+    # Faults do not happen to held-back deliveries, because held-back deliveries are not sent.
     assert [each[2] for each in states].count("held_back") == 2
     assert control.faults()[0]["seen"] == 1
 

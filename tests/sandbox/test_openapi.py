@@ -87,7 +87,7 @@ def test_schemathesis_finds_nothing(which: str, tmp_path: Path) -> None:
         arguments = [f"{origin}/openapi.json", "--url", sandbox.base_url, "-H", f"X-API-KEY: {sandbox.api_key}"]
         if which == "control":
             arguments = [f"{origin}/_sandbox/openapi.json", "--url", origin, "--include-path-regex", "^/_sandbox/"]
-            arguments += ["--exclude-operation-id", "control.post.reset"]  # deletes the objects of links
+            arguments += ["--exclude-operation-id", "control.post.reset"]  # deletes the linked objects
         code = "from schemathesis.cli import schemathesis; schemathesis()"
         command = [sys.executable, "-c", code, "--config-file", str(HERE / "schemathesis.toml"), "run", *arguments]
         environment = {

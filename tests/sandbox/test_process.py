@@ -216,7 +216,7 @@ def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None
             seen += made_by(sandbox)
     assert len(seen) == 6 * 5
     with Sandbox(db=tmp_path / "billing.db") as sandbox:
-        # The file still has the earlier process's endpoint and deliveries, so now two endpoints get two events each.
+        # The database file has the earlier process's endpoint and deliveries: now two endpoints get two events each.
         before = [("event", each["id"]) for each in sandbox.control.deliveries()]
         seen += [each for each in made_by(sandbox) if each not in before]
     assert len(seen) == 6 * 5 + 7

@@ -43,7 +43,7 @@ def test_every_field_and_no_other(service: Service) -> None:
 
 
 def including_vat(service: Service, yes: bool) -> dict[str, Any]:
-    """Finds a product with VAT. Its price includes VAT if `yes` is true, and excludes VAT otherwise."""
+    """Finds a product with VAT, whose price includes VAT if `yes` is true, and excludes VAT otherwise."""
     return next(p for p in service.products() if p["vat_rate"] and (p["price"] == p["price_with_vat"]) is yes)
 
 

@@ -33,8 +33,8 @@ NEW = {
     "product-withdrawn": ("active", "product.updated " + ORDER + "subscription.created", "product.deleted " + RENEWED),
     "card-replaced": ("active", ORDER + "subscription.created " + UPDATED, UPDATED + RENEWED),
 }
-# Maps a scenario to an existing subscription, its final status, the events. Scenarios that run only on a new
-# subscription are left out.
+# Maps a scenario to the name of an existing subscription, the subscription's final status, and the events of the
+# scenario. Scenarios that run only on a new subscription are left out.
 EXISTING = {
     "renewal": ("demo-active", "active", RENEWED),
     "renewal-fails": ("demo-active", "delayed", UPDATED),

@@ -96,7 +96,7 @@ def test_answers(sandbox: Sandbox) -> None:
 
 
 def test_events(mine: SandboxAccount) -> None:
-    mine.control.create_endpoint("https://receiver.example/")  # not loopback: deliveries are recorded and held back
+    mine.control.create_endpoint("https://receiver.example/")  # not loopback, so deliveries are only recorded
     product = mine.control.create_product("Tea")["id"]
     mine.control.delete_group(mine.control.create_group("Drinks", [product])["id"])
     mine.control.test_hook()

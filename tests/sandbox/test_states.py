@@ -15,7 +15,7 @@ from sandbox.support import Receiver, Service
 
 @pytest.fixture
 def story(request: pytest.FixtureRequest, receiver: Receiver) -> Iterator[Story]:
-    """A story in a new account; with the parameter "no_retries", in a sandbox that does not retry renewals."""
+    """A Story in a new account; if the parameter is "no_retries", the sandbox does not retry renewals."""
     process: Sandbox = request.getfixturevalue(getattr(request, "param", "process"))
     mine = process.new_account()
     yield Story(mine, receiver)
@@ -36,7 +36,7 @@ def _cases() -> Iterator[Any]:
 
 
 def rows(sandbox: Sandbox) -> dict[tuple[str, int], dict[str, Any]]:
-    """The rows of states.toml from the control route `states`, by machine and number."""
+    """Maps (state machine, number of the machine's row) to the row, as the control route `states` shows it."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in sandbox.control._call("GET", "states")["states"]:
         number = sum(machine == row["machine"] for machine, _ in found) + 1

@@ -239,7 +239,7 @@ SECRET = "0123456789abcdef0123456789abcdef"
 
 
 def old_file(path: Path, hook: str) -> bytes:
-    """Makes a database of version 1 with rows in each table; returns the body of its pending delivery to `hook`."""
+    """Makes a database of version 1 with rows in each table; returns the body of a pending delivery to `hook`."""
     data = json.dumps({"id": "9100001"}).encode()
     began = "2025-05-02T09:00:00+00:00"
     body = encode(events.envelope(50_001, "order.paid", 4001, began, json.loads(data)))

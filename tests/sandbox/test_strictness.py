@@ -1,4 +1,4 @@
-"""Unknown parameters of the service: tolerated, and reported on stderr, in the state and in the request's record."""
+"""Unknown parameters of the service: tolerated, and reported on stderr, in `GET state` and in the request's record."""
 
 from __future__ import annotations
 

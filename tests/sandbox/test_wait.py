@@ -19,7 +19,7 @@ CLOSED = "http://127.0.0.1:9/"
 
 
 def during(wait: Callable[[], Any], act: Callable[[], object]) -> Any:
-    """Starts a wait in another thread, then calls `act`, which ends the wait; returns the answer of the wait."""
+    """Calls `wait` (POST wait) in another thread, then `act`, which ends the wait; returns the result of `wait`."""
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(wait)
         with pytest.raises(TimeoutError):  # by now the sandbox has very probably received the wait request
@@ -195,7 +195,7 @@ def test_a_wait_sees_its_account_alone(process: Sandbox, mine: SandboxAccount) -
 
 
 def test_a_reset_ends_a_wait(sandbox: Sandbox) -> None:
-    # Reset repeatedly, because a reset before the wait has begun does not end it.
+    # Reset repeatedly, because a reset that comes before POST wait does not end the wait.
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(lambda: sandbox.control.wait(request={"operation": "charge"}, timeout=GENEROUS))
         while not waiting.done():

@@ -175,8 +175,8 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   step(7, "Lose the answer to a charge");
   control_lose_the_next_charge_answer(control);
   charge_unanswered(client, subscription, product_id);
-  /* Look for the order before a new charge. Orders are listed latest first, so a new order comes before the last one
-   * that is already known. */
+  /* Before you charge again, look for the order of the lost charge. Orders are listed latest first, so new orders are
+   * listed before the order `last_known`. */
   billcore_error* err = NULL;
   billcore_order_query* query = NULL;
   billcore_order_list* list = NULL;

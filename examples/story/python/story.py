@@ -173,7 +173,7 @@ def cancel(client: billcore.Client, subscription: billcore.Subscription) -> None
 
 
 EXPECTED = {
-    "order.confirmed": 3,  # one for each of the two charges, one for the renewal
+    "order.confirmed": 3,  # one event for each of the two charges, one for the renewal
     "order.paid": 3,
     "subscription.updated": 1,
     "subscription.renewed": 1,

@@ -9,7 +9,7 @@ from billcore import webhooks
 
 
 class Inbox:
-    """Receives deliveries from any thread. Read its lists only after wait_until()."""
+    """Receives deliveries from any thread. Read the lists of an Inbox only after wait_until()."""
 
     def __init__(self) -> None:
         self.events: list[webhooks.Event] = []

@@ -128,8 +128,8 @@ fn lose_an_answer(client: &Client, control: &Control, id: &str, product: i64) ->
     expect(lost.outcome_unknown(), "a connection reset instead of an answer leaves the outcome unknown")?;
     let (method, path) = (lost.method().unwrap_or_default(), lost.path().unwrap_or_default());
     say!("OutcomeUnknownError: {method} {path} was sent, but not answered");
-    // Look for the order before a new charge. find_charges() returns the orders made since the charge: the order of
-    // the charge, and perhaps others.
+    // Before you charge again, look for the order of the lost charge. find_charges() returns the orders made since the
+    // charge: the order of the charge, and perhaps others.
     let mut found = client.subscriptions().find_charges(&lost, ChargeSearch::new())?;
     found.retain(|order| order.total().is_ok_and(|total| total == 2700));
     let [order] = &*found else { return Err("check failed: the order list shows the charge once".into()) };

@@ -89,7 +89,7 @@ def succeeded(record: Record) -> bool:
 
 
 def retries(records: list[Record]) -> int:
-    """The number of retries made so far. An attempt whose kept connection was closed does not count."""
+    """The number of retries made so far. An attempt whose kept connection was closed is not counted."""
     return sum(1 for each in records if each["error"] != LOST) - 1
 
 

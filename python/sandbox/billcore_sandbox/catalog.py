@@ -86,7 +86,7 @@ def _life_of_a_group(world: World, account: Account) -> None:
 
 def main() -> int:
     """Print the samples as JSON."""
-    logging.getLogger("billcore_sandbox").setLevel(logging.ERROR)  # deliveries are held back on purpose
+    logging.getLogger("billcore_sandbox").setLevel(logging.ERROR)  # no warnings that deliveries are held back
     account, data = make()
     json.dump(
         {"account": account, "made_at": START.isoformat(), "data": data}, sys.stdout, ensure_ascii=False, indent=1

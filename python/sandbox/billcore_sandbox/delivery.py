@@ -108,10 +108,10 @@ class Dispatcher:
         self.start([row["seq"] for row in self._world.store.all(sql)])
 
     async def settle(self, account: Account) -> int:
-        """Wait until no attempt of the account is due, but at most one delivery time-out after the last answer.
+        """Wait until no attempt of the account is due, or until a delivery time-out passes without an answer.
 
-        Returns the number of pending deliveries. The limit is for a receiver in the caller's thread, which cannot
-        answer until this wait ends. Deliveries to a paused or disabled endpoint are not due, so they do not prolong
+        Returns the number of pending deliveries. The wait has a limit because a receiver in the caller's thread cannot
+        answer until the wait ends. Deliveries to a paused or disabled endpoint are not due, so they do not prolong
         the wait.
         """
         number, ended, deadline = account.number, -1, 0.0

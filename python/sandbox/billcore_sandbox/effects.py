@@ -187,7 +187,7 @@ def update_product(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]
 
 
 def announce_groups(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Fire the cause `change` on the product's groups, because a change of a product also changes its groups."""
+    """Perform the action `change` on the product's groups, because a change of a product also changes its groups."""
     for group in work.groups_of(row["id"]):
         work.machine.fire(work, "group", group, "change")
     return {}
@@ -289,7 +289,7 @@ def order_columns(
     billing: str,
     subscription: sqlite3.Row | None,
 ) -> dict[str, Any]:
-    """The columns of a new order. With a subscription, the order takes the subscription's references."""
+    """The columns of a new order. If `subscription` is given, the order has the subscription's references."""
     gross = resources.with_vat(total, vat)
     if gross > resources.MAX_INTEGER:
         raise invalid("The total of the order is too large.", "total_too_large")

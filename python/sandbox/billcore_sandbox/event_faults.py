@@ -14,8 +14,8 @@ from billcore_sandbox.errors import encode
 SELECTORS = ("account", "event", "endpoint_id")
 PADDING = 2 << 20  # bytes; more than receivers usually accept
 
-# The fields of each kind, with their defaults. At most one fault of BODY_KINDS and one of DELIVERY_KINDS happen to a
-# new event, and at most one fault of ATTEMPT_KINDS happens to each attempt.
+# The fields of each kind of fault, with their defaults. At most one fault of BODY_KINDS and one of DELIVERY_KINDS
+# happen to a new event, and at most one fault of ATTEMPT_KINDS happens to each attempt.
 BODY_KINDS: dict[str, dict[str, Any]] = {
     "event_integers": {},
     "event_unknown_name": {},

@@ -27,7 +27,7 @@ NAMES = (
     TEST_HOOK,
 )
 
-# Event name up to the dot -> the fields of the reduced set. Events of product groups always
+# Maps the part of an event's name before the dot to the fields of a reduced `data`. Events of product groups always
 # have all three fields.
 _REDUCED = {
     "subscription": ("id", "price", "currency", "renews_at", "ends_at", "reference_id", "status"),
@@ -38,7 +38,7 @@ _TEXT_IDS = ("subscription", "order")
 
 
 def shape(options: Options, event: str, delivery_id: int, data: dict[str, Any]) -> dict[str, Any]:
-    """`data` as the delivery with this id sends it."""
+    """Give `data` the form that the delivery with this id sends."""
     noun = event.partition(".")[0]
     as_int = options.event_ids == "int" or (options.event_ids == "mixed" and delivery_id % 2 == 0)
     reduced = options.event_payload == "reduced" or (options.event_payload == "mixed" and delivery_id % 4 >= 2)

@@ -17,7 +17,7 @@ from billcore_sandbox import event_faults
 
 REQUIRED: Any = object()  # marks a field without a default
 
-# The fields of each kind, with their defaults. A fault also has selectors and the fields in WHEN.
+# The fields of each kind of fault, with their defaults. Every kind also has selectors and the fields in WHEN.
 REQUEST_KINDS: dict[str, dict[str, Any]] = {
     "status": {
         "status": 503,
@@ -134,7 +134,7 @@ class Faults:
         """Return the oldest fault of these kinds that matches and happens now, and count it.
 
         Args:
-            facts: The value of the request or event for each selector that these kinds can have.
+            facts: For each selector that faults of `kinds` can have, the value of the request or event.
             fits: A further condition on the fault.
         """
         for fault in self._waiting.values():

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import World
 
 T = TypeVar("T")
-# Table -> its key, and the condition for finished rows. trim() keeps the latest finished rows, and all other rows.
+# Maps a table to its key and the condition for finished rows. trim() keeps the latest finished rows, and all
+# unfinished rows.
 _KEPT = {
     "requests": ("id", "id NOT IN (SELECT subject FROM jobs WHERE kind = 'request')"),
     "ledger": ("id", "1"),

@@ -34,7 +34,7 @@ class Jobs:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        # Heap of (due in real time, account). An entry may be outdated: the table `jobs` is authoritative.
+        # Heap of (due in real time, account). An entry of the heap may be outdated; only the table `jobs` is reliable.
         self._soon: list[tuple[float, int]] = []
         self._changed = asyncio.Event()
         self._moving: dict[int, bool] = {}  # account whose clock is being moved -> whether the clock ran before
@@ -90,7 +90,7 @@ class Jobs:
             await asyncio.sleep(0)
 
     def _run_next(self, account: Account, until: datetime, moving: bool = False) -> dict[str, Any] | None:
-        """Run the account's next job that is due by `until`; returns its cause and object, or None if no job is due.
+        """Run the account's next job that is due by `until`; returns its action and object, or None if no job is due.
 
         moving: set the account's clock to the time of the job.
         """
@@ -108,10 +108,11 @@ class Jobs:
         try:
             with self._world.effect(account, due) as work:
                 work.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
-                if moving:  # in the job's transaction: a kill must not keep the effect but lose the clock's time
+                if moving:
+                    # Save the clock in the job's transaction, so that a kill keeps or loses both effect and time.
                     self._world.store.save_clock(account, runs=self._moving[account.number])
                 self._perform(work, row["kind"], row["subject"], row["cause"])
-        except Refusal as error:  # the object has changed, and its state does not allow the cause
+        except Refusal as error:  # the object has changed, and its new state does not allow the job's action
             self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
             happened["refused"] = error.message
         except sqlite3.Error:
@@ -123,7 +124,7 @@ class Jobs:
         return happened
 
     async def move(self, account: Account, target: datetime) -> list[Any]:
-        """Move the account's clock to `target`, and run the jobs up to it; returns their causes, oldest first."""
+        """Move the account's clock to `target`, and run the jobs up to it; returns their actions, oldest first."""
         if account.number in self._moving:
             raise Refusal(409, "clock_moves", "Another request is moving this account's clock: wait for its answer.")
         happened: list[Any] = []

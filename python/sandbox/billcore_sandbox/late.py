@@ -1,6 +1,6 @@
 """Late requests: the client's connection is reset at once, and the service performs the request later.
 
-Until then, the request is kept in a table, so that it is not lost if the process is killed.
+Until it is performed, the request is kept in a table, so that it is not lost if the process is killed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from billcore_sandbox.service.routes import perform
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import Work, World
 
-KIND, CAUSE = "request", "late"  # columns of the job
+KIND, CAUSE = "request", "late"  # the columns `kind` and `cause` of the job
 
 
 def keep(world: World, account: Account, number: int, request: Request, delay: float) -> None:

@@ -1,4 +1,4 @@
-"""The state machines of states.toml: which cause changes which state of an object, and which job is scheduled next.
+"""The state machines of states.toml: how actions, such as a renewal, change an object's state and set its next job.
 
 Service interface: States and transitions.
 """
@@ -111,7 +111,7 @@ class Machine:
         self.transitions = transitions
 
     def causes(self, machine: str, state: str) -> list[str]:
-        """The causes that this state allows, in the order of the file."""
+        """The actions that the state allows, in the order of states.toml."""
         found = [row.cause for row in self.transitions if row.machine == machine and state in row.sources]
         return list(dict.fromkeys(found))
 
@@ -123,7 +123,10 @@ class Machine:
         return self._finish(work, transition, number, {})
 
     def fire(self, work: Work, machine: str, row: sqlite3.Row, cause: str, **given: Any) -> sqlite3.Row:
-        """Apply `cause` to an object; returns its new row. Raises Refusal 422 if the object's state forbids it."""
+        """Perform the action `cause` on an object; returns its new row.
+
+        Raises Refusal 422 if the object's state does not allow the action.
+        """
         transition = self._choose(work, machine, row, cause, given)
         changes = EFFECTS[transition.effect](work, row, given) if transition.effect else {}
         subject = SUBJECTS[machine]

@@ -44,7 +44,7 @@ def fits(fault: Fault, operation: str | None, request: Request, serve: Serve) ->
 
 
 def beyond(wanted: str, answer: Reply, request: Request, serve: Serve) -> Reply:
-    """The answer to a page after the last one. answer: the service's own answer, a page without items."""
+    """The fault's answer to a request for a page after the last one. answer: the service's own, an empty page."""
     if wanted == "not_found":
         error = not_found()
         return reply(error.body(), error.status)
@@ -120,7 +120,7 @@ def _insert(work: Work, machine: str, first: sqlite3.Row, *, keep_reference: boo
         columns["id"] = _free_id(work, table, first["id"])
         if columns["id"] == 0:
             return None
-    if machine == "subscription" and not keep_reference:  # the copy must not share the reference
+    if machine == "subscription" and not keep_reference:  # the copy must not have the same reference
         columns["reference_id"] = None
     number = work.insert(table, columns)
     plan(work, machine, work.row(table, number))

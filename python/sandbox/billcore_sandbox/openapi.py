@@ -22,8 +22,8 @@ _ABOUT = (
     " choice: see the README of billcore-sandbox."
 )
 _REFERENCE = "#/components/schemas/"
-# Links between the operations of the service. Key: the type of an answer. Value: the beginning of the paths that take
-# an id from this answer, and the JSON pointer to the id.
+# Links between the operations of the service. Maps the type of an answer to the beginning of the paths that take an id
+# from this answer, and to the JSON pointer that finds the id.
 _LINKS = {
     schemas.SubscriptionList: ("/subscription/{id}", "/data/0/id"),
     schemas.OneSubscription: ("/subscription/{id}", "/data/id"),
@@ -32,8 +32,8 @@ _LINKS = {
     schemas.ProductList: ("/product/{id}", "/data/0/id"),
     schemas.OneProduct: ("/product/{id}", "/data/id"),
 }
-# Links between the control routes. Key: a route. Value: maps the beginning of the paths that take an id from the
-# route's answer to the JSON pointer to the id.
+# Links between the control routes. Maps a route to {beginning of the paths that take an id from its answer: JSON
+# pointer that finds the id}.
 _CONTROL_LINKS = {
     "POST accounts": {"accounts/{uuid}": "/account"},
     "POST checkout": {"orders/{id}": "/order/id", "subscriptions/{id}": "/subscription/id"},

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class _New:
     """A delivery to add to the store.
 
-    after: seconds until the delivery starts. cause: the cause of the job that starts the delivery. together: the seq of
-    a delivery that starts at the same moment. faults: the kinds of the faults that happened to the delivery.
+    after: seconds until the delivery starts. cause: the column `cause` of the job that starts the delivery. together:
+    the seq of a delivery that starts at the same moment. faults: the kinds of the faults that happened to the delivery.
     """
 
     id: int
@@ -59,7 +59,7 @@ def again(
 ) -> int:
     """Send a delivery again after `after` seconds; returns the new row's seq.
 
-    body, number: a different body and the id in it. sign: false keeps the original signature.
+    body: a body to send instead. number: the id in this body. sign: false keeps the original signature.
     """
     seq = _reserve(work)
     body = delivery["body"] if body is None else body

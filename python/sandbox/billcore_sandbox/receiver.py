@@ -16,7 +16,7 @@ _MOST_READ = 64 << 10  # bytes of an answer's body; the rest of a longer body is
 _MOST_IDLE = 128  # connections that are kept open, to all receivers together
 # Limits of an attempt's record: characters of a body, of a header's name and of its value; number of headers.
 _BODY, _NAME, _VALUE, _HEADERS = 2_000, 100, 500, 50
-# A receiver may close a kept connection at any time, so an attempt with this error does not use up a retry of the
+# A receiver may close a kept connection at any time, so an attempt that fails with LOST does not use up a retry of the
 # schedule.
 LOST = "the receiver closed the kept connection without an answer, so the event is sent again at once"
 
@@ -130,7 +130,7 @@ class Connection:
 
 
 class Pool:
-    """The idle connections of all endpoints. Above the limit, the connection that has been idle longest is closed."""
+    """The idle connections of all endpoints. A full pool closes the connection that has been idle longest."""
 
     def __init__(self) -> None:
         self._idle: dict[Connection, int] = {}

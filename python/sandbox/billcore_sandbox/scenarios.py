@@ -138,7 +138,7 @@ class _Story:
         if target:
             self._until(cause, target)
         elif step in ("decline", "accept"):
-            # This step fires no cause: it sets whether later payments are declined.
+            # This step performs no action: it sets whether later payments are declined.
             sql = "UPDATE subscriptions SET declines = ? WHERE id = ?"
             self._world.store.db.execute(sql, (int(step == "decline"), self._subscription))
         elif step == "confirm":

@@ -1,9 +1,10 @@
-"""Tables of the store. Times are stored as text in formats of clock.py, which sort by time; nested JSON as text."""
+"""Tables of the store. Nested JSON is stored as text, and so are times; the text of an earlier time sorts first."""
 
 # First envelope id of a sandbox with a seed. sqlite_sequence has the last id, so ids of deliveries never repeat.
 FIRST_DELIVERY = 50_001
 
-# Tables of version 1, which was part of the package billcore. A migration makes each later version from the one before.
+# Tables of version 1, which was part of the package billcore. A migration makes each later version from the
+# previous version.
 VERSION_1 = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 

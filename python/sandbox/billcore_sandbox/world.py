@@ -78,7 +78,7 @@ class Work:
         self.recorded.append(self.insert("ledger", columns))
 
     def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
-        """Add a job that applies `cause` to an object when the account's clock reaches `due`.
+        """Add a job that performs the action `cause` on an object when the account's clock reaches `due`.
 
         The job replaces the object's old job.
         """

@@ -32,7 +32,7 @@ def run(command: list[str], folder: Path) -> str:
         "PYRIGHT_PYTHON_GLOBAL_NODE": "0",
         "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
     }
-    environment.pop("LD_PRELOAD", None)  # the sanitizer's run-time would only slow the checker down
+    environment.pop("LD_PRELOAD", None)  # the sanitizer's run-time only slows the checker down
     done = subprocess.run(
         [sys.executable, "-m", *command], capture_output=True, text=True, cwd=folder, env=environment, timeout=600
     )

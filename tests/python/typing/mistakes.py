@@ -1,7 +1,7 @@
 """Mistakes that users make. Every type checker refuses the lines marked as wrong, and no other lines.
 
-If a mark names checkers, only those checkers refuse the line: ty does not check the keywords of a TypedDict, and some
-checkers do not report a comparison of two literals that are never equal.
+If the mark of a line names checkers, the other checkers accept the line. For example, ty does not check the keywords of
+a TypedDict, and some checkers do not report a comparison of two literals that are never equal.
 """
 
 from collections.abc import Sequence

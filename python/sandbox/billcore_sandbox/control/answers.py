@@ -64,7 +64,7 @@ class ClockShown(TypedDict):
 
 
 class Happened(TypedDict):
-    """A cause, and the id of the object to which it was applied. refused: why the object did not allow the cause."""
+    """The cause of an action, such as `renew`, and the id of its object. refused: why the action was refused."""
 
     at: str
     cause: str
@@ -75,7 +75,7 @@ class Happened(TypedDict):
 
 
 class MovedClock(ClockShown):
-    """The moved clock. happened: the causes applied, in order. pending_deliveries: number of pending deliveries."""
+    """A clock after a move. happened: actions of jobs, in order. pending_deliveries: number of pending deliveries."""
 
     happened: list[Happened]
     pending_deliveries: int
@@ -297,7 +297,7 @@ class Requests(TypedDict):
 
 
 class Waited(TypedDict, total=False):
-    """The result of a wait: one of these members."""
+    """The answer of POST wait, which has exactly one of these members."""
 
     requests: list[RequestRecord]
     deliveries: list[DeliveryRecord]
@@ -345,7 +345,7 @@ class State(TypedDict):
     unknown_parameters: list[UnknownParameter]
 
 
-# Not a class, because a class cannot have a member with the name "from".
+# TypedDict is called here, because a class statement cannot define a member with the name "from".
 Transition = TypedDict(
     "Transition",
     {"machine": str, "from": list[str], "cause": str, "guard": str | None, "to": str, "event": str | None},

@@ -16,7 +16,8 @@ Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri", "pattern":
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # fits SQLite's integers
 Count = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
-# TOKEN matches a header's name; LINE, a line without spaces at its ends. `$` alone would allow a line end after it.
+# TOKEN matches a header's name; LINE matches a line without spaces at its ends. `(?!\n)` is needed, because `$` alone
+# also matches before a line end.
 TOKEN = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)"
 LINE = r"^([^\x00-\x20\x7f]([^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?)?$(?!\n)"
 
@@ -135,7 +136,7 @@ class ClockChange(Body):
 
 
 class Page(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """since: only records with a greater id, or deliveries with a greater seq. limit: at most so many, oldest first."""
+    """Shows only records with an id (deliveries: a seq) over `since`, oldest first, and at most `limit` records."""
 
     account: str | None = None
     since: Number = 0
@@ -180,7 +181,7 @@ class DeliveryMatch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NonePending(msgspec.Struct, forbid_unknown_fields=True):
-    """No pending deliveries: of the whole account, or only of an event or an endpoint."""
+    """Wait until no delivery of the account is pending, or no delivery of one event or to one endpoint."""
 
     event: str | None = None
     endpoint_id: Number | None = None

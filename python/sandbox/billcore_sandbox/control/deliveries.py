@@ -27,7 +27,7 @@ def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
 def find_deliveries(
     world: World, uuid: str | None, since: int, match: bodies.DeliveryMatch, limit: int | None = None
 ) -> list[Any]:
-    """The deliveries that `match` selects. Raises Refusal 422 if its event, state or endpoint does not exist."""
+    """The deliveries that `match` selects. Raises Refusal 422 if `match` names an unknown event, state or endpoint."""
     account = named_account(world, uuid)
     if match.event is not None:
         one_of("event", match.event, NAMES)
@@ -151,7 +151,7 @@ def _merged(body: bytes, changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stored(given: Any, otherwise: int) -> int:
-    """The id for the record of a delivery: `given` if it fits the store's column, else `otherwise`."""
+    """The id that is stored for a delivery, which is `given` if the column can hold it, else `otherwise`."""
     if isinstance(given, str) and re.fullmatch(r"[0-9]{1,18}", given):
         return int(given)
     return given if type(given) is int and 0 <= given < 2**63 else otherwise

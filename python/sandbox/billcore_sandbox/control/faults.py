@@ -74,7 +74,7 @@ def _refuse_others(kind: str, names: list[str]) -> None:
 
 
 def _check_selectors(kind: str, selectors: dict[str, Any]) -> None:
-    """Refuse selectors that no request can match. Completes the operation's name; puts the method in capitals."""
+    """Refuse selectors that no request can match; normalise the selectors `operation` and `method`."""
     if "operation" in selectors:
         selectors["operation"] = named_operation(selectors["operation"])
     if "method" in selectors:
@@ -119,7 +119,7 @@ def _check_rows(fields: dict[str, Any], given: dict[str, Any]) -> None:
 
 
 def _check_status(fields: dict[str, Any], given: dict[str, Any]) -> None:
-    """Check the fields of the answer, and encode its body."""
+    """Check the fields that describe the answer of the fault, and encode the answer's body."""
     for name in fields["headers"]:
         if name.lower() in _FRAMING:
             raise invalid(f"The field 'headers' must not have {name}: use the kind wrong_length for a wrong length.")

@@ -16,7 +16,7 @@ _PATTERNS = {LINE: "of one line without spaces around it", TOKEN: "that can be t
 
 
 def mistake(error: msgspec.ValidationError, body: type[msgspec.Struct], what: str) -> Refusal:
-    """The refusal of a body or query that msgspec could not convert to `body`. what: "fields" or "parameters"."""
+    """The Refusal for a body or query that msgspec could not convert to `body`. what: "fields" or "parameters"."""
     text = str(error)
     for pattern, words in _PATTERNS.items():
         text = text.replace(f"matching regex {pattern!r}", words)

@@ -1,4 +1,4 @@
-"""Control routes that change subscriptions, orders, products and groups, as customers, administrators or time do."""
+"""Control routes for subscriptions, orders, products and groups: actions of customers, administrators and time."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def pay(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
 
 
 def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> answers.Shown:
-    """Apply a cause to an order: await_payment, await_user, fail_payment, cancel_payment or refund."""
+    """Perform an action on an order: await_payment, await_user, fail_payment, cancel_payment or refund."""
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
         work.machine.fire(work, "order", row, cause)
@@ -90,7 +90,7 @@ def order_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> 
 
 
 def subscription_cause(world: World, cause: str, body: bodies.Body, number: str) -> answers.Shown:
-    """Apply a cause to a subscription: renew, start, end or cancel."""
+    """Perform an action on a subscription: renew, start, end or cancel."""
     row, account = find(world, "subscription", number, body)
     with world.effect(account) as work:
         work.machine.fire(work, "subscription", row, cause)
@@ -134,7 +134,7 @@ def create_group(world: World, body: bodies.NewGroup) -> answers.ShownGroup:
     account = account_or_first(world, body)
     with world.effect(account) as work:
         _check_products(world, account, body.products)
-        # Add the members before the event is fired, because the event shows them.
+        # Add the products to the group before the event is fired, because the event shows them.
         number = work.db.execute("SELECT max(id) FROM product_groups").fetchone()[0] or 0
         sequence = work.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'product_groups'").fetchone()
         number = max(number, sequence["seq"] if sequence else 0) + 1

@@ -1,4 +1,4 @@
-"""The control routes below /_sandbox/: history; actions of visitors, administrators and time; faults.
+"""The control routes below /_sandbox/: history, faults, and actions of visitors, administrators and time.
 
 The control routes are not part of the service, and web pages cannot call them: the Host header must name loopback or a
 host of --allow-host, and a page whose DNS name points to 127.0.0.1 sends that DNS name as Host. A POST must be JSON,

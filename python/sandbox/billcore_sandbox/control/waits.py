@@ -118,14 +118,14 @@ def _object(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
 
 
 def _few(found: int, body: bodies.Wait, what: str, match: msgspec.Struct) -> str:
-    """The beginning of the message: how many of the wanted records there are."""
+    """The beginning of a 408 message: how many of the wanted records were found."""
     given = {name: value for name, value in msgspec.structs.asdict(match).items() if value is not None}
     wanted = f" with {', '.join(f'{name} {value}' for name, value in given.items())}" if given else ""
     return f"{found} of {body.count} {what}{wanted} came within {body.timeout:.3g} s"
 
 
 def _there_are(world: World, body: bodies.Wait) -> str:
-    """The end of the message: numbers of deliveries by event and state, and why pending ones may stay pending."""
+    """The end of a 408 message: numbers of deliveries by event and state, and why deliveries may stay pending."""
     came = find_deliveries(world, body.account, body.since, bodies.DeliveryMatch())
     text = f"there are {_counted((each['event'], each['state']) for each in came) or 'none'}"
     pending = {each["account"] for each in came if each["state"] == "pending"}

@@ -79,7 +79,7 @@ def _shown(world: World, row: sqlite3.Row) -> answers.Endpoint:
 
 
 def _columns(body: bodies.Settings | bodies.NewEndpoint) -> dict[str, Any]:
-    """The columns and values of the settings that a body has."""
+    """The columns to set, and their values, for the settings that are given in `body`."""
     found: dict[str, Any] = {
         name: int(value)
         for name in ("concurrency", "paused", "keep_alive")

@@ -24,7 +24,7 @@ def canned(fault: Fault) -> Reply:
 
 
 def start(answer: Reply, request_id: int, now: datetime, more: int = 0) -> Message:
-    """The status and headers of an answer. more: a number that is added to the right value of Content-Length."""
+    """The status and headers of an answer. more: a number that is added to the correct Content-Length."""
     headers = [("Date", formatdate(now.timestamp(), usegmt=True)), ("X-Request-Id", f"req_{request_id}")]
     given = {name.lower() for name, _ in answer.headers}
     headers = [(name, value) for name, value in headers if name.lower() not in given]

@@ -145,7 +145,7 @@ class Recorder:
             await send(head)
             body = await drip(send, body, fault.fields["delay"], self._wait)
         if not connection.gone:
-            # Recorded before the answer is sent completely, so a client that has the answer finds the status recorded.
+            # Record the status before the answer is sent completely, so that a client with the answer finds the status.
             self._world.store.db.execute("UPDATE requests SET status = ? WHERE id = ?", (answer.status, exchange.id))
         if fault.kind != "drip":
             await send(head)

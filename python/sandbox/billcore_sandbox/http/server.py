@@ -60,7 +60,7 @@ class _Server(Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn would raise the signal again after the shutdown, so that the process would end by the signal.
+        # uvicorn's own method raises the signal again after the shutdown, and the signal then ends the process.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.handle_exit)
         yield

@@ -109,7 +109,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def integer(fields: dict[str, Any], name: str, default: int | None, least: int, most: int = MAX_INTEGER) -> int:
-    """The value of an integer field, required if `default` is None. Booleans and 1.0 are refused."""
+    """The value of an integer field, which is required if `default` is None. Booleans and 1.0 are refused."""
     if name not in fields and default is not None:
         return default
     value = fields.get(name)

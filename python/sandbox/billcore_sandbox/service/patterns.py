@@ -1,4 +1,4 @@
-"""Finds operations by what a fault or a wait selects: a name, a method, a pattern of the path."""
+"""Finds the operations that a fault or a wait selects by a name, a method or a path pattern."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def named_operation(name: str) -> str:
 
 
 def matching(operation: str | None, method: str | None, path: str | None) -> list[Operation]:
-    """The operations that fit the name, the method and the path pattern. Raises Refusal 422 if none fits."""
+    """The operations that fit the name, the method and the path pattern. Raises Refusal 422 if no operation fits."""
     wanted = "GET" if method == "HEAD" else method
     found = [
         each

@@ -19,7 +19,7 @@ from billcore_sandbox.world import World
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A row of "Endpoints" in the service interface.
+    """A row of the table "Endpoints" in the service interface.
 
     path: below the base URL, with {id}. answer: the type of the answer with status 200. query, body: their types; None
     if the operation has no query or body. refuses: the error codes for requests that fit these types.

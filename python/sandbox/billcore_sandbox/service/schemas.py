@@ -210,19 +210,19 @@ _Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
 
 
 class ProductsQuery(msgspec.Struct):
-    """The page of a list."""
+    """The query of a list: the page."""
 
     page: _Page = 1
 
 
 class SubscriptionsQuery(ProductsQuery):
-    """The page of a list, and a filter."""
+    """The query of a list: the page, and a filter."""
 
     reference_id: _Exactly | UnsetType = msgspec.field(default=UNSET, name="filter[reference_id]")
 
 
 class OrdersQuery(ProductsQuery):
-    """The page of a list, its size, and filters."""
+    """The query of a list: the page, the page size, and filters."""
 
     per_page: Annotated[int, Meta(ge=1, le=200)] = 20
     product_id: _Number | UnsetType = msgspec.field(default=UNSET, name="filter[product_id]")

@@ -36,7 +36,7 @@ def find(call: Call) -> sqlite3.Row:
 
 
 def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
-    """The product that a body names. Raises Refusal 422 for an unknown product: 404 is only for ids in the path."""
+    """The product whose id is in a body. Raises Refusal 422 for an unknown id: 404 is only for ids in the path."""
     row = call.world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", product_id)
     if row is None or row["account"] != call.account.number:
         raise invalid("The field product_id names no product of this account.", "invalid_product")
