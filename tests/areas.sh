@@ -45,7 +45,7 @@ whole_proof() { # PACKAGE of tests
   [ "${BILLCORE_PROOF:-}" = all ] || return 0
   PYTHONPATH="$root/build/release/python:$root:$root/tests" run "$1-proof" "$python" -m "$1.proof"
 }
-# inbox: that each event is handled once, with each database driver; the receivers of examples/inbox
+# inbox: events that must be handled once, with each database driver; the receivers of examples/inbox
 area_inbox() {
   local go="" rust="" to="$root/build/inbox"
   build_release

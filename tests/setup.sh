@@ -28,7 +28,7 @@ bc_packages() {
   apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# bc_python: prints the Python to use, 3.11 or newer.
+# bc_python: prints the path of a Python 3.11 or newer.
 bc_python() {
   local python
   for python in python3 /usr/bin/python3; do
@@ -191,7 +191,8 @@ bc_rust() {
   return 1
 }
 
-# bc_rust_packages: installs Debian's Rust if bc_rust finds none. Debian 12 has a newer Rust beside its default one.
+# bc_rust_packages: installs Debian's Rust if bc_rust finds none. Debian 12 has a newer Rust (cargo-web) beside its
+# default Rust.
 bc_rust_packages() {
   local suffix=""
   if [ "$(. /etc/os-release && echo "${VERSION_ID:-}")" = 12 ]; then suffix=-web; fi
@@ -199,9 +200,9 @@ bc_rust_packages() {
 }
 
 # bc_rust_enter ROOT PREFIX: copies the Rust sources of the clone ROOT, and the libraries installed under PREFIX, to a
-# folder of the cache; each version of the compiler has its own folder. All clones are copied to the same folder,
-# where unchanged files keep their times, so cargo builds only what has changed. Sets bc_rust_source, bc_rust_prefix and
-# the environment of cargo. The folder stays locked until the shell ends.
+# folder of the cache; each version of the compiler has its own folder. All clones of the repository are copied to the
+# same folder, where unchanged files keep their times, so cargo builds only what has changed. Sets bc_rust_source,
+# bc_rust_prefix and the environment of cargo. The folder stays locked until the shell ends.
 bc_rust_enter() {
   local folder file
   folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"

@@ -2,9 +2,8 @@
 """Runs clang-tidy on the sources that no earlier run found clean: tests/tidy.py BUILD STAMPS JOBS FILE…
 
 clang-tidy takes seconds per file. A clean file is checked again when its text changes, or when a header that it
-includes changes other than in comments. BUILD is a build folder with compile commands. The script finds out which
-headers a file includes from the compilation of the file in BUILD. A file that was not compiled there is checked again
-when any header changes.
+includes changes other than in comments. BUILD is a build folder with compile commands. When BUILD was compiled, ninja
+recorded which headers each file includes. A file that was not compiled there is checked again when any header changes.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def _plan(base_url: str, fields: tuple[str, ...]) -> tuple[Any, list[Any]]:
 
 
 def bare(base_url: str, _: Path) -> tuple[int, int]:
-    """Reads the batches, without a library that understands them, so there is no sum."""
+    """Reads the batches without a library that understands Arrow, and returns 0 as the sum of the amounts."""
     bulk, partitions = _plan(base_url, FIELDS)
     batches = [batch.num_rows for name, batch in bulk.read(partitions[0]) if name == "orders"]
     return sum(batches), 0
@@ -49,7 +49,7 @@ def parquet(base_url: str, file: Path) -> tuple[int, int]:
 
 
 def aiohttp(base_url: str, file: Path) -> tuple[int, int]:
-    """The export that one would write by hand: aiohttp, orjson and pyarrow, a row group for 8,192 orders."""
+    """An export written by hand with aiohttp, orjson and pyarrow; each row group has 8,192 orders."""
     package, loads, pyarrow = import_module("aiohttp"), import_module("orjson").loads, import_module("pyarrow")
     write, compute = import_module("pyarrow.parquet").ParquetWriter, import_module("pyarrow.compute")
     parse_time = import_module("datetime").datetime.fromisoformat

@@ -1,5 +1,6 @@
 // Runs the C and C++ contenders of the ffi tables. Usage: ffi-bench cpp|c, with commands of the protocol of turns.py on
-// stdin. In place of a URL, a command names OPERATION:FOLDER; FOLDER has the delivery as files, as for webhook-bench.
+// stdin. A command names OPERATION:FOLDER in place of a URL; FOLDER contains the files of a delivery, in the format of
+// webhook-bench.
 #include <billcore/webhook.hpp>
 #include <fstream>
 #include <iterator>

@@ -27,8 +27,8 @@ Samples = dict[tuple[int, Place], list[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. Processes of the same program differ in speed by some percent. A measurement without delay
-    depends only on processor time, so it starts each program several times."""
+    """How long to measure. Without delay, each program is started several times, because processes of the same program
+    differ in speed by some percent."""
 
     pages: int
     starts: int

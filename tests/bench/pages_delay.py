@@ -40,7 +40,8 @@ def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
                     raise RuntimeError("the control received no answer")
                 out.append((time.perf_counter() - sent[ready]) * 1e3 - delay)
                 send(ready)
-    return out[at_once:]  # skips the first answer on each connection, which was read only after all were open
+    # Skip the first answer on each connection: it was read only after all connections had been opened.
+    return out[at_once:]
 
 
 def table(base_urls: dict[int, str], count: int) -> Table:

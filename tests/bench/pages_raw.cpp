@@ -1,5 +1,5 @@
-// The limit of the pages tables: code with only libcurl and yyjson. Reads page 1, which contains the number of pages,
-// then the other pages.
+// The limit of the pages tables, which is the fastest possible program: code with only libcurl and yyjson. Reads page
+// 1, which contains the number of pages, then the other pages.
 #include "by_hand.hpp"
 #include "pages_rows.hpp"
 

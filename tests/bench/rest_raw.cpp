@@ -1,4 +1,4 @@
-// The limit of the rest tables: a GET with only libcurl.
+// The limit of the rest tables, which is the fastest possible program: a GET with only libcurl.
 #include <memory>
 #include <mutex>
 #include <vector>

@@ -1,5 +1,5 @@
-// A limit that no verifier on top of libcrypto can beat: HMAC-SHA256 that prepares the SHA states once and copies
-// them for each message.
+// The limit of the webhook tables: the fastest HMAC-SHA256 on top of libcrypto, which prepares the SHA states once and
+// copies them for each message.
 #pragma once
 
 #include <array>

@@ -44,7 +44,7 @@ REST: dict[tuple[str, str], list[Target]] = {
     **{
         (f"rest/{name}/16", row): [
             Target("ratio", 1.15, against="raw_yyjson"),
-            Target("ratio", 1.1, against="raw_threads"),  # what the threads cost without billcore
+            Target("ratio", 1.1, against="raw_threads"),  # the same threads, without billcore
         ]
         for name in _TRANSPORTS
         for row in ("cpp", "c")

@@ -30,7 +30,7 @@ class Row {
   virtual std::size_t run(std::size_t count) = 0;
   /// Returns the values that one operation reads.
   virtual std::string show() = 0;
-  /// Makes a GET that must fail by this time-out; throws if the GET ends in any other way.
+  /// Makes a GET that must end with a time-out after `timeout`; throws if the GET ends in any other way.
   virtual void run_late(std::chrono::milliseconds timeout);
 };
 

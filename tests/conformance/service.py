@@ -24,8 +24,8 @@ def look_up(names: Json, path: str) -> Json:
 
 
 def fill(template: Json, names: dict[str, Json]) -> Json:
-    """Returns the template with every "{name.path}" replaced by the value at this path. If a string is only a
-    placeholder, the value keeps its type."""
+    """Returns the template with every "{name.path}" replaced by the value at this path. A string that is only a
+    placeholder is replaced by the value itself, which may be a number or an object."""
     if isinstance(template, dict):
         return {key: fill(value, names) for key, value in template.items()}
     if isinstance(template, list):
@@ -82,8 +82,8 @@ class Service:
 
 
 def set_up(services: list[Service], steps: list[dict[str, Json]], account: int) -> dict[str, Json]:
-    """Runs set-up steps and returns the values of the names that the steps define. The value of a name is the first
-    matching item of a list, or the answer to a request."""
+    """Runs set-up steps and returns the values of the names that the steps define. A step defines a name as the
+    answer to a request, or as the first matching item of a list."""
     names: dict[str, Json] = {}
     for step in steps:
         service = services[step.get("account", account if "request" in step else 0)]

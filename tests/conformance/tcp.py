@@ -20,7 +20,8 @@ class TcpServer:
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
-        self._accepting.join()  # before close(): the thread could accept from a new socket that reuses the descriptor
+        # Join the thread before close(): otherwise it could accept from a new socket that reuses the descriptor.
+        self._accepting.join()
         self._listener.close()
 
     def _accept(self) -> None:

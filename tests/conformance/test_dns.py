@@ -63,8 +63,8 @@ def test_a_hanging_name_server_does_not_hold_a_call(language: str, slow_dns: Pat
         program(language), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
     ) as process:
         assert process.stdin is not None and process.stdout is not None
-        # The first request has an empty id, which the program refuses. The refusal shows that the program has started,
-        # so the measured time contains only the call.
+        # The program answers the first request with an error, because the id is empty. This answer shows that the
+        # program has started, so the time measured for the second request contains only the call.
         for line in ({"op": "orders.get", "client": client, "args": {"id": ""}}, {**CALLS[call], "client": client}):
             process.stdin.write(json.dumps(line) + "\n")
             process.stdin.flush()

@@ -154,7 +154,7 @@ def test_any_input_is_explained(seed: int, driver: Driver) -> None:
         run(driver, *_odd_input(chance))
 
 
-# The tests below check the cases themselves.
+# The tests below check the cases in explain.json, without a client.
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

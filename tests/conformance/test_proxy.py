@@ -111,8 +111,8 @@ def test_what_is_no_proxy(driver: Driver, server: Server, proxy: str) -> None:
 
 
 def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy: Proxy) -> None:
-    """An empty `proxy` means no proxy. The Python tests check that calls to loopback also ignore a proxy set in the
-    environment."""
+    """An empty `proxy` means no proxy. The Python tests check that a proxy set in the environment is not used for
+    calls to loopback."""
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
     assert error["class"] == "TlsError" and proxy.heads == []  # the server's certificate caused the error

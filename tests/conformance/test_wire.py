@@ -130,7 +130,7 @@ def test_fixture_is_whole(case: dict[str, Any]) -> None:
 
 
 def test_a_wrong_request_is_noticed() -> None:
-    """Each deviation of a request must be reported as a difference."""
+    """A request that deviates from its fixture must be reported as a difference."""
     expected = CASES[0]["exchanges"][0]["request"]
     right = [
         (name, value.replace("<host>", "h:1").replace("<version>", "0.1.0"))

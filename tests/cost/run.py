@@ -174,7 +174,7 @@ def stored_row(cost: Cost, limit: Cost) -> dict[str, Any]:
 
 def made_with(build: Path) -> dict[str, str]:
     """Returns the machine, compiler and Python version. The stored counts hold only for the same machine, compiler and
-    Python version, because any other executes different instructions."""
+    Python version, because the executed instructions depend on all three."""
     cache = (build / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
     assert compiler, "not a build folder"

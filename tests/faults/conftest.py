@@ -46,8 +46,8 @@ def given(item: pytest.Item) -> dict[str, Any]:
 
 
 def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Chooses each test function at least once, and in each file enough reads and writes to cover every parameter
-    value.
+    """Chooses tests so that every test function runs, and every parameter value of a file is used by a read and by a
+    write (if the file has such tests).
 
     The chosen combinations are random, but the same in each run.
     """

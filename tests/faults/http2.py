@@ -75,8 +75,8 @@ class Stream:
                 return
 
     def break_protocol(self) -> None:
-        """Sends DATA for stream 0, which the client must treat as an error of the connection. The step must not call
-        h2 afterwards."""
+        """Sends DATA for stream 0, which the client must treat as an error of the connection. A step must not call
+        h2 after this method."""
         try:
             self._connection.socket.sendall(b"\0\0\1" + bytes(6) + b"x")
         except OSError as error:

@@ -256,8 +256,8 @@ class Scene:
         return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
 
     def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
-        """Passes arguments for the operation to `call`, which uses the test's own Python client instead of the
-        driver's."""
+        """Runs an operation with the test's own Python client, instead of the driver's: passes the operation's
+        arguments to `call`, which uses this client."""
         rest, mark = self.world.arguments(operation)
         driver = AttemptsDriver()
         begun = time.monotonic()

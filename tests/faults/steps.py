@@ -236,7 +236,7 @@ def reset_at_once(sock: socket.socket) -> None:
 
 
 def close_at_once(sock: socket.socket) -> None:
-    """Closes the connection at once: the caller closes the socket when this function returns."""
+    """Does nothing: the proxy closes the connection when this function returns."""
 
 
 def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket], None]:

@@ -87,7 +87,8 @@ class Flood:
                 asked += more
             threading.Thread(target=self._drain, args=(client,), daemon=True).start()
             client.sendall(self._head + self._frame)
-            # Count the first frame now: some libcurl releases close the connection before a large piece is sent.
+            # Count the first frame now: in some releases libcurl closes the connection before the first large piece is
+            # sent and counted below.
             self.sent = len(self._frame)
             while True:
                 client.sendall(self._data)

@@ -307,7 +307,7 @@ class TlsProxy:
                 client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
                 while ready := select.select([client, service], [], [])[0]:
                     if service in ready:
-                        time.sleep(0.01)  # waits for both records of the answer
+                        time.sleep(0.01)  # gives both TLS records of the answer time to arrive
                     for one, other in ((client, service), (service, client)):
                         if one in ready or (one is client and client.pending()):
                             data = one.recv(65536)

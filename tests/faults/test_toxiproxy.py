@@ -82,8 +82,8 @@ def test_a_toxic(world: World, language: str, toxiproxy: Toxiproxy, toxic: Toxic
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_down(world: World, language: str, toxiproxy: Toxiproxy, operation: str) -> None:
-    """toxiproxy cuts the kept connection and refuses new connections, so the next call fails. If this call is a write,
-    the write was not sent, or its outcome is unknown."""
+    """toxiproxy cuts the kept connection and refuses new connections, so the next call fails. If the next call is a
+    write, the write was not sent, or its outcome is unknown."""
     with ToxicScene(world, language, toxiproxy) as scene:
         assert scene.call("orders.get", max_retries=1).name == OK
         scene.line.enable(False)

@@ -51,7 +51,7 @@ struct Pool {
 #define BILLCORE_COMMA ,
 #define BILLCORE_POOL(type) Pool<billcore_##type>
 using Pools = std::tuple<BILLCORE_HANDLES(BILLCORE_POOL, BILLCORE_COMMA)>;
-constexpr std::size_t most_handles = 32;  // limit for each type of handle
+constexpr std::size_t most_handles = 32;  // maximum number of live handles of one type
 
 inline volatile std::size_t seen;
 /// Reads every byte of a text, so that AddressSanitizer checks the access. A NUL after the text is not read, because
@@ -100,7 +100,8 @@ class Caller {
     (std::make_index_sequence<sizeof...(P)>());
   }
 
-  /// Frees one handle. Later steps use handles that were made from the freed handle, which must still work.
+  /// Frees one handle. Later steps still use handles that were made from the freed handle, because these handles must
+  /// stay valid.
   void free_one() {
     const auto which = plan_.below(std::tuple_size_v<Pools>);
     [&]<std::size_t... i>(std::index_sequence<i...>) {

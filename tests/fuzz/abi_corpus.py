@@ -29,8 +29,8 @@ NUMBERS = {function.name.removeprefix("billcore_"): number for number, function 
 
 
 def step(name: str, *inputs: bytes | int | None) -> bytes:
-    """Encodes a call whose arguments are these texts, numbers and handles, in order. For a handle that is not given,
-    the call uses the newest one."""
+    """Encodes a call whose arguments are these texts, numbers and handles, in order. If a handle is not given, the
+    call uses the newest handle of its type."""
     number = NUMBERS[name]
     given = list(inputs)
     out = bytes([number])

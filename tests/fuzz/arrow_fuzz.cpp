@@ -85,7 +85,7 @@ class Maker {
     static const std::array<std::string_view, 28> values{"null",
                                                          "[]",
                                                          R"({"a" : [1, 2.50, "}"]})",
-                                                         "-0.0e0",  // index 3, below the indexes that kind_of() returns
+                                                         "-0.0e0",  // index 3: the values for columns begin at 4
                                                          "0",
                                                          "7",
                                                          "-9223372036854775808",
@@ -140,7 +140,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   if ((whole + fraction).find_first_not_of('0') == std::string::npos) return "0";
   const bool down = exponent.starts_with('-');
   exponent.erase(0, exponent.find_first_not_of("+-0"));
-  if (exponent.size() > 4) return std::nullopt;  // only a number longer than any input could then fit
+  if (exponent.size() > 4) return std::nullopt;  // no input is long enough for a number that fits with such an exponent
   for (auto left = (down ? -1 : 1) * std::atoi(exponent.c_str()) + 18; left != 0; left += left > 0 ? -1 : 1) {
     auto& from = left > 0 ? fraction : whole;
     const char moved = from.empty() ? '0' : left > 0 ? from.front() : from.back();
@@ -245,7 +245,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {
     return 0;
   }
-  // A separate pager of the same page gives the expected items. The separate pager throws if an item is not an object.
+  // A second pager reads the same page and gives the expected items; it throws if an item is not an object.
   const auto pager = [&text] {
     return std::make_shared<detail::PageFlow>(detail::PagerOptions{},
                                               std::make_unique<Source>(detail::Document::parse(SharedText::own(text))));
@@ -281,7 +281,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::string_view said = stream.get_last_error(&stream);
       require(is_one_line(said), "an error is one line");
       require(problem.empty() ? !can_be_read(schema, items) : said == problem, "a page fails as its values do");
-      if (problem.empty()) break;  // get_next() would fail with the same error again
+      if (problem.empty()) break;  // every further get_next() fails with the same error
       continue;
     }
     require(problem.empty() && (array.release != nullptr) == more, "a stream ends with its list");

@@ -1,8 +1,8 @@
 // Compares the library's hex, base64 and percent-encoding with independent code: simple decoders in this file, and
 // libcrypto's base64 encoder.
 //
-// The first byte selects the layout of the encoded text. The other bytes are used twice: as a text to decode and as
-// bytes to encode.
+// The first byte of an input selects the layout of the encoded text. The bytes after it are used twice: as a text to
+// decode and as bytes to encode.
 #include <openssl/evp.h>
 
 #include <bitset>

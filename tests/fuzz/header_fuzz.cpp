@@ -66,8 +66,8 @@ Verifier verifier_for(const Request& request) {
   return Verifier(std::span<const std::string_view>(secrets), std::move(options));
 }
 
-// Checks the text of a refusal. The text must depend only on the reason and the body's size, so that it cannot reveal
-// a secret, the right signature or the payload.
+// Checks the error for a refused request. The error's text must depend only on the reason and the body's size, so that
+// the text cannot reveal a secret, the right signature or the payload.
 void require_refusal(const Verifier& verifier, const Request& request, const Error& error, SignatureReason reason,
                      bool text_varies) {
   require(error.code() == ErrorCode::signature, "a refusal is Error(signature)");
@@ -87,8 +87,8 @@ void require_refusal(const Verifier& verifier, const Request& request, const Err
   }
 }
 
-/// Runs `accept`, which must throw a refusal with the reason in `expected`. If `expected` has no reason, `accept` must
-/// return or throw Error(decode).
+/// Runs `accept`, which must throw Error(signature) with the reason in `expected`. If `expected` has no reason,
+/// `accept` must return or throw Error(decode).
 template <typename Accept>
 void require_outcome(const Verifier& verifier, const Request& request, const Expected& expected, Accept accept,
                      bool text_varies = false) {

@@ -1,7 +1,7 @@
 // Plants a secret in any text, in each form that redact.hpp promises to find. The output of scrub() must not contain
 // the secret.
 //
-// The first bytes of an input select the kind and the form of the secret. The other bytes are the text before the
+// The first bytes of an input select the kind and the form of the secret. The rest of the input is the text before the
 // secret, NUL, and the text after the secret.
 #include <array>
 #include <cctype>
@@ -28,8 +28,8 @@ std::string printed(const char* format, unsigned value) {
 }
 
 // Adds one level of escaping, in the syntax that `how` selects. `choice` selects which characters are escaped: those
-// that the syntax requires, all but letters and digits, or all. At the innermost level `choice` can also decide for
-// each character separately.
+// that the syntax requires, all but letters and digits, or all. At the innermost level, `choice` may instead have
+// a bit for each character that decides whether the character is escaped.
 std::string escaped(std::string_view text, unsigned how, std::uint64_t choice, bool innermost) {
   static constexpr std::array<std::string_view, 5> musts{"\\\"", "%+&= \"<>#\\", "&<>\"\\", "&<>\"'\\", "\\'"};
   static constexpr std::array<const char*, 5> formats{"\\u%04x", "%%%02X", "&#%u;", "&#x%X;", "\\x%02x"};
@@ -138,7 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto limit = bytes.flag() ? std::string_view::npos : bytes.number(2);
   const auto before = bytes.text();
   const auto behind = bytes.rest();
-  // A blank in front of the secret, because the preceding text may end within an escape that would otherwise include
+  // Puts a blank before the secret, because the preceding text may end within an escape, which would otherwise include
   // the first digits of the secret.
   const char* const gap = planted.digits && levels > 0 ? " " : "";
   const auto text = std::string(before) + gap + planted.text + std::string(behind);

@@ -23,7 +23,7 @@ struct Request {
     other_header = 16U,     // the signature header has a name other than the default
     fresh = 32U,            // the verifier checks freshness
     equal_secrets = 64U,    // all secrets are equal
-    without_header = 128U,  // the first header value is passed as the signature, without headers
+    without_header = 128U,  // the verifier gets the first header value as the signature, no headers
   };
 
   unsigned flags = 0;
@@ -40,8 +40,8 @@ struct Request {
   /// The value of the signature header; nullopt if the header is absent. If the header has several different values,
   /// returns a text that cannot be a signature.
   [[nodiscard]] std::optional<std::string> signature() const;
-  /// The value that a look-up of the signature header must find; equal values, repeated or joined by commas, count as
-  /// one.
+  /// The value that a look-up of the signature header must find. Several equal values, in separate headers or joined
+  /// by commas, count as one value.
   [[nodiscard]] std::optional<std::string> looked_up() const;
 
  private:

@@ -1,8 +1,8 @@
 // Checks the saved states of lists: a written state must be read back unchanged; a changed or invalid state must be
 // refused.
 //
-// If the first byte is even, the rest is read as a state; otherwise the bytes define a state and one change to its
-// text.
+// If the first byte of an input is even, the bytes after it are the text of a state; otherwise they define a state, and
+// one change to the text of this state.
 #include "bytes.hpp"
 #include "paging/pager_core.hpp"
 #include "paging/pager_state.hpp"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test of the Go module: run.sh PREFIX. PREFIX is where the C libraries are installed. The script needs Go
+# Runs every test of the Go module: run.sh PREFIX. The C libraries are installed under PREFIX. The script needs Go
 # 1.23 or newer, a release build with the drivers of the other languages, and billcore-sandbox in PATH (tests/run.sh go
 # provides all of this).
 set -euo pipefail

@@ -24,7 +24,7 @@ type service struct {
 	*httptest.Server
 	mutex    sync.Mutex
 	requests []string
-	held     chan struct{} // is closed to end the held requests
+	held     chan struct{} // closing this channel ends the held requests
 	broken   atomic.Int64  // number of held requests whose client disconnected
 }
 

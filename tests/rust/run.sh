@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test of the Rust crates: run.sh PREFIX. PREFIX is where the C libraries are installed. The script needs
+# Runs every test of the Rust crates: run.sh PREFIX. The C libraries are installed under PREFIX. The script needs
 # Rust 1.85 or newer, a release build with the drivers of the other languages, and billcore-sandbox in PATH
 # (tests/run.sh rust provides all of this).
 set -euo pipefail

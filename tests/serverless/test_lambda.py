@@ -89,7 +89,7 @@ def test_a_signature_that_came_twice(shape: str) -> None:
     assert webhooks.from_lambda(gateway_event(shape, headers, BODY), VERIFIER).id == 9
 
 
-# Without "alb": of several headers with the same name, an ALB sends only the last one.
+# The shape "alb" is left out, because an ALB sends only the last of several headers with the same name.
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "alb"])
 @pytest.mark.parametrize("pair", [(SIGNATURE, "0" * 64), ("0" * 64, SIGNATURE), (SIGNATURE, "")])
 def test_two_different_signatures_are_malformed(shape: str, pair: tuple[str, str]) -> None:
@@ -184,7 +184,7 @@ def test_a_size_in_base64_is_judged_as_by_the_verifier(body: bytes, max_body: in
 
 
 def test_a_large_body_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "binascii", None)  # base64 decoding fails from here on
+    monkeypatch.setitem(sys.modules, "binascii", None)  # makes base64 decoding fail in this test
     event = event_of(body="A" * (4 << 20), isBase64Encoded=True)
     with signature_refused("body_too_large", f"has {3 << 20} bytes"):
         webhooks.from_lambda(event, VERIFIER)

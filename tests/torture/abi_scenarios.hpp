@@ -1,4 +1,4 @@
-// Declares the tables of exported functions. Each row has a function and a step that calls it.
+// Declares the tables of exported functions. Each row of a table has a function and a step that calls this function.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ struct Function {
 const std::vector<Function>& webhook_functions();
 const std::vector<Function>& client_functions();
 
-/// A row of a table of functions: the function and its inputs. The inputs may use members of `g`, which is a Given.
+/// A row of a table of functions: the function and its inputs. The inputs may use members of the Given `g`.
 #define CALL(function, ...)                                                                   \
   {                                                                                           \
 #function, []([[maybe_unused]] Given & g) { call(&function __VA_OPT__(, ) __VA_ARGS__); } \

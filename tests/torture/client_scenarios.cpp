@@ -49,8 +49,8 @@ class ClientScenario : public Scenario {
   Place place_;
 };
 
-// Makes a client while allocations or system calls fail. Afterwards this client makes an API call; if making the client
-// failed, another client makes the API call.
+// Makes a client while allocations or system calls fail. Afterwards the client makes an API call; if the client
+// could not be made, a second client makes the API call.
 class Construction : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -139,7 +139,7 @@ class List : public ClientScenario {
     }
   }
   void after(bool completed) override {
-    // A page whose prefetch failed may report the failure once; so at most `pages` reads may fail.
+    // Each page whose prefetch failed may make one further read fail, so at most `pages` reads may fail.
     for (int left = pages; !completed; --left) {
       try {
         run();

@@ -120,8 +120,8 @@ EXPORT int posix_memalign(void** block, size_t alignment, size_t size) {
   return 0;
 }
 
-/* Replacements of system calls. error: errno of a failed call. again: EINTR or EAGAIN; 0 for a call that is never
- * interrupted and always ready. */
+/* Replacements of system calls. error: errno of a failed call. again: errno of a call that is interrupted or not ready
+ * (EINTR or EAGAIN); 0 if the call can be neither. */
 static int refused(const char* name, int error, int again) {
   if (fails(TORTURE_CALLS, name)) {
     errno = error;
@@ -185,8 +185,8 @@ WRAP_AS(ssize_t, "read", __read_chk, (int fd, void* data, size_t size, size_t ro
 WRAP_AS(int, "poll", __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
         (fds, count, timeout, room), ENOMEM, EINTR)
 
-/* Functions with an optional argument, which the wrapper always passes on. If the caller did not pass the argument, the
- * wrapper passes an arbitrary value, which the function ignores. */
+/* Functions with an optional argument, which the wrapper always passes on. If the caller passed no optional argument,
+ * the wrapper passes an arbitrary value, which the function ignores. */
 #define WRAP_OPEN(name)                                                               \
   EXPORT int name(const char* path, int flags, ...) {                                 \
     static int (*_Atomic real)(const char*, int, ...);                                \

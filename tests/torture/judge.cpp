@@ -48,8 +48,8 @@ bool tells_of_memory(const Outcome& outcome) {
          (is(outcome.code, ErrorCode::outcome_unknown) && is(outcome.cause, ErrorCode::out_of_memory));
 }
 
-// Whether the text is one of two misleading errors that libcurl gives when memory runs out before it sends anything:
-// one when it copies a numeric address, the other when it copies a parsed URL.
+// Whether the text is one of two misleading errors, which libcurl gives if memory runs out while it copies a numeric
+// address or a parsed URL. In both places libcurl has sent nothing yet.
 bool is_word_of_libcurl(const std::string& text) {
   return text.find("(Could not resolve host: 127.0.0.1)") != std::string::npos ||
          text.find("(No URL set)") != std::string::npos;
@@ -115,8 +115,8 @@ std::string ending(int status) {
   return WEXITSTATUS(status) == 0 ? "" : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Whether a known defect of another library explains the failure. The decision depends on the library whose call was
-// made to fail, and on how the process ended.
+// Whether a known defect of another library explains the failure: looks at the library whose call was made to fail,
+// and at how the process ended.
 bool is_of_others(const Entry& entry, const Point& point, const Report& report, int status) {
   if (point.kind != TORTURE_MEMORY || report.run.depth <= caller) return false;
   Dl_info info{};
@@ -151,7 +151,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     try {
       const auto scenario = entry.make({base_url, first_amount(repetition), amount_after(repetition)});
       scenario->prepare();
-      auto run = report.run;  // a copy for the later repetitions: the report contains only the run of the first one
+      auto run = report.run;  // for the later repetitions: the report contains only the run of the first repetition
       run_once(*scenario, repetition == 0 ? report.run : run, report, outcome);
       scenario->after(outcome.end == End::completed);
       outcome.after = true;

@@ -115,7 +115,7 @@ SCENARIOS = {
 
 
 def problem(name: str, kind: str, failure: BaseException | None) -> str:
-    """Returns why `failure` is a wrong error for a lack of memory, or an empty text."""
+    """Returns why `failure` is a wrong error for a lack of memory; empty if `failure` is right."""
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
@@ -169,8 +169,8 @@ class Torture:
         os.write(pipe, text.encode())
 
     def point(self, name: str, kind: str, number: int) -> tuple[bool, str]:
-        """Runs a scenario in which the call with this number fails. Returns whether the scenario makes so many calls,
-        and the problem, if any."""
+        """Runs a scenario in which the call with this number fails. Returns whether the scenario makes a call with
+        this number, and a description of the problem, if any."""
         self.server.ask("forget")
         reader, writer = os.pipe()
         child = os.fork()

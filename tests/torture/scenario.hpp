@@ -37,15 +37,15 @@ class Scenario {
   virtual void prepare() {}
   /// Called while calls fail: throws the library's error, or Wrong.
   virtual void run() = 0;
-  /// Called after run(), when no call fails any more and the objects that run() used must still work. completed:
-  /// whether run() returned normally.
+  /// Called after run(): no call fails any more, and the objects that run() used must still work. completed: whether
+  /// run() returned normally.
   virtual void after(bool completed) = 0;
 };
 
 struct Entry {
   std::string_view name;
   std::function<std::unique_ptr<Scenario>(const Place&)> make;
-  bool writes = false;  // run() sends the charge of Place::amount, after() that of amount_after
+  bool writes = false;  // run() makes a charge of Place::amount, after() a charge of Place::amount_after
   bool network = true;  // the scenario makes system calls
   bool first_use =
       false;  // first use of the library in this process; leaks are not judged, as permanent memory looks like a leak

@@ -37,7 +37,7 @@ class Server {
 
   [[nodiscard]] std::string base_url() const { return listener_.url("/acct"); }
   void forget() noexcept;
-  /// Waits until the ledger has every request sent so far. The clients must first have closed all connections.
+  /// Waits until the ledger has every request sent so far. Call it only when the clients have closed all connections.
   void settle() const;
   [[nodiscard]] int charges(int amount) const { return ledger_->charges_whole.at(static_cast<std::size_t>(amount)); }
 

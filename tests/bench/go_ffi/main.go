@@ -1,6 +1,6 @@
 // Runs the Go contenders of the ffi tables. Usage: ffi-go billcore|std|stripe|standard, with commands of the protocol
-// of turns.py on stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER
-// has the delivery as files, as for webhook-bench.
+// of turns.py on stdin. A command names the base URL of a list, or OPERATION:FOLDER; FOLDER contains the files of a
+// delivery, in the format of webhook-bench.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // delivery is one webhook as the receiver gets it. A contender whose library has another signature scheme signs the
-// body again.
+// body again in this scheme.
 type delivery struct {
 	body      []byte
 	signature string

@@ -70,7 +70,7 @@ func measured(operation string, given delivery, verify func() error) func() (int
 	return nil
 }
 
-// stripe uses stripe-go, which verifies signatures over "TIME.BODY"; so the function signs the delivery again first.
+// stripe uses stripe-go. stripe-go verifies signatures over "TIME.BODY", so stripe first signs the delivery this way.
 func stripe(operation string, given delivery) func() (int, error) {
 	signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{
 		Payload: given.body, Secret: string(given.secret), Timestamp: time.Now(),
@@ -80,8 +80,8 @@ func stripe(operation string, given delivery) func() (int, error) {
 	})
 }
 
-// standard uses standard-webhooks, which verifies base64 signatures over "ID.TIME.BODY"; so the function signs the
-// delivery again first.
+// standard uses standard-webhooks. standard-webhooks verifies base64 signatures over "ID.TIME.BODY", so standard first
+// signs the delivery this way.
 func standard(operation string, given delivery) func() (int, error) {
 	verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString(given.secret))
 	if err != nil {

@@ -52,7 +52,7 @@ static void test_pages(const billcore_client* client) {
   billcore_order* first = NULL;
   struct ArrowArray array;
   struct ArrowSchema schema;
-  CHECK_OK(billcore_order_list_next(list, &first, &err)); /* the columns contain the items after this one */
+  CHECK_OK(billcore_order_list_next(list, &first, &err)); /* the columns contain the items after `first` */
   billcore_order_free(first);
 
   CHECK_OK(billcore_order_list_next_arrow(list, &array, &schema, &err));

@@ -10,7 +10,7 @@
 
 #include "support/events.h"
 
-static _Atomic int busy; /* requests for the order "busy", which fails without the header X-Tenant */
+static _Atomic int busy; /* number of requests for the order "busy"; they fail without the header X-Tenant */
 
 static const char* answer(const char* request) {
   if (strncmp(request, "GET /acct/order/o1 ", 19) == 0) return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o1") "}";

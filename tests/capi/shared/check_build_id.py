@@ -2,8 +2,8 @@
 
 Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW
 
-The script changes the build id in the symbol versions of a copied library. The dynamic loader must then refuse to
-load the library that depends on the copy.
+The script copies the libraries, and changes the build id in the symbol versions of one copy. The dynamic loader must
+then refuse to load another library that depends on this copy.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ int main(void) {
   for (const example* one = examples; one->run != NULL; ++one) {
     if (one->run(&all) > BILLCORE_DONE) ++refused;
   }
-  CHECK(refused > count / 2); /* examples that send no request are not refused */
+  CHECK(refused > count / 2); /* the service cannot refuse an example that sends no request */
 
   billcore_buf_free(&signature);
   billcore_value_free(value);

@@ -14,7 +14,7 @@ from pathlib import Path
 from header import headers
 
 EXAMPLE = re.compile(r"^ \* @code\{\.c\}\n(.*?)^ \* @endcode$", re.MULTILINE | re.DOTALL)
-WITHOUT = {"types.h", "options.h"}  # headers that need no example, because other headers build on them
+WITHOUT = {"types.h", "options.h"}  # headers that need no example of their own
 GENERATED_WITH = {"event.h"}
 
 

@@ -79,7 +79,7 @@ class Samples:
         return compact(found) if isinstance(found, dict) else str(found) if isinstance(found, float) else found
 
     def first(self, getter: str) -> Any:
-        """Returns the first item of the list that an `_at` function such as billcore_x_product_at reads."""
+        """Returns the expected first item of the list that a function such as billcore_x_product_at reads."""
         begin = getter.removesuffix("_at")
         (row,) = [row for row in self.rows if row["c_getter"].startswith(begin) and row["c_getter"].endswith("s_count")]
         return self.sample(row, full=True)[0]

@@ -97,7 +97,7 @@ static void test_numbers_as_text(const billcore_resource* it) {
     CHECK_OK(billcore_resource_id(it, BILLCORE_STR("id"), &other, &is_integer, NULL, &err));
     CHECK(is_text(other, "7") && is_integer);
     CHECK_OK(billcore_resource_number(it, BILLCORE_STR("number"), &again, NULL, &err));
-    CHECK(again.data == first.data); /* both calls return the text that the handle owns */
+    CHECK(again.data == first.data); /* both calls return the same text, which the handle owns */
   }
   CHECK_FAILS(billcore_resource_number(it, BILLCORE_STR("text"), &first, NULL, &err), BILLCORE_ERROR_DECODE,
               "data.text");

@@ -36,7 +36,7 @@ static void test_freshness(void) {
   billcore_event* event = (billcore_event*)&err;
   const billcore_str body = billcore_str_from(body_text);
   billcore_buf signature = signature_of(body);
-  int64_t times[2] = {NOON + 300000000, 0}; /* the time that the clock returns, and the number of reads */
+  int64_t times[2] = {NOON + 300000000, 0}; /* the time that the clock returns; how often it was read */
   billcore_verifier* verifier = make(fresh(300000, times));
   size_t index = 9;
   CHECK_OK(billcore_verifier_verify(verifier, body, view_of(signature), &index, &err));

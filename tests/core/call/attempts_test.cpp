@@ -257,8 +257,8 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
   EXPECT_EQ(scene.told->begun, static_cast<int>(scene.told->ends.size()));
 }
 
-// Cancels a call at a random moment. If the answer arrives first, the call returns the answer. Whether cancelled or
-// answered, each attempt ends once.
+// Cancels a call at a random moment. If the answer arrives before the cancellation, the call returns the answer. Each
+// attempt ends once, whether it was cancelled or answered.
 TEST(Attempts, ATokenAtAnyMoment) {
   std::array<std::stop_source, 300> sources;
   std::atomic<std::size_t> turn{0};

@@ -161,8 +161,8 @@ TEST(FindCharges, RefusesOtherErrors) {
 }
 
 // A service whose list changes while it is read: each request is answered from the next text in `lists`. Each digit of
-// a text in `lists` is an order; the latest order is the first digit, and a page has two orders. The digit is both the
-// order's id and the seconds of its time.
+// a text in `lists` is an order; the latest order is the first digit, and a page has two orders. Each digit is both
+// the order's id and the seconds of the order's time.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})

@@ -20,7 +20,7 @@ TEST(JsonScan, ALongTextIsLookedAtFirst) {
     for (std::size_t i = 1; i < count; ++i) text += ",1";
     return text + "]";
   };
-  EXPECT_EQ(problem_of_extent(ones(megabyte - 2)), "");  // fewer values than the limit, in twice as many bytes
+  EXPECT_EQ(problem_of_extent(ones(megabyte - 2)), "");  // fewer values than the limit, in 2 MiB of text
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte)),
             "the body has over 1048576 values in 4194305 bytes, too many to load at once: request less");
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte) + std::string(16 * megabyte, ' ')), "");

@@ -58,7 +58,7 @@ TEST(PagePlan, AsksForMoreOnlyWhenThatIsAllowed) {
 }
 
 // Pages 2 to 9 are prefetched once page 1 has arrived. If the list grows after the prefetch, the prefetched pages are
-// out of date, and the plan requests them again. Page 10 was not prefetched, so the plan does not request it again.
+// out of date, and the plan requests them again. Page 10 was not prefetched, so it needs no second request.
 TEST(PagePlan, AsksAnewForWhatCameTooEarly) {
   PagePlan plan(1, 8);
   plan.came(20);

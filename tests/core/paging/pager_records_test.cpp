@@ -115,7 +115,7 @@ TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
     }
     EXPECT_EQ(pager.verdict()->reason, each.reason) << each.pages.front().total;
     if (each.first > 1) continue;
-    // With strict, the pager reads the list twice, and the verdict describes the second time.
+    // With strict, the pager reads the list twice, and the verdict describes the second reading.
     Script twice{each.pages};
     twice.pages.insert(twice.pages.end(), each.pages.begin(), each.pages.end());
     auto strict = twice.pager({.strict = true});

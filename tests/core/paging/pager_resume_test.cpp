@@ -64,8 +64,8 @@ struct Reading {
 
 constexpr int size = 60;
 constexpr int per_page = 2;
-// Number of ids in a state from which older ids were dropped. The state has room for one more id; a 0 in its place
-// marks that ids were dropped.
+// Number of ids in a state from which older ids were dropped. A state has room for the ids of 18 pages, but here a 0 in
+// place of one id marks that ids were dropped.
 constexpr int remembered = 18 * per_page - 1;
 
 bool has_all(const Reading& reading) {
@@ -128,7 +128,8 @@ TEST(PagerResume, AgainAndAgain) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A list that was read with many pages in flight is resumed with only one, so the new pager remembers fewer ids.
+// A list that was read with many pages in flight is resumed with only one page in flight, so the new pager remembers
+// fewer ids.
 TEST(PagerResume, InAProcessThatRemembersLess) {
   Growing list(size, per_page);
   Reading reading;
@@ -319,7 +320,8 @@ TEST(PagerResume, AStateCarriesTheCount) {
       Script old{{pages.begin() + read, pages.end()}};
       auto uncounted = old.resumed(of_version('1', state));
       (void)ids(uncounted);
-      // If the number of records differed from the total before the resume, the verdict still reports the difference.
+      // A state of version 1 has no count of records: the verdict reports a difference between this count and the total
+      // only if the first pager has found the difference.
       EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
     }
   }

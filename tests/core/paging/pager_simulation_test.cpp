@@ -99,7 +99,7 @@ class World {
   int reads_ = 0;
 };
 
-/// Prefetches pages in random order, because with several requests in flight the real page source gets them in any
+/// Prefetches pages in random order, because with several requests in flight the real page source gets pages in any
 /// order.
 class WorldSource final : public detail::PageSource {
  public:

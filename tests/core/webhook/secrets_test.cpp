@@ -37,7 +37,7 @@ std::array<Pattern, 64> patterns;
 std::size_t pattern_count = 0;
 
 std::size_t found_count = 0;
-std::array<const char*, 16> found_names;  // names of the patterns that were found first
+std::array<const char*, 16> found_names;  // names of the first patterns that were found
 
 void look_through(const void* memory, std::size_t size) {
   const std::string_view block(static_cast<const char*>(memory), size);

@@ -277,7 +277,7 @@ TEST(Webhook, StreamRefusesAsVerifyDoes) {
   auto large = verifier.stream();
   large.update("123456");
   EXPECT_EQ(reason_of([&] { large.update("123456"); }), SignatureReason::body_too_large);
-  // After a refusal, the stream refuses every further piece and the signature.
+  // After the stream has refused a piece, it refuses every further piece and the signature.
   EXPECT_EQ(reason_of([&] { large.update("1"); }), SignatureReason::body_too_large);
   EXPECT_EQ(reason_of([&] { (void)large.finish(webhooks::sign("1234561", secret)); }), SignatureReason::body_too_large);
   EXPECT_EQ(code_of([&] { (void)large.finish(std::nullopt); }), ErrorCode::invalid_argument);
@@ -321,7 +321,7 @@ TEST(Webhook, FreshnessIsJudgedBehindTheSignature) {
   const auto old = event(R"("2025-04-25T09:30:00Z")");
   EXPECT_EQ(broken.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
   EXPECT_THROW((void)broken.unwrap(old, webhooks::sign(old, secret)), std::runtime_error);
-  // Without a clock option the verifier uses the current time, at which the event is stale.
+  // Without a clock option the verifier uses the current time, so the event is too old.
   const Verifier real(secret, {.freshness = 24h});
   EXPECT_EQ(real.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
 }

@@ -4,5 +4,5 @@ that the peer and the client must obey.
     PYTHONPATH=PACKAGE:tests python -m faults.model [--seconds N] [SEED…]
 
 Every random choice depends only on the seed and the name of the request, caller or connection that it concerns. No
-choice depends on the order of the threads.
+random choice depends on the order in which threads run.
 """

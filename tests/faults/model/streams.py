@@ -162,8 +162,8 @@ class Http2Peer(Drawn, Http2Connection):
             self._processed = self._processed or event.ping_data == _LAST
         elif isinstance(event, h2.events.StreamReset):
             if event.stream_id in self._ignored and not self._suspect:
-                # Ignore the first cancelled stream: libcurl may have received data of other streams before the stall,
-                # and may deliver these data only after it has opened the first stream.
+                # The first cancelled stream breaks no rule: after libcurl opened it, libcurl may still have delivered
+                # data that had arrived before the stall, so the connection looked alive.
                 self._suspect = True
                 self._ignored.clear()
             elif event.stream_id in self._ignored:
@@ -247,8 +247,8 @@ def unasked(number: int) -> Step:
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """Sends GOAWAY before the answer (`first`) or after it. The last stream in the GOAWAY is the current one, 0 or
-    the highest number."""
+    """Sends GOAWAY before the answer (`first`) or after it. The GOAWAY names the current stream, 0 or the highest
+    stream number as the last stream."""
     code = chance.choice([*Codes, 0xFF])
     last = chance.choice([None, 0, MOST])
 
@@ -259,7 +259,7 @@ def go_away(chance: random.Random, *, first: bool) -> Step:
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
-        # A client may open new streams only after a GOAWAY with NO_ERROR and the highest stream number.
+        # After a GOAWAY, the client may open new streams only if the GOAWAY has NO_ERROR and the highest stream number.
         if (code, last) != (Codes.NO_ERROR, MOST):
             stream.peer.hopeless = True
 

@@ -1,6 +1,6 @@
 // Reads plain HTTP/1.1 answers as in RFC 9112, without code of the library or libcurl. An answer is called plain if
-// its bytes are so simple that every client must read the same answer from them. Answers that are not plain are not
-// checked.
+// its bytes are so simple that every client must read the same answer from them. How the client reads any other
+// answer is not checked.
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,7 @@ class H2Peer final : public Peer {
     bool any_status = false;
     std::size_t frame_end = 0;                        // index of the first step after the frame being sent
     std::optional<std::size_t> named = std::nullopt;  // index of the stream to which the frame being sent belongs
-    bool is_answer = false;                           // the frame belongs to an answer, so it is recorded as HTTP/1
+    bool is_answer = false;                           // the frame belongs to an answer (recorded as HTTP/1 bytes)
     bool ends_stream = false;
   };
   struct Frame {

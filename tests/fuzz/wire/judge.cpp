@@ -39,8 +39,8 @@ std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
-// Whether all bytes that the peer sent before `request` arrived belong to plain answers to earlier requests. If other
-// bytes were sent, it is unknown where the answer to `request` begins.
+// Whether the peer sent only plain answers to earlier requests before `request` arrived. Otherwise it is unknown where
+// the answer to `request` begins.
 bool is_aligned(const Witness& peer, const Received& request) {
   if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;

@@ -228,7 +228,8 @@ fn hooks_are_told() {
         r#"response GET /order/{id} 2 Some(200) Some("req_9")"#,
     ];
     assert_eq!(lines, expected.join("\n"));
-    // The hooks of a call replace those of the client. A client made by with_options keeps the client's hooks alive.
+    // The hooks of a call replace those of the client. A client made by with_options keeps the hooks of the
+    // original client alive.
     let (of_client, of_call) = (Told::default(), Told::default());
     let client = service.options().hooks(of_client.clone()).build().unwrap();
     client.with_call(CallOptions::new().hooks(of_call.clone())).orders().get("o").unwrap();

@@ -104,8 +104,8 @@ pub fn ring(operation: &str, given: Delivery) -> Outcome<Row> {
     })
 }
 
-/// Returns a contender that uses svix, which verifies base64 signatures over "ID.TIME.BODY"; so the function signs the
-/// delivery again first.
+/// Returns a contender that uses svix. svix verifies base64 signatures over "ID.TIME.BODY", so this function first
+/// signs the delivery this way.
 pub fn svix(operation: &str, given: Delivery) -> Outcome<Row> {
     let keys = svix::webhooks::Webhook::new(&STANDARD.encode(&given.secret))?;
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs())?;

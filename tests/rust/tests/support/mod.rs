@@ -124,7 +124,7 @@ fn read(from: &mut BufReader<&TcpStream>, state: &State) -> Option<Request> {
 
 fn write(mut to: &TcpStream, status: u16, body: &str) {
     let head = format!("HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nX-Request-Id: req_9\r\n");
-    // The result is ignored: the client may have closed the connection.
+    // Ignores the error of write_all(): the client may have closed the connection.
     let _ = to.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
 }
 
