@@ -88,7 +88,7 @@ class Server(http.server.ThreadingHTTPServer):
             self.held = socket.socket(family)
             self.held.bind((other, self.server_address[1]))
         except OSError as problem:
-            return problem.errno != errno.EADDRINUSE  # any other error is taken as a lack of IPv6
+            return problem.errno != errno.EADDRINUSE  # any other error means a lack of IPv6
         return True
 
     def server_close(self) -> None:

@@ -266,8 +266,8 @@ class Proxy:
             return sum(seen.method != "GET" for seen in self.seen)
 
     def wait_until_closed(self) -> None:
-        """Waits until all connections accepted so far are closed. The client's kernel has then received the FIN or
-        RST, because both ends are on loopback."""
+        """Waits until all connections accepted so far are closed. Afterwards the client's kernel has received the
+        FIN or RST, because both ends are on loopback."""
         for thread in list(self._threads):
             thread.join(GENEROUS)
             assert not thread.is_alive(), "a connection is still open"

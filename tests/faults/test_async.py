@@ -181,7 +181,7 @@ def test_many_calls_over_bad_connections(world: World) -> None:
     with Scene(world, script=broken_steps(chance, 150)) as scene:
         outcomes = asyncio.run(main(scene))
     names = {outcome.name for outcome in outcomes if outcome.mark is not None}
-    assert {OK, LOST} <= names  # ServerError is not required: timing decides whether a write gets the 503
+    assert {OK, LOST} <= names  # ServerError is not required: timing decides whether a write gets status 503
     failed = [str(outcome) for outcome in outcomes if outcome.mark is None and outcome.name != OK]
     assert not failed, failed
 

@@ -170,5 +170,5 @@ def test_many_threads_on_a_bad_line(world: World) -> None:
         for thread in threads:
             thread.join()
         assert len(scene.outcomes) == 160
-    # Timing decides which call gets which fault. Possibly only reads got the 503, so ServerError is not required.
+    # Timing decides which call gets which fault. Possibly only reads got an answer 503, so ServerError is not required.
     assert {outcome.name for outcome in scene.outcomes} >= {OK, "OutcomeUnknownError/ConnectionError"}

@@ -38,7 +38,7 @@ bc_quietly "the build" build/fuzz/logs/build.log build_targets
 rm -rf "$build/seeds"
 PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/seeds"
 
-# Runs one target: the known inputs, then new ones. Prints a result line; returns non-zero after a finding.
+# Runs one target with the known inputs, then with new ones. Prints a result line; returns non-zero after a finding.
 fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
   local time="${seconds:-5}"

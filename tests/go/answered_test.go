@@ -20,7 +20,7 @@ func TestAContextCancelledWithTheAnswerHidesNoCharge(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		(<-cancels)()
 		wait := time.Duration(answers.Add(1)%60) * time.Microsecond
-		for cancelled := time.Now(); time.Since(cancelled) < wait; { // a busy loop, because a sleep would take longer
+		for cancelled := time.Now(); time.Since(cancelled) < wait; { // a busy loop: even a short sleep is longer than `wait`
 		}
 		wrapped(order(1))(w, r)
 	})

@@ -33,12 +33,12 @@ inline int open_attempts = 0;
 class Scenario {
  public:
   virtual ~Scenario() = default;
-  /// Called before run(); no call fails yet.
+  /// Called before run(): no call is made to fail yet.
   virtual void prepare() {}
-  /// Called while calls fail: throws the library's error, or Wrong.
+  /// Called while calls are made to fail: throws the library's error, or Wrong.
   virtual void run() = 0;
-  /// Called after run(): no call fails any more, and the objects that run() used must still work. completed: whether
-  /// run() returned normally.
+  /// Called after run(): no call is made to fail any more, and the objects that run() used must still work. completed:
+  /// whether run() returned normally.
   virtual void after(bool completed) = 0;
 };
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from stored_header import differences, joined, version
 
-# With these options, abidw omits parameter names and types that no public header defines, because C programs do not
-# depend on them, and source locations, because they depend on the machine.
+# With these options, abidw omits parameter names and private types, because C programs do not depend on them, and
+# source locations, because they depend on the machine.
 DUMP = [
     "--drop-private-types",
     "--exported-interfaces-only",

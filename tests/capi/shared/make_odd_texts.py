@@ -1,6 +1,6 @@
 """Writes a C program that passes invalid texts to every exported function that takes a text and can fail. An invalid
-text has a length but NULL as its data, or an impossible length. The function must refuse the text before it reads a
-byte.
+text has a length but NULL as its data, or an impossible length. Each function must refuse the text before it reads a
+byte of the text.
 
 Usage: make_odd_texts.py INCLUDE_FOLDER OUTPUT.c
 """

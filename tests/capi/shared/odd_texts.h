@@ -22,7 +22,7 @@ enum { odd_count = 4 };
 extern const billcore_str odd_texts[odd_count];
 extern billcore_error* odd_error;
 
-/* Ends the test unless the call refused its text with the right message. */
+/* Ends the test unless the function has refused the invalid text with the right message. */
 void refused(const char* function, const char* parameter, billcore_status status);
 void call_all(const given* g);
 

@@ -55,7 +55,7 @@ struct alignas(std::max_align_t) Header {
   Header* before;
   Header* behind;
   std::size_t size;
-  void* memory;  // pointer returned by malloc
+  void* memory;  // pointer returned by aligned_alloc()
 };
 std::mutex guard;
 Header* newest = nullptr;

@@ -88,7 +88,7 @@ class Peer(Proxy):
                 connection.between(random.Random(f"{self.seed} pause {number} {connection.last}"))
 
     def quieten(self) -> None:
-        """Makes all further acts honest. Closes the connections on which the peer no longer answers."""
+        """Makes the peer act honestly from now on. Closes the connections on which the peer no longer answers."""
         self.calm = True
         self.forget()
         for sock in self._held:

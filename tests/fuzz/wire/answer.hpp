@@ -19,7 +19,7 @@ struct PlainAnswer {
 
 /// Reads the answer at the beginning of `bytes`; nullopt if the answer is not plain or its status line is incomplete.
 [[nodiscard]] std::optional<PlainAnswer> plain_beginning(std::string_view bytes);
-/// Reads the answer at the beginning of `bytes`; nullopt if the answer is not plain or incomplete.
+/// Reads the answer at the beginning of `bytes`; nullopt if the answer is incomplete or not plain.
 [[nodiscard]] std::optional<PlainAnswer> plain_answer(std::string_view bytes);
 
 }  // namespace billcore::fuzz

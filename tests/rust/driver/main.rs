@@ -71,7 +71,7 @@ fn octets(given: &Value) -> Option<Vec<u8>> {
 /// Why an operation failed.
 enum Failure {
     Library(Error),
-    /// A list failed: its error, the number of items before it, and the list's state.
+    /// A list failed: the error, the number of items before the error, and the list's state.
     Listing {
         error: Error,
         items: usize,
