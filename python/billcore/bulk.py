@@ -11,13 +11,16 @@ others. Service interface: Endpoints, Subscriptions; Pagination.
 
 from __future__ import annotations
 
+import os
 import queue
 import random
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from . import _client
 from ._client import ArrowBatch, Client, Pager
@@ -27,7 +30,9 @@ __all__ = ["Partition", "Read", "plan", "read"]
 
 Resource = Literal["orders", "subscriptions", "products"]
 Relation = Literal["orders", "subscriptions", "products", "reads"]
+T = TypeVar("T")
 ROWS = 8192  # a batch of records has at least this many, except the last
+_RESULTS = 4  # so many batches and rows of `reads` wait for the caller
 _FORMAT = 1  # of a pickled Partition
 
 
@@ -42,7 +47,7 @@ class Read(NamedTuple):
     verdict: str
     """'complete', 'possibly_missed', or 'not_found' (the subscription was deleted after the plan was made)."""
     reason: str
-    """Why a record may have been missed; empty if the verdict is 'complete'."""
+    """Why a record may have been missed: a VerdictReason, or the text of an error; empty if the verdict is 'complete'."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,12 @@ class Partition:
 
 
 def plan(
-    client: Client, partitions: int, *, resource: Resource = "orders", fields: Sequence[str] | None = None
+    client: Client,
+    partitions: int,
+    *,
+    resource: Resource = "orders",
+    fields: Sequence[str] | None = None,
+    patience: float = 600.0,
 ) -> list[Partition]:
     """Divide the lists of an account into partitions. A list is never divided, so that it gets one verdict.
 
@@ -71,20 +81,26 @@ def plan(
     Args:
         partitions: Maximum number of partitions. For subscriptions and products there is one.
         fields: Names of the columns, in order. None: all fields.
+        patience: See read().
 
     Raises:
         InvalidArgumentError: `partitions` is less than 1, or a field or the resource does not exist.
+        ApiError: The service refused a request, for example because the key is wrong.
+
+    Service interface: Endpoints, Subscriptions; Pagination.
     """
     if partitions < 1:
         raise InvalidArgumentError(f"partitions is {partitions}: pass 1 or more")
-    chosen = None if fields is None else tuple(fields)
-    _batches(client, resource, "", chosen)  # refuses wrong names
+    chosen = None if fields is None or isinstance(fields, str) else tuple(fields)
+    _batches(client, resource, "", fields if chosen is None else chosen)  # refuses wrong names
     if resource != "orders":
         return [Partition(client.base_url, resource, ("",), chosen)]
     ids: dict[str, None] = {}
     for _ in range(3):
         pager = client.subscriptions.list()
-        ids.update((str(subscription.id), None) for subscription in pager)
+        pages = pager.pages()
+        while (page := _patiently(partial(next, pages, None), patience, time.sleep)) is not None:
+            ids.update((str(subscription.id), None) for subscription in page.items)
         planned = _read_of("", pager)
         if planned.verdict == "complete":
             break
@@ -98,33 +114,44 @@ def plan(
 
 def read(
     partition: Partition, *, client: Client | None = None, lists_at_once: int = 32, patience: float = 600.0
-) -> Iterator[tuple[Relation, ArrowBatch]]:
+) -> Generator[tuple[Relation, ArrowBatch], None, None]:
     """Read the lists of a partition, several at once, in threads.
 
     Yields ('orders', batch) with the further column subscription_id, and ('reads', batch) with the rows of Read. A
     list's row in `reads` follows all of its records: a list without a row was not read to its end. Each reading of a
     partition requests everything again. At most `lists_at_once` times the client's `concurrency` connections are open.
 
+    After an error, and when the generator is closed, each thread ends as soon as its request has ended. Threads: one at
+    a time per generator. A generator that was started before a fork works in the parent process only.
+
     Args:
         client: The client to use. None: one with the key in BILLCORE_API_KEY.
+        lists_at_once: Number of threads, each of which reads one list after the other.
         patience: For how long a list is requested again after 429, 5xx and failed connections (seconds), each time
             after the pause that the service asks for; then the error is raised.
 
     Raises:
         ConfigError: There is no key, or the partition belongs to another account or to another version of billcore.
         ApiError: The service refused a request, for example because the key was revoked.
+
+    Service interface: Endpoints, Subscriptions; Pagination.
     """
     if partition.format != _FORMAT:
         raise ConfigError(
             f"the partition has format {partition.format}, not {_FORMAT}: plan with this version of billcore"
         )
-    if client is not None and client.base_url != partition.base_url:
-        raise ConfigError(f"the partition is of {partition.base_url}, the client of {client.base_url}: use one account")
-    with Client(base_url=partition.base_url) if client is None else client.with_options() as used:
-        yield from _Reading(used, partition, patience).run(lists_at_once)
+    if lists_at_once < 1:
+        raise InvalidArgumentError(f"lists_at_once is {lists_at_once}: pass 1 or more")
+    if client is None:
+        used = Client(base_url=os.environ.get("BILLCORE_BASE_URL") or partition.base_url)
+    else:
+        used = client.with_options()  # can be closed, and leaves the connections of `client` open
+    if used.base_url != partition.base_url:
+        raise ConfigError(f"the partition is of {partition.base_url}, the client of {used.base_url}: use one account")
+    return _Reading(used, partition, patience).run(lists_at_once)
 
 
-def _batches(client: Client, resource: Resource, id: str, fields: tuple[str, ...] | None) -> tuple[Pager[Any], Any]:
+def _batches(client: Client, resource: Resource, id: str, fields: Sequence[str] | None) -> tuple[Pager[Any], Any]:
     pager: Pager[Any]
     constants = None
     if resource == "orders":
@@ -144,57 +171,95 @@ def _read_of(id: str, pager: Pager[Any], verdict: str | None = None, reason: str
 
 
 class _Reading:
-    """Threads that read the lists of a partition, and the queue of their batches."""
+    """Threads that read the lists of a partition, and the queue of their batches.
+
+    The generator of run() can be closed by the garbage collector, in any thread. So _stop() uses only operations that
+    cannot block: those of SimpleQueue, and the release of a lock.
+    """
 
     def __init__(self, client: Client, partition: Partition, patience: float) -> None:
         self._client = client
         self._partition = partition
         self._patience = patience
+        self._process = os.getpid()
         self._ids = iter(partition.ids)
-        self._lock = threading.Lock()
-        self._results: queue.Queue[ArrowBatch | Read | BaseException | None] = queue.Queue(4)
-        self._stopped = threading.Event()
+        self._lock = threading.Lock()  # of _ids
+        self._results: queue.SimpleQueue[ArrowBatch | Read | BaseException | None] = queue.SimpleQueue()
+        self._room: queue.SimpleQueue[None] = queue.SimpleQueue()  # an item for each result that a thread may add
+        self._stopped = False
+        self._active = threading.Lock()  # locked until the reading stops
+        self._active.acquire()
 
-    def run(self, at_once: int) -> Iterator[tuple[Relation, ArrowBatch]]:
-        running = min(at_once, len(self._partition.ids))
-        for _ in range(running):
-            threading.Thread(target=self._work, daemon=True).start()
+    def run(self, at_once: int) -> Generator[tuple[Relation, ArrowBatch], None, None]:
+        threads = min(at_once, len(self._partition.ids))
+        running = 0
         batches: list[ArrowBatch] = []
-        reads: list[ArrowBatch] = []
+        reads = [_row(self._partition.planned)] if self._partition.planned else []
         rows = 0
-        if self._partition.planned:
-            reads.append(_row(self._partition.planned))
-        try:
-            while running:
-                result = self._results.get()
-                if result is None:
-                    running -= 1
-                elif isinstance(result, BaseException):
-                    raise result
-                elif isinstance(result, Read):
-                    reads.append(_row(result))
-                else:
-                    batches.append(result)
-                    rows += result.num_rows
-                if rows >= ROWS or len(reads) >= ROWS or not running:
-                    if batches:
-                        yield self._partition.resource, _client._join(batches)
-                    if reads:
-                        yield "reads", _client._join(reads)
-                    batches, reads, rows = [], [], 0
-        finally:
-            self._stopped.set()
-            while running:
-                running -= self._results.get() is None
+        with self._client:
+            try:
+                for _ in range(_RESULTS):
+                    self._room.put(None)
+                for _ in range(threads):
+                    threading.Thread(target=self._work, name="billcore-bulk", daemon=True).start()
+                    running += 1
+                while running or batches or reads:
+                    if rows >= ROWS or len(reads) >= ROWS or not running:
+                        if batches:
+                            yield self._partition.resource, _joined(batches)
+                        if reads:
+                            yield "reads", _joined(reads)
+                        rows = 0
+                        continue
+                    result = self._next()
+                    if result is None:
+                        running -= 1
+                    elif isinstance(result, Read):
+                        reads.append(_row(result))
+                    else:
+                        batches.append(result)
+                        rows += result.num_rows
+            finally:
+                self._stop(threads)
+
+    def _next(self) -> ArrowBatch | Read | None:
+        if os.getpid() != self._process:
+            raise ConfigError("the process was forked while it read the partition: call read() in the child process")
+        result = self._results.get()
+        self._room.put(None)
+        if isinstance(result, BaseException):
+            try:
+                raise result
+            finally:
+                del result  # or the error and its traceback would refer to each other
+        return result
+
+    def _stop(self, threads: int) -> None:
+        # At the exit of the interpreter, and in a forked process, the threads no longer run.
+        if self._stopped or sys.is_finalizing() or os.getpid() != self._process:
+            return
+        self._stopped = True
+        self._active.release()
+        for _ in range(threads):
+            self._room.put(None)
+
+    def _put(self, result: ArrowBatch | Read) -> None:
+        if not self._stopped:
+            self._room.get()
+            self._results.put(result)
+
+    def _pause(self, seconds: float) -> None:
+        if self._active.acquire(timeout=seconds):
+            self._active.release()
 
     def _work(self) -> None:
         try:
-            while not self._stopped.is_set():
+            while not self._stopped:
                 with self._lock:
                     id = next(self._ids, None)
                 if id is None:
                     break
-                self._results.put(self._read(id))
+                self._put(self._read(id))
         except BaseException as error:
             self._results.put(error)
         finally:
@@ -202,32 +267,53 @@ class _Reading:
 
     def _read(self, id: str) -> Read:
         pager, batches = _batches(self._client, self._partition.resource, id, self._partition.fields)
-        until = None
-        while not self._stopped.is_set():
-            try:
-                self._results.put(next(batches))
-                until = None
-            except StopIteration:
-                break
-            except NotFoundError as error:
-                if not id:
-                    raise
-                self._client.subscriptions.list().first()  # raises, if the key belongs to another account
-                return _read_of(id, pager, "not_found", str(error))
-            except (ApiError, ConnectionError, TimeoutError) as error:
-                until = until or time.monotonic() + self._patience
-                pause = _pause(error)
-                if pause is None or time.monotonic() + pause > until:
-                    raise
-                self._stopped.wait(pause)
+        try:
+            while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
+                self._put(batch)
+        except NotFoundError as error:
+            if not id:
+                raise
+            self._patiently(self._client.subscriptions.list().first)  # raises, if the key belongs to another account
+            return _read_of(id, pager, "possibly_missed" if pager.fetched_pages else "not_found", str(error))
         return _read_of(id, pager)
+
+    def _patiently(self, request: Callable[[], T]) -> T:
+        return _patiently(request, self._patience, self._pause, lambda: self._stopped)
+
+
+def _joined(batches: list[ArrowBatch]) -> ArrowBatch:
+    """One batch; `batches` is empty afterwards, so that its memory is free while the caller handles the result."""
+    joined = _client._join(batches)
+    batches.clear()
+    return joined
 
 
 def _row(read: Read) -> ArrowBatch:
     return _client._row(read._asdict())
 
 
-def _pause(error: ApiError | ConnectionError | TimeoutError) -> float | None:
+def _patiently(
+    request: Callable[[], T],
+    patience: float,
+    pause: Callable[[float], None],
+    stopped: Callable[[], bool] = lambda: False,
+) -> T:
+    """The result of `request`, which is called again after errors that may pass."""
+    until = None
+    while True:
+        try:
+            return request()
+        except (ApiError, ConnectionError, TimeoutError) as error:
+            until = until or time.monotonic() + patience
+            seconds = _seconds(error)
+            if seconds is None or time.monotonic() + seconds > until:
+                raise
+            pause(seconds)
+            if stopped():
+                raise
+
+
+def _seconds(error: ApiError | ConnectionError | TimeoutError) -> float | None:
     """Seconds until the next request; None if another request would get the same answer."""
     pause = random.uniform(1, 5)  # so that the threads do not continue at the same time
     if not isinstance(error, ApiError):
