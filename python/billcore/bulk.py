@@ -31,7 +31,7 @@ __all__ = ["Partition", "Read", "plan", "read"]
 Resource = Literal["orders", "subscriptions", "products"]
 Relation = Literal["orders", "subscriptions", "products", "reads"]
 T = TypeVar("T")
-ROWS = 8192  # a batch of records has at least this many, except the last
+ROWS = 8192  # a batch of records has at least this many, and less than a page more
 _RESULTS = 4  # so many batches and rows of `reads` wait for the caller
 _FORMAT = 1  # of a pickled Partition
 
@@ -47,7 +47,7 @@ class Read(NamedTuple):
     verdict: str
     """'complete', 'possibly_missed', or 'not_found' (the subscription was deleted after the plan was made)."""
     reason: str
-    """Why a record may have been missed: a VerdictReason, or the text of an error; empty if the verdict is 'complete'."""
+    """A VerdictReason, or the text of an error with status 404; empty if the verdict is 'complete'."""
 
 
 @dataclass(frozen=True)
@@ -161,13 +161,13 @@ def _batches(client: Client, resource: Resource, id: str, fields: Sequence[str] 
         pager = getattr(client, resource).list()
     else:
         raise InvalidArgumentError(f"resource is {resource!r}: pass orders, subscriptions or products")
-    return pager, pager.to_batches(fields, constants=constants, rows=ROWS)
+    return pager, pager.to_batches(fields, constants=constants)
 
 
-def _read_of(id: str, pager: Pager[Any], verdict: str | None = None, reason: str = "") -> Read:
-    if verdict is None:
-        verdict, reason = str(pager.verdict), (pager.verdict and pager.verdict.reason) or ""
-    return Read(id, pager.fetched_pages, pager.total or 0, verdict, reason)
+def _read_of(id: str, pager: Pager[Any], verdict: str = "", reason: str = "") -> Read:
+    if not verdict and pager.verdict is not None:
+        verdict, reason = str(pager.verdict), pager.verdict.reason or ""
+    return Read(id, pager.fetched_pages, pager.total or 0, verdict or "possibly_missed", reason)
 
 
 class _Reading:
