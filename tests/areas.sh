@@ -64,6 +64,12 @@ area_inbox() {
   PYTHONPATH="$root/build/release/python:$root" run inbox "$python" -m pytest -q "${at_once[@]}" tests/inbox
   whole_proof inbox
 }
+# bulk: all lists of an account, read in threads, as Arrow batches
+# The area uses the release build, because billcore.bulk is written only in Python.
+area_bulk() {
+  build_release
+  PYTHONPATH="$root/build/release/python:$root" run bulk "$python" -m pytest -q "${at_once[@]}" tests/bulk
+}
 # conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {
   build_tested

@@ -1,0 +1,108 @@
+"""How a reading ends: its threads end, and nothing waits for a request in flight."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+
+import pytest
+
+from billcore import bulk
+from support.waiting import LATE, until
+
+from .support import LONGER, Scene, child, one_row_at_a_time, threads
+
+BEGIN = """
+import os, signal, sys
+import billcore
+from billcore import bulk
+bulk.ROWS = 1
+partition, = bulk.plan(billcore.Client(), 1)
+reader = bulk.read(partition)
+assert next(reader)[0] == "reads"
+"""
+
+
+def started(scene: Scene, code: str) -> subprocess.Popen[str]:
+    """A process that has begun a reading, and runs the code."""
+    account = scene.account
+    return child(BEGIN + code, BILLCORE_BASE_URL=account.base_url, BILLCORE_API_KEY=account.api_key)
+
+
+def outcome(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """The exit status, stdout and stderr of a process that must not wait for a request in flight."""
+    try:
+        out, err = process.communicate(timeout=LATE)
+    finally:
+        process.kill()
+    return process.returncode, out, err
+
+
+def test_a_reader_that_is_dropped(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_row_at_a_time(monkeypatch)
+    partition = scene.plan()
+    unused = bulk.read(partition, client=scene.client)
+    assert threads() == [], "a reading starts with its first batch"
+    reader = bulk.read(partition, client=scene.client)
+    next(reader)
+    until(lambda: len(threads()) < len(partition.ids))
+    assert threads() != [], "more results than wait for the caller"
+    del reader
+    until(lambda: not threads())
+    unused.close()
+    assert list(unused) == []
+    assert scene.client.products.list().first() is not None
+
+
+def test_an_error_of_the_caller(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_row_at_a_time(monkeypatch)
+    reader = bulk.read(scene.plan(), client=scene.client)
+    next(reader)
+    with pytest.raises(ZeroDivisionError):
+        reader.throw(ZeroDivisionError())
+    until(lambda: not threads())
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("", 0),
+        ("sys.exit(3)", 3),
+        ("for step in reader: sys.exit(3)", 3),
+        ("class Held: pass\nheld = Held()\nheld.held = held, reader", 0),
+        ("reader.close()", 0),
+    ],
+)
+def test_an_interpreter_that_exits(scene: Scene, code: str, status: int) -> None:
+    scene.control.fault("delay", operation="orders", delay=LONGER, nth=3, times=100, optional=True)
+    assert outcome(started(scene, code)) == (status, "", "")
+
+
+def test_ctrl_c(scene: Scene) -> None:
+    scene.control.fault("delay", operation="orders", delay=LONGER, times=100)
+    process = started(scene, "try: list(reader)\nexcept KeyboardInterrupt: print('interrupted')")
+    until(lambda: scene.asked() >= 6)
+    process.send_signal(signal.SIGINT)
+    assert outcome(process) == (0, "interrupted\n", "")
+
+
+def test_a_fork(scene: Scene) -> None:
+    code = """
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    try:
+        next(reader)
+    except billcore.ConfigError as error:
+        print(error)
+    del reader
+    print(sum(batch.num_rows for relation, batch in bulk.read(partition) if relation == "orders"))
+    sys.exit(5)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(sum(batch.num_rows for relation, batch in reader if relation == "orders"))
+"""
+    count = sum(map(len, scene.stored().values()))
+    status, out, err = outcome(started(scene, code))
+    assert (status, err) == (0, "")
+    message = "the process was forked while it read the partition: call read() in the child process"
+    assert out.splitlines() == [message, str(count), "5", str(count)]

@@ -1,0 +1,117 @@
+"""A service that refuses: nothing is lost, nothing is given twice, and no list has a row that it does not deserve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore import bulk
+
+from .support import Found, Scene, found_in, no_pauses, one_row_at_a_time
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_pauses(monkeypatch)
+
+
+def test_a_key_that_is_revoked_in_the_middle(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hooks:
+        def on_response(self, attempt: billcore.Attempt) -> None:
+            answered.append(attempt)
+            if len(answered) == 3:
+                scene.control.revoke_key(scene.control.keys()[0]["id"])
+
+    one_row_at_a_time(monkeypatch)
+    answered: list[billcore.Attempt] = []
+    partition, stored, found = scene.plan(), scene.stored(), Found()
+    before = scene.asked()
+    with scene.client_with(hooks=Hooks()) as client, pytest.raises(billcore.AuthenticationError) as caught:
+        for step in bulk.read(partition, client=client, lists_at_once=1):
+            found.add(*step)
+    assert "\n" not in str(caught.value) and scene.account.api_key not in str(caught.value)
+    assert list(found.reads) == ["", *partition.ids[:3]]
+    assert found.orders == {id: stored[id] for id in partition.ids[:3] if id in stored}
+    assert scene.asked() == before + 4, "the reading ends with the first 401"
+
+
+def test_a_subscription_that_is_deleted_after_the_plan(scene: Scene) -> None:
+    scene.control.fault("rows", operation="subscriptions.list", delete=1)
+    partition, stored = scene.plan(), scene.stored()
+    (gone,) = set(partition.ids) - set(scene.subscriptions())
+    found = found_in([bulk.read(partition, client=scene.client)])
+    assert found.orders == stored
+    row = found.reads.pop(gone)
+    assert (row["pages"], row["total"], row["verdict"]) == (0, 0, "not_found")
+    assert row["reason"].startswith(f"GET /subscription/{gone}/orders?page=1")
+    assert found.reads.keys() == {"", *partition.ids} - {gone}
+    assert {row["verdict"] for row in found.reads.values()} == {"complete"}
+
+
+def test_a_later_page_that_is_not_found(scene: Scene) -> None:
+    """The list shrinks by a page, and the service answers 404 after the last page."""
+    scene.grow(scene.many, 2)
+    path = f"/subscription/{scene.many}/orders"
+    scene.control.fault("rows", path=path, query={"page": "1"}, delete=50)
+    scene.control.fault("beyond_end", path=path, answer="not_found", times=10)
+    found = found_in([bulk.read(scene.plan(), client=scene.client)])
+    assert len(found.orders[scene.many]) == 200
+    assert found.verdict(scene.many) == "possibly_missed"
+    assert found.reads[scene.many]["reason"].startswith(f"GET {path}?page=2")
+
+
+def test_a_key_of_another_account(scene: Scene) -> None:
+    partition = scene.plan()
+    other = scene.control.create_account()["api_key"]
+    with scene.client_with(api_key=other) as client, pytest.raises(billcore.NotFoundError) as caught:
+        for relation, batch in bulk.read(partition, client=client):
+            pytest.fail(f"gave {relation} {batch}")
+    assert str(caught.value).startswith("GET /subscriptions?page=1: 404 not found, or the API key belongs to another")
+
+
+def test_429_for_a_while(scene: Scene) -> None:
+    scene.grow(scene.many, 5)
+    id = scene.subscriptions()[0]
+    scene.control.fault("status", path=f"/subscription/{id}/orders", status=404)
+    scene.control.fault("status", operation="orders", status=429, nth=3, times=100)
+    scene.control.fault("status", operation="orders", status=429, nth=5, retry_after=1, times=3)
+    scene.control.fault("status", operation="subscriptions.list", status=429, times=5)
+    partition = scene.plan()
+    scene.control.fault("status", operation="subscriptions.list", status=429, times=5)
+    found = found_in([bulk.read(partition, client=scene.client)])
+    stored = scene.stored()
+    stored.pop(id, None)
+    assert found.orders == stored
+    assert {id: row["verdict"] for id, row in found.reads.items() if row["verdict"] != "complete"} == {id: "not_found"}
+    assert found.reads.keys() == {"", *partition.ids}
+    assert {fault["left"] for fault in scene.control.faults()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ({"kind": "status", "status": 429}, billcore.RateLimitError),
+        ({"kind": "status", "status": 503}, billcore.ServerError),
+        ({"kind": "reset_before"}, billcore.ConnectionError),
+    ],
+)
+def test_patience_ends(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], error: type[Exception]
+) -> None:
+    partition = scene.plan()
+    no_pauses(monkeypatch, 0.1)
+    scene.control.fault(**fault, operation="orders", times=100_000)
+    with pytest.raises(error):
+        found_in([bulk.read(partition, client=scene.client, lists_at_once=1, patience=0.35)])
+    assert scene.asked() >= 2
+
+
+def test_a_pause_that_is_longer_than_the_patience(scene: Scene) -> None:
+    partition = scene.plan()
+    scene.control.fault("status", operation="orders", status=429, retry_after=1000, times=100)
+    with pytest.raises(billcore.RateLimitError) as caught:
+        found_in([bulk.read(partition, client=scene.client, patience=999)])
+    assert caught.value.retry_after == 1000
+    assert scene.asked() <= len(partition.ids)

@@ -1,0 +1,92 @@
+"""What a reading gives: every order once, with its subscription, and a row for each list."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore import bulk
+from billcore.testing import Sandbox
+
+from .support import Found, Scene, found_in, one_row_at_a_time, rows_of
+
+
+def test_the_rows_are_those_of_the_store(sandbox: Sandbox) -> None:
+    scene = Scene(sandbox)
+    partitions = bulk.plan(scene.client, 3)
+    assert [len(partition.ids) for partition in partitions] == [142, 142, 142]
+    found = found_in(bulk.read(each, client=scene.client) for each in partitions)
+    assert found.orders == scene.stored()
+    assert set(found.reads) == {"", *scene.subscriptions()}
+    assert {row["verdict"] for row in found.reads.values()} == {"complete"}
+    for id, row in found.reads.items():
+        pages, total = (5, 426) if not id else (-(-len(found.orders[id]) // 200) or 1, len(found.orders[id]))
+        assert (row["pages"], row["total"], row["reason"]) == (pages, total, "")
+
+
+def test_the_columns_are_the_fields_and_the_subscription(scene: Scene) -> None:
+    (partition,) = bulk.plan(scene.client, 1, fields=["total", "id"])
+    batch = next(batch for relation, batch in bulk.read(partition, client=scene.client) if relation == "orders")
+    rows = rows_of(batch)
+    assert list(rows[0]) == ["total", "id", "subscription_id"]
+    for row in rows[:3]:
+        assert scene.client.orders.get(row["id"]).total == row["total"]
+
+
+@pytest.mark.parametrize("resource", ["subscriptions", "products"])
+def test_the_other_lists(scene: Scene, resource: Any) -> None:
+    partitions = bulk.plan(scene.client, 8, resource=resource, fields=["id"])
+    assert len(partitions) == 1
+    (_, records), (relation, reads) = bulk.read(partitions[0], client=scene.client)
+    assert {str(row["id"]) for row in rows_of(records)} == {
+        str(each.id) for each in getattr(scene.client, resource).list()
+    }
+    assert relation == "reads" and [(row["id"], row["verdict"]) for row in rows_of(reads)] == [("", "complete")]
+
+
+def test_an_account_without_subscriptions(sandbox: Sandbox) -> None:
+    scene = Scene(sandbox.new_account(demo=False))
+    (partition,) = bulk.plan(scene.client, 8)
+    found = found_in([bulk.read(partition, client=scene.client)])
+    assert found.orders == {} and found.verdict("") == "complete" and found.reads[""]["total"] == 0
+
+
+def test_a_list_of_more_rows_than_a_batch(scene: Scene) -> None:
+    scene.grow(scene.many, 83)
+    sizes, found = [], Found()
+    for relation, batch in bulk.read(scene.plan(), client=scene.client):
+        found.add(relation, batch)
+        if relation == "orders":
+            sizes.append(batch.num_rows)
+    assert len(found.orders[scene.many]) > 8192 and found.orders == scene.stored()
+    assert len(sizes) == 2 and sizes[0] >= 8192
+    assert found.verdict(scene.many) == "complete"
+
+
+def test_a_partition_that_is_read_twice_at_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_row_at_a_time(monkeypatch)
+    partition, both = scene.plan(), (Found(), Found())
+    readings = [bulk.read(partition, client=scene.client) for _ in both]
+    for steps in itertools.zip_longest(*readings):
+        for found, step in zip(both, steps, strict=True):
+            if step is not None:
+                found.add(*step)
+    for found in both:
+        assert found.orders == scene.stored() and set(found.reads) == {"", *partition.ids}
+
+
+def test_a_client_with_hooks_and_few_threads(scene: Scene) -> None:
+    class Hooks:
+        def on_request(self, attempt: billcore.Attempt) -> None:
+            seen.append(attempt.route)
+
+    seen: list[str] = []
+    partition = scene.plan()
+    with scene.client_with(hooks=Hooks()) as client:
+        found = found_in([bulk.read(partition, client=client, lists_at_once=2)])
+        assert found.orders == scene.stored()
+        assert seen == ["/subscription/{id}/orders"] * len(partition.ids)
+        assert client.products.list().first() is not None, "the reading leaves the client open"
