@@ -67,7 +67,12 @@ area_inbox() {
 # bulk: all lists of an account, read in threads, as Arrow batches
 # The area uses the release build, because billcore.bulk is written only in Python.
 area_bulk() {
+  local beside
   build_release
+  # dlt has an environment of its own, because it depends on 20 further packages.
+  mapfile -t beside < <(grep -hE '^(dlt|duckdb|pyarrow)==' tests/bulk/requirements.txt tests/requirements.txt)
+  BILLCORE_DLT="$(bc_venv "${beside[@]}")/bin/python"
+  export BILLCORE_DLT
   PYTHONPATH="$root/build/release/python:$root" run bulk "$python" -m pytest -q "${at_once[@]}" tests/bulk
 }
 # conformance: the same HTTP and webhook fixtures in C++, C and Python

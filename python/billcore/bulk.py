@@ -5,7 +5,7 @@
             ...
 
 plan() lists the subscriptions. read() reads the orders of a partition's subscriptions, several lists at once, and then
-says of each list whether an order may have been missed. python/docs/bulk.md has recipes for DuckDB, polars, Spark and
+says of each list whether an order may have been missed. python/docs/bulk.md has recipes for DuckDB, polars, dlt and
 others. Service interface: Endpoints, Subscriptions; Pagination.
 """
 
@@ -42,6 +42,7 @@ class Read(NamedTuple):
     id: str
     """The subscription whose orders were listed; empty for the list of subscriptions or of products."""
     pages: int
+    """Number of pages that the service answered with."""
     total: int
     """Number of records in the list, according to the service."""
     verdict: str
@@ -74,14 +75,16 @@ def plan(
 ) -> list[Partition]:
     """Divide the lists of an account into partitions. A list is never divided, so that it gets one verdict.
 
-    For orders, the list of subscriptions is read now; if an id may have been missed it is read again, at most three
-    times. The partitions then contain the ids of all readings; if none of these was complete, the first row of `reads`
-    says so.
+    For orders, plan() reads the list of subscriptions. If an id may have been missed, plan() reads the list again, at
+    most three times in all. The partitions then contain the ids of all readings; if none of these was complete, the
+    first row of `reads` says so.
 
     Args:
+        client: The client that reads the list of subscriptions. Threads: any.
         partitions: Maximum number of partitions. For subscriptions and products there is one.
+        resource: Whether to read the orders of all subscriptions, or the list of subscriptions or of products.
         fields: Names of the columns, in order. None: all fields.
-        patience: See read().
+        patience: As for read().
 
     Raises:
         InvalidArgumentError: `partitions` is less than 1, or a field or the resource does not exist.
@@ -122,17 +125,20 @@ def read(
     partition requests everything again. At most `lists_at_once` times the client's `concurrency` connections are open.
 
     After an error, and when the generator is closed, each thread ends as soon as its request has ended. Threads: one at
-    a time per generator. A generator that was started before a fork works in the parent process only.
+    a time per generator. A generator that was started before a fork works only in the parent process.
 
     Args:
-        client: The client to use. None: one with the key in BILLCORE_API_KEY.
+        partition: One of the partitions that plan() returned, here or in another process.
+        client: The client to use, which stays open. None: one with the key in BILLCORE_API_KEY.
         lists_at_once: Number of threads, each of which reads one list after the other.
-        patience: For how long a list is requested again after 429, 5xx and failed connections (seconds), each time
-            after the pause that the service asks for; then the error is raised.
+        patience: For how long a page is requested again after 429, 5xx and failed connections (seconds), each time
+            after some seconds and the pause that the service asks for; then the error is raised.
 
     Raises:
         ConfigError: There is no key, or the partition belongs to another account or to another version of billcore.
+        InvalidArgumentError: `lists_at_once` is less than 1.
         ApiError: The service refused a request, for example because the key was revoked.
+        ConnectionError, TimeoutError: The service was not reached for longer than `patience`.
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """

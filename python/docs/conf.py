@@ -89,10 +89,10 @@ def make_package() -> None:
 def public_objects() -> dict[str, Any]:
     """Returns each public name with its object, and sets the object's __module__ to the module that users import."""
     import billcore
-    from billcore import inbox, journal, testing, webhooks
+    from billcore import bulk, inbox, journal, testing, webhooks
 
     found = {}
-    for module in (billcore, webhooks, testing, journal, inbox):
+    for module in (billcore, webhooks, testing, journal, inbox, bulk):
         for name in module.__all__:
             value = getattr(module, name)
             if name.startswith("__") or isinstance(value, ModuleType):
@@ -111,7 +111,8 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
     """Resolves public names that docstrings write without their module; does not link names of other packages."""
     target = str(node.get("reftarget", ""))
     domain = env.domains["py"]
-    for name in (f"billcore.{module}{target}" for module in ("", "webhooks.", "testing.", "journal.", "inbox.")):
+    modules = ("", "webhooks.", "testing.", "journal.", "inbox.", "bulk.")
+    for name in (f"billcore.{module}{target}" for module in modules):
         if name in domain.objects:
             entry = domain.objects[name]
             made = domain.resolve_xref(env, node["refdoc"], _app.builder, "obj", entry.node_id and name, node, contents)

@@ -1,7 +1,7 @@
 """Runs the Python code blocks of these pages against a sandbox: pytest python/docs.
 
 The code blocks of one page share a namespace. BILLCORE_BASE_URL and BILLCORE_API_KEY are set, and the fixtures
-`sandbox`, `signed_event` and `secret` are available as variables.
+`sandbox`, `signed_event`, `secret` and `folder` are available as variables.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ def secret() -> str:
     return billcore.testing.SECRET
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An empty folder for each page."""
+    return str(tmp_path_factory.mktemp("folder"))
+
+
 pytest_collect_file = Sybil(
-    parsers=[PythonCodeBlockParser()], patterns=["*.md"], fixtures=["sandbox", "signed_event", "secret"]
+    parsers=[PythonCodeBlockParser()], patterns=["*.md"], fixtures=["sandbox", "signed_event", "secret", "folder"]
 ).pytest()

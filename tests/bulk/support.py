@@ -123,11 +123,11 @@ def one_row_at_a_time(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(bulk, "ROWS", 1)
 
 
-def child(code: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+def child(code: str, *arguments: str, python: str = sys.executable, **environment: str) -> subprocess.Popen[str]:
     """A new interpreter. Its environment has no BILLCORE_… but those given."""
     clean = {name: value for name, value in child_environment().items() if not name.startswith("BILLCORE_")}
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        [python, "-c", code, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
