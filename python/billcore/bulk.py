@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import queue
 import random
-import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -179,8 +178,8 @@ def _read_of(id: str, pager: Pager[Any], verdict: str = "", reason: str = "") ->
 class _Reading:
     """Threads that read the lists of a partition, and the queue of their batches.
 
-    The generator of run() can be closed by the garbage collector, in any thread. So _stop() uses only operations that
-    cannot block: those of SimpleQueue, and the release of a lock.
+    _stop() does not wait for the threads, and takes no lock: the garbage collector may close the generator in any
+    thread, at the exit of the interpreter, and in a forked process, where the threads no longer run.
     """
 
     def __init__(self, client: Client, partition: Partition, patience: float) -> None:
@@ -232,7 +231,8 @@ class _Reading:
         if os.getpid() != self._process:
             raise ConfigError("the process was forked while it read the partition: call read() in the child process")
         result = self._results.get()
-        self._room.put(None)
+        if result is not None:
+            self._room.put(None)
         if isinstance(result, BaseException):
             try:
                 raise result
@@ -241,9 +241,6 @@ class _Reading:
         return result
 
     def _stop(self, threads: int) -> None:
-        # At the exit of the interpreter, and in a forked process, the threads no longer run.
-        if self._stopped or sys.is_finalizing() or os.getpid() != self._process:
-            return
         self._stopped = True
         self._active.release()
         for _ in range(threads):

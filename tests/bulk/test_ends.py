@@ -54,6 +54,18 @@ def test_a_reader_that_is_dropped(scene: Scene, monkeypatch: pytest.MonkeyPatch)
     assert scene.client.products.list().first() is not None
 
 
+def test_a_slow_caller_stops_the_requests(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_row_at_a_time(monkeypatch)
+    scene.grow(scene.many, 40)
+    partition = scene.plan()
+    before = scene.asked()
+    with scene.client_with(concurrency=1) as client:
+        reader = bulk.read(partition, client=client, lists_at_once=1)
+        next(reader)
+        assert max(scene.asked() - before for _ in range(50)) <= 8, "of 26 pages"
+        assert sum(batch.num_rows for relation, batch in reader if relation == "orders") == 4065
+
+
 def test_an_error_of_the_caller(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     one_row_at_a_time(monkeypatch)
     reader = bulk.read(scene.plan(), client=scene.client)
