@@ -24,8 +24,8 @@ type call struct {
 	hooks   cgo.Handle
 }
 
-// maxCalls is the largest number of calls of a client that run at once. Each call occupies a thread, and the Go
-// runtime ends a process that has ten thousand threads. A further call waits until one of the maxCalls calls ends;
+// maxCalls is the largest number of calls of a client that run at once. Each call occupies a thread, and the Go runtime
+// ends a process that has ten thousand threads. If maxCalls calls are running, a new call waits until one of them ends;
 // the waiting call fails if its context is done or its time-out passes first.
 const maxCalls = 1000
 
@@ -51,8 +51,8 @@ func ended(cause error) error {
 	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf returns the time-out (milliseconds) to pass to the C library: the time left after the call has waited for
-// a slot. waited is how long the call waited. A negative result means that the client's own time-out applies.
+// timeoutOf returns the time-out (milliseconds) to pass to the C library: the time left after the call has waited for a
+// slot. waited is how long the call waited. For a negative time-out, the C library uses the client's own time-out.
 func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	timeout, most := int64(-1), c.timeout
 	if most >= 0 && waited > 0 {

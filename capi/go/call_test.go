@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The wait for a slot counts towards the call's time-out and its context's deadline.
+// The time that a call waits while maxCalls other calls run counts towards the call's time-out and deadline.
 func TestWaitingForASlotIsPartOfTheTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration]int64{time.Minute: 59_000, time.Second: 1, -1: -1} {
 		client := &Client{timeout: timeout}

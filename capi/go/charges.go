@@ -15,12 +15,12 @@ import (
 )
 
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's orders since the
-// charge was sent, latest first. The argument charge is the error that the failed charge returned; an error that is
-// not about a charge of unknown outcome gives ErrInvalidArgument. The Total of the charge's order is amount times
-// quantity (cents without VAT). If FindCharges does not return an order with this Total, either the charge was not
-// made or the service is still processing it. Before you charge again, wait for as long as the service may need to
-// process the charge, and call FindCharges a second time; charge again only if the second search does not find the
-// order either. FindCharges fails with ErrPossiblyMissed when orders may be missing: see FoundCharges.
+// charge was sent, latest first. The argument charge is the error that the failed charge returned; an error that is not
+// about a charge of unknown outcome gives ErrInvalidArgument. The Total of the charge's order is amount times quantity
+// (cents without VAT). If FindCharges does not return the charge's order, either the charge was not made or the service
+// is still processing it. Before you charge again, wait for as long as the service may need to process the charge, and
+// call FindCharges a second time; charge again only if the second search does not find the charge's order. FindCharges
+// fails with ErrPossiblyMissed when orders may be missing: see FoundCharges.
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error
 	errors.As(charge, &given)
@@ -59,8 +59,8 @@ func (s Subscriptions) FindChargesSince(
 	return orders(made, err)
 }
 
-// FoundCharges returns the orders that a search had found when it failed with ErrPossiblyMissed, latest first. For any
-// other error FoundCharges returns nil.
+// FoundCharges returns the orders that a search had found when it failed with ErrPossiblyMissed, latest first. For an
+// error with another code FoundCharges returns nil.
 func FoundCharges(err error) []Order {
 	var given *Error
 	errors.As(err, &given)

@@ -253,7 +253,7 @@ static inline bg_made bc_item(const billcore_page* page, size_t index) {
 typedef struct bc_numbers {
   int64_t total, count, per_page, current_page, total_pages;
   billcore_str next, previous;
-  billcore_resource* keeps; /* contains the texts of next and previous; the caller frees `keeps` */
+  billcore_resource* keeps; /* owns the texts of next and previous; the caller must free it */
   billcore_error* err;
   billcore_status status;
 } bc_numbers;

@@ -40,12 +40,12 @@ type Attempt struct {
 // Each call of OnRequest is followed by exactly one call of OnResponse, even when the context of the call is done, or
 // when a loop over a list ends while pages are in flight. Any of the hooks may be nil.
 //
-// Each hook runs on a goroutine of its own. The call waits until the hook returns. If a loop over a list ends, or the
-// list is closed or finalized, while pages of the list are in flight, the end of the loop, Close or the finalizer also
-// waits for the hooks. When goroutines share a client, several hooks may run at once. The argument ctx is the context
-// of the call, and may already be done. A hook may make other calls, but must not use the list whose page is being
-// fetched. A panic in a hook is logged with slog.Error. Neither a panic nor runtime.Goexit (which testing.T.FailNow
-// calls) in a hook changes the result of the call, because the caller must learn whether a write was done.
+// Each hook runs on a goroutine of its own. The call waits until the hook returns. If pages of a list are in flight,
+// the end of a loop over the list, Close and the finalizer wait for the hooks of these pages. When goroutines share a
+// client, several hooks may run at once. The argument ctx is the context of the call, and may already be done. A hook
+// may make other calls, but must not use the list whose page is being fetched. A panic in a hook is logged with
+// slog.Error. Neither a panic nor runtime.Goexit (which testing.T.FailNow calls) in a hook changes the result of the
+// call, because the caller must learn whether a write was done.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // Called before an attempt.
 	OnResponse func(ctx context.Context, attempt Attempt) // Called after an attempt that was answered, failed or was cancelled.

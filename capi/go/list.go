@@ -34,7 +34,7 @@ type List[T any] struct {
 	handle  handle.Handle
 	reading atomic.Bool
 	given   atomic.Int64 // Number of items of the current page that the loop has returned.
-	mutex   sync.Mutex   // Locked during calls to the C library.
+	mutex   sync.Mutex   // A call to the C library locks this mutex.
 	skipped int64        // Number of items of the current page that the C list counts as read.
 }
 
@@ -61,8 +61,8 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 		return err
 	}
 	defer C.billcore_options_free(query)
-	// begin() sets no time-out here, because a time-out in the C options would apply to each page, but the context's
-	// deadline applies to the whole list: a cancel token ends the list when the context is done.
+	// The argument -1 sets no time-out, because a time-out in the C options would apply to each page. The context's
+	// deadline applies to the whole list: when the context is done, a cancel token ends the list.
 	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
 		return err
 	}
@@ -320,7 +320,8 @@ func (l *List[T]) Standing() (Standing, error) {
 }
 
 // Stop cancels the prefetch, that is, the requests for pages that the loop has not reached yet. After Stop, the caller
-// may still read the list. At the end of the list Stop does nothing. Leaving a loop early also cancels the prefetch.
+// may still read the list. At the end of the list Stop does nothing. Leaving a loop early cancels the prefetch, as Stop
+// does.
 func (l *List[T]) Stop() error {
 	native, err := l.use()
 	if err != nil {

@@ -43,8 +43,8 @@ type setting struct {
 	hooks  *Hooks
 }
 
-// hidden returns a text that may be a secret. A string type would not hide the text, because fmt prints unexported
-// fields without calling their methods. fmt never calls a field that is a function.
+// hidden returns a text that may be a secret. hidden is a function type, because fmt prints the text of an unexported
+// string field, even if the field's type has a String method; fmt never calls a function.
 type hidden func() string
 
 func hide(text string) hidden { return func() string { return text } }
@@ -77,7 +77,7 @@ func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.
 func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
 // SearchSkew makes the search also find orders created up to this long before the charge. If the local clock and the
-// service's clock differ, the search uses the earlier of the two clocks' times of the charge. The default is five
+// service's clock differ, the search uses the earlier of the two clocks' times of the charge. The default skew is five
 // minutes.
 func SearchSkew(skew time.Duration) ChargeSearchOption {
 	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}

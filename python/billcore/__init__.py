@@ -15,8 +15,8 @@ def _in_main_interpreter() -> bool:
     known = getattr(_thread, "_is_main_interpreter", None)
     if known is not None:
         return bool(known())
-    # In Python 3.11 all interpreters share `type`, and each has its own ABCMeta class, a subclass of `type`. Counting
-    # the ABCMeta classes is far faster than importing a module.
+    # In Python 3.11 all interpreters share `type`, and each has its own ABCMeta class, a subclass of `type`. With only
+    # one ABCMeta class there is no subinterpreter: counting is far faster than importing _xxsubinterpreters.
     if sum(kind.__name__ == "ABCMeta" for kind in type.__subclasses__(type)) < 2:
         return True
     try:
@@ -170,7 +170,7 @@ _HOMES = {
         "format_amount",
     ],
 }
-# These modules are not in __all__, because `from billcore import *` must not load modules that a program may not need.
+# Modules that are not in __all__, because `from billcore import *` must not load modules that a program may not need.
 _MODULES = ["otel", "testing", "webhooks"]
 
 
@@ -185,8 +185,8 @@ def __getattr__(name: str) -> object:
                 from ._missing_library import explained
 
                 raise explained(error) from None
-            # Only a program that has imported unittest or pytest uses the classes as specs of mocks. Other programs
-            # start faster if they do not load _specs.
+            # Only a program that has imported unittest or pytest uses the classes as specs of mocks. A program without
+            # unittest and pytest starts faster, because it does not load _specs.
             if home == "_client" and not __import__("sys").modules.keys().isdisjoint(("unittest", "pytest")):
                 from ._specs import install
 

@@ -9,9 +9,9 @@ import sys
 class WriteFuture(asyncio.Future[None]):
     """Remembers the CancelledError that was being handled when this future was cancelled.
 
-    A cancelled task group cancels its tasks, drops their CancelledErrors and raises the CancelledError that it got
-    itself. (wait_for() in Python 3.11 does the same.) The note about the write (in `__notes__`) must therefore be added
-    to both errors: the error of the task that awaits the write, and the error that is being handled.
+    A cancelled task group cancels its tasks, drops their CancelledErrors and raises the CancelledError with which the
+    group was cancelled. (wait_for() in Python 3.11 also drops the task's CancelledError.) The note about the write (in
+    `__notes__`) must therefore be added to the error of the task that awaits the write and to the error being handled.
     """
 
     cause: asyncio.CancelledError | None = None

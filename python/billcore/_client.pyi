@@ -370,7 +370,7 @@ class Products:
         """Change only the given fields of a product. The request is sent at most once.
 
         The keywords are the fields of ProductWrite: name, description, price (cents), currency, vat_rate (percent),
-        interval. Pass any other field in the mapping.
+        interval. Pass a field that is not in ProductWrite in the mapping.
 
         Args:
             id: The product's id.
@@ -783,7 +783,7 @@ class AsyncProducts:
         """Change only the given fields of a product. The request is sent at most once.
 
         The keywords are the fields of ProductWrite: name, description, price (cents), currency, vat_rate (percent),
-        interval. Pass any other field in the mapping.
+        interval. Pass a field that is not in ProductWrite in the mapping.
 
         Args:
             id: The product's id.
@@ -1031,7 +1031,7 @@ class Page(Generic[Item]):
 
     @property
     def links(self) -> PageLinks:
-        """Links to the next and the previous page, as received. The library never follows these links."""
+        """Links to the next and the previous page, as received. The library never follows the links."""
 
     @property
     def response_info(self) -> ResponseInfo:
@@ -1101,7 +1101,7 @@ class ArrowStream:
 
     @property
     def error(self) -> BillcoreError | None:
-        """The BillcoreError of the last read, or None. An Arrow reader's exception has only this error's text."""
+        """The BillcoreError of the last read, or None. An Arrow reader's own exception has only the error's text."""
 
 @final
 class ArrowBatch:

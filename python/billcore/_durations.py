@@ -10,8 +10,8 @@ _LONGEST = 2e6  # 23 days in seconds, because time-outs of sockets are 32-bit nu
 def seconds(value: object, name: str, otherwise: str = "", *, zero: bool = False) -> float:
     """Returns a number of seconds as a float; the number must be more than 0, or with `zero` at least 0.
 
-    More than 23 days count as 23 days. Any other value raises InvalidArgumentError. `otherwise` is a text for the
-    message of this error: it names other values that the argument may have.
+    More than 23 days count as 23 days. Any other value raises InvalidArgumentError. `otherwise` is a part of the
+    error's message: it names values other than numbers that the caller may pass.
     """
     kind = "number of seconds" if zero else "positive number of seconds"
     wrong = f"{name} must be a {kind}" + (f", or {otherwise}" if otherwise else "")

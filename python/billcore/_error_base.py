@@ -218,7 +218,7 @@ _ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch":
 
 
 class SignatureError(BillcoreError):
-    """A webhook's signature check failed. Such errors occur in normal operation, for example with forged webhooks.
+    """A webhook's signature check failed. A receiver must expect this error, because anyone can send forged webhooks.
 
     Attributes:
         reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.

@@ -10,8 +10,8 @@ def same_id(a: str | int, b: str | int, /) -> bool:
 
     The id of a record may be an int in a webhook and a str in an answer, so `event.data.id == order.id` can be False
     for the same order. Both arguments must be ids of the same kind of record, str or int; another type, even None or
-    bool, raises InvalidArgumentError. Ids are not normalised: "07" and 7 are different ids. Use str(id) as a key in a
-    dict or a database. Service interface: Events.
+    bool, raises InvalidArgumentError. The comparison does not normalise ids: "07" and 7 are different ids. Use str(id)
+    as a key in a dict or a database. Service interface: Events.
     """
     return _text(a) == _text(b)
 

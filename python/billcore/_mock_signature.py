@@ -1,4 +1,4 @@
-"""Makes signatures for Method in _specs, which imports this module late, because `inspect` takes long to load."""
+"""Makes signatures for Method in _specs. _specs imports this module late, because `inspect` takes long to load."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ._types import ProductWrite
 class _Signature(Signature):
     """The signature of a method without `self`. unittest.mock does not know that `self` is already removed.
 
-    When a mock is called, unittest.mock checks the call with the signature of `Method.__call__`. For assertions such as
-    assert_called_with(), unittest.mock passes a None for `self` (partial(Method.__call__, None)): bind_partial() drops
-    this None.
+    When a mock is called, unittest.mock checks the call against the signature of `Method.__call__`. For assertions such
+    as assert_called_with(), unittest.mock passes a None for `self` (partial(Method.__call__, None)): bind_partial()
+    drops this None.
     """
 
     def bind_partial(self, /, *args: Any, **kwargs: Any) -> BoundArguments:

@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def billcore_sandbox_options() -> dict[str, Any]:
-    """Arguments of billcore.testing.Sandbox for the test run. To change them, override this fixture in conftest.py."""
+    """Arguments of billcore.testing.Sandbox for the test run: override this fixture in conftest.py to change them."""
     return {}
 
 
@@ -38,7 +38,9 @@ def _billcore_sandbox_process(billcore_sandbox_options: dict[str, Any]) -> Itera
 
 @pytest.fixture
 def billcore_sandbox(request: pytest.FixtureRequest, _billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
-    """A new account with demo data. `accounts[1]` is another new account. The fixture deletes both after the test.
+    """A new account with demo data.
+
+    `accounts[1]` is another new account. The fixture deletes both accounts after the test.
 
     The test fails if one of its faults never happened, unless that fault has `optional=True`, or if a request had
     parameters that the service does not have.

@@ -1,4 +1,4 @@
-"""Formats resources, pages and events for notebooks and for rich. Imported when a program first shows such a value."""
+"""Formats resources, pages and events for notebooks and for rich. Loaded when a program first shows one of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ROWS = 20
 
 
 def _text(kind: str, name: str, members: _Members) -> str:
-    """A member as text, but never a URL: the signed URLs of a subscription let anyone act for the customer."""
+    """Returns a member's text, but never a URL: anyone with a subscription's signed URL can act for the customer."""
     value, currency = members[name], members.get("currency")
     if isinstance(value, str) and "://" in value:
         return "(a URL, not shown)"

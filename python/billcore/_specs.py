@@ -1,7 +1,7 @@
 """Makes the clients' classes usable as specs of unittest.mock, which finds parameters only in Python functions.
 
 After install(), `Client.subscriptions` is the class of the group, and `Client.request` is a Method, which has a
-signature for unittest.mock. The attributes of a client object do not change.
+signature for unittest.mock. install() does not change the attributes of client objects.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # importing typing takes longer than importing this module
     from types import ModuleType
     from typing import Any
 
-# Methods of the asyncio classes that are not awaited. Methods that return a list are not awaited either: they have the
-# parameter `resume`.
+# Methods of the asyncio classes that are not awaited. A method with the parameter `resume` returns a list, and is not
+# awaited: such a method need not be named here.
 _NOT_AWAITED = ("with_options", "pages", "to_batches")
 _AWAITED_PRIVATE = ("__aenter__", "__aexit__")
 

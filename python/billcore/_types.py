@@ -54,7 +54,7 @@ VerdictReason: TypeAlias = Literal[
 
 
 class ProductWrite(TypedDict, total=False):
-    """Optional fields of products.update(). To change other fields, pass a mapping. Service interface: ProductWrite."""
+    """Optional fields of products.update(); a mapping may have unlisted fields. Service interface: ProductWrite."""
 
     name: str | None
     description: str | None

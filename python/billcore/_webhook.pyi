@@ -24,10 +24,10 @@ _Headers: TypeAlias = Mapping[str, Any] | Mapping[bytes, Any] | Iterable[tuple[_
 class Resource:
     """A read-only view of a JSON object that the service sent. Each field is looked up when it is read.
 
-    The attributes are typed. A nullable field that is absent or null is None. A required field that is absent raises
-    MissingFieldError, which is also an AttributeError, so getattr() with a default, hasattr() and class patterns work.
-    A field that has the wrong type, or is required and null, raises DecodeError. The attribute `path` of both errors
-    names the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.
+    The stubs declare the types of the fields. A nullable field that is absent or null is None. A required field that is
+    absent raises MissingFieldError, which is also an AttributeError, so getattr() with a default, hasattr() and class
+    patterns work. A field that has the wrong type, or is required and null, raises DecodeError. The error's attribute
+    `path` names the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.
     Service interface: Resources and their fields.
     """
 
@@ -122,7 +122,7 @@ class Subscription(Resource):
         """Free-form JSON object."""
 
     def usable_at(self, now: datetime, /) -> bool:
-        """Whether the subscription is paid for at the time `now`, so that the customer may use what was bought.
+        """Whether the customer may use the subscription at the time `now`.
 
         False for the statuses pending, future_start, unpaid and expired. With the status trialing, active, delayed or
         cancelled, the subscription is usable until ends_at. If ends_at is None, the result is False for a cancelled
@@ -393,7 +393,7 @@ class Event:
     def id(self) -> str | int:
         """Delivery id, as received. Use the id to drop duplicates, except for test.hook, whose id is always 0.
 
-        Compare with billcore.same_id().
+        Compare ids with billcore.same_id().
         """
 
     @property
@@ -402,7 +402,7 @@ class Event:
 
     @property
     def account(self) -> int:
-        """Integer id of the account. The UUID in the base URL is another id: never compare the two."""
+        """Integer id of the account. Never compare it with the base URL's UUID, which is a different id."""
 
     @property
     def created_at(self) -> datetime:
@@ -567,8 +567,8 @@ class Verifier:
     """Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.
 
     The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and
-    invoices are paid weeks later. The option does not prevent replays: drop duplicates by account and
-    id instead. A test.hook is never stale. Threads: any number may share a verifier.
+    invoices are paid weeks later. `freshness` does not prevent replays: drop duplicates by account and id. A
+    test.hook is never stale. Threads: any number may share a verifier.
 
     Args:
         secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.
@@ -599,7 +599,7 @@ class Verifier:
         freshness: float | timedelta | None = None,
         clock: Callable[[], float | datetime] | None = None,
     ) -> Verifier:
-        """A Verifier for secrets of any length but 0, as test vectors have. The service's secrets have 32 bytes."""
+        """A Verifier for secrets of any length but 0, for test vectors. The service's secrets have 32 bytes."""
 
     def verify(self, body: Buffer, signature: str | bytes | None) -> Verified:
         """Check the signature of a body.
@@ -648,7 +648,7 @@ class Verifier:
 
     @property
     def matches(self) -> tuple[int, ...]:
-        """Number of signatures that matched each secret. You can retire a secret whose number stays 0."""
+        """For each secret, the number of matching signatures. You can remove a secret whose number no longer grows."""
 
     @property
     def header(self) -> str:
@@ -760,9 +760,10 @@ def sign(body: Buffer, secret: str | bytes) -> str:
 def explain(body: object, signature: object, secret: object) -> str:
     """Explain to a person, in a few lines of text, why a signature is refused.
 
-    The function tests common mistakes, without a network, and names the mistake that explains the signature: the body
+    explain tries common mistakes, without a network, and names the mistake that produces this signature: the body
     was re-serialised, is still in base64 or has other line ends; the signature is in upper case or has a prefix; the
     secret has white space, is in another encoding, or is another secret of the list. The arguments are those of
-    verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text contains no secret
-    and not the right signature. Slow: do not explain every request. Service interface: Events, Request headers.
+    verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text shows no secret,
+    and does not show the right signature. explain is slow: do not explain every request.
+    Service interface: Events, Request headers.
     """

@@ -45,7 +45,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 
-# Types of other packages, which Sphinx must not link in signatures, without a warning that the link is missing.
+# Types of other packages: Sphinx does not warn about their missing links in signatures.
 ELSEWHERE = re.compile(
     r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client|billcore\.testing\._page)\.|"
     r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
@@ -121,9 +121,9 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
 
 
 def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping[str, Any], lines: list[str]) -> None:
-    """Converts Google-style docstrings, instead of Sphinx's own extension.
+    """Converts Google-style docstrings; used instead of Sphinx's napoleon extension.
 
-    Sphinx's napoleon extension treats the text before a colon in a property's docstring as a type.
+    napoleon treats the text before a colon in a property's docstring as a type.
     """
     kind: Any = "method" if what == "property" else what
     settings: Any = Config(napoleon_use_ivar=True)
@@ -153,7 +153,7 @@ def list_sections(_app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def check_complete(app: Sphinx, _error: Exception | None) -> None:
-    """Warns about each public name that no page describes, and each method that no page describes with any class."""
+    """Warns about public names and methods that are on no page; for a method of several classes, one page is enough."""
     methods: dict[Any, set[str]] = {}
     for name, value in PUBLIC.items():
         for key, method in inspect.getmembers(value, inspect.isfunction) if isinstance(value, type) else ():

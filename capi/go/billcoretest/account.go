@@ -31,9 +31,8 @@ type Account struct {
 
 // NewAccount makes an account in the sandbox whose control URL is in the variable BILLCORE_SANDBOX_CONTROL. If
 // BILLCORE_SANDBOX_CONTROL is not set, NewAccount starts a sandbox, which stops when the test program ends. When the
-// test ends, a cleanup function deletes the account. The cleanup function fails the test if a fault of the account
-// never happened and is not optional, or if a request had parameters that the service does not have and Lenient is
-// false.
+// test ends, a cleanup function deletes the account. The cleanup function fails the test if a fault of the account that
+// is not optional never happened, or if a request had parameters that the service does not have and Lenient is false.
 func NewAccount(t testing.TB) *Account {
 	t.Helper()
 	found, err := sandbox()

@@ -7,9 +7,9 @@ package model
 */
 import "C"
 
-// Data returns the event's data. The result has one of the types Subscription, Order, Product or ProductGroup. For
-// any other JSON object the result is a Resource; for JSON that is not an object, a json.RawMessage. The result is
-// nil when the data is null or absent.
+// Data returns the event's data. The result has one of the types Subscription, Order, Product or ProductGroup. For a
+// JSON object of unknown kind the result is a Resource; for JSON that is not an object, a json.RawMessage. The result
+// is nil when the data is null or absent.
 func (e *Event) Data() (any, error) {
 	if e == nil {
 		return nil, noRecord()

@@ -6,7 +6,7 @@
 
 #include "native.h"
 
-/* Handles are passed as numbers, because cgo searches each pointer argument for pointers to Go memory. */
+/* Handles are passed as numbers: cgo searches pointer arguments for pointers to Go memory, which takes time. */
 #define BG_RESOURCE(number) ((const billcore_resource*)(number))
 
 typedef struct bg_field {
@@ -52,7 +52,7 @@ static bg_field bg_time(uintptr_t from, const char* name, size_t len) {
   f.status = billcore_resource_time(BG_RESOURCE(from), bg_str(name, len), NULL, &f.number, &f.present, &f.err);
   return f;
 }
-/* The text of a JSON value. The text is valid until `made` is freed. */
+/* The text of a JSON value. The text is valid until the caller frees the field `made`. */
 static bg_field bg_raw_of(billcore_value* value, bg_field f) {
   if (value != NULL && f.status == BILLCORE_OK) f.status = billcore_value_raw(value, &f.text, &f.err);
   f.made = value;

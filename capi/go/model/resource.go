@@ -64,7 +64,7 @@ func (r record) Raw() (json.RawMessage, error) {
 func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
 // UnmarshalJSON ignores null and refuses any other JSON: only a client, a list or an event makes records. To decode
-// JSON, define your own type.
+// other JSON, define your own type.
 func (r *record) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil

@@ -11,8 +11,8 @@ const Version = C.BILLCORE_VERSION
 // loadError is not nil when the C library found at run time has another major or minor version than Version.
 var loadError = check(C.GoString(C.billcore_version()))
 
-// check compares the major and the minor version. A patch release never changes the interface; before 1.0 a minor
-// release may change it.
+// check returns an error if the major or the minor version of found is not that of Version. A patch release never
+// changes the interface; before 1.0 a minor release may change it.
 func check(found string) error {
 	if series(found) == series(Version) {
 		return nil

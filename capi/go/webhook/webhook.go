@@ -213,8 +213,8 @@ func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	return event(C.bw_unwrap(number(native), data, n, text, m))
 }
 
-// number converts a pointer to a number. Functions that are called often pass numbers to C, because cgo searches each
-// pointer argument for Go pointers.
+// number converts a pointer to a number. Functions that are called often pass numbers to C: cgo searches pointer
+// arguments for Go pointers, which takes time.
 func number(native *C.billcore_verifier) C.uintptr_t {
 	return C.uintptr_t(uintptr(unsafe.Pointer(native)))
 }
@@ -330,8 +330,8 @@ func bytes(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
-// chars returns a string as a C pointer and a length. For "" the pointer is nil, which the C library treats as a
-// missing text: http.Header.Get also returns "" when the signature is missing.
+// chars returns a string as a C pointer and a length. chars returns a nil pointer for "", so that the C library reports
+// a missing signature: http.Header.Get returns "" when a header is missing.
 func chars(s string) (*C.char, C.size_t) {
 	if s == "" {
 		return nil, 0

@@ -30,7 +30,8 @@ async def from_asgi(
     after which from_asgi raises TimeoutError; None: no limit. If other code has already read the body (a body parameter
     of FastAPI, a middleware), from_asgi raises InvalidArgumentError where it can detect that; otherwise the server
     never delivers a body, and the wait ends with TimeoutError. If the sender disconnects before the end of the body,
-    from_asgi raises ConnectionError. Outside of asyncio the timeout is ignored: use the other event loop's own timeout.
+    from_asgi raises ConnectionError. With an event loop other than asyncio's, from_asgi ignores `timeout`: use the time
+    limit of that loop.
     Service interface: Events.
     """
     check_verifier(verifier)

@@ -36,7 +36,7 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
             "the server does not say where the body ends (no CONTENT_LENGTH, no wsgi.input_terminated): "
             "pass it to verifier.unwrap_request(body, headers)"
         )
-    # Werkzeug creates request.stream when the body is first read. On Werkzeug's own server a second read would block.
+    # If Werkzeug's request has a stream, the body was already read. On Werkzeug's own server a second read would block.
     if "stream" in getattr(environ.get("werkzeug.request"), "__dict__", ()):
         raise already_read()
     mark_read(environ)

@@ -40,7 +40,7 @@ CREATE INDEX billcore_inbox_received_at ON billcore_inbox (received_at);
 """
 _CLAIM = """INSERT INTO billcore_inbox (consumer, account, id, name, received_at, body)
   VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body)
-  ON CONFLICT (consumer, account, id) DO NOTHING"""  # the statement fails if these columns are not a unique key
+  ON CONFLICT (consumer, account, id) DO NOTHING"""  # fails if (consumer, account, id) is not a unique key
 _PURGE = "DELETE FROM billcore_inbox WHERE received_at < :before"
 _LOCK = {"postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"}
 _LONGEST = 200
@@ -49,10 +49,10 @@ _LONGEST = 200
 def claim(connection: Any, event: Event, *, consumer: str = "default", keep: bool = False) -> bool:
     """Claim an event in the open transaction; returns True if this transaction is the first to claim the event.
 
-    Store the effect on the same connection, then commit. If the transaction is rolled back, or its process ends, the
-    event can be claimed again. If another open transaction has claimed the event, this call waits until that
-    transaction ends. With SQLite, claim before you read anything in the transaction. Threads: those that may use the
-    connection.
+    Store the event's effect on the connection of the claim, then commit. If the transaction is rolled back, or its
+    process ends, the event can be claimed again. If another open transaction has claimed the event, this call waits
+    until that transaction ends. With SQLite, claim before you read anything in the transaction. Threads: any thread
+    that may use the connection.
 
     Args:
         connection: Your connection, with an open transaction: from sqlite3, psycopg 3 or 2, or Django, or an SQLAlchemy
@@ -62,7 +62,8 @@ def claim(connection: Any, event: Event, *, consumer: str = "default", keep: boo
         keep: Also store the body, so that webhooks.parse_unverified() can read the event again later.
 
     Raises:
-        InboxBusyError: It is not known yet who handles the event: roll back and answer 503, so that the sender retries.
+        InboxBusyError: Another transaction is handling the event, or the database asks to try again: roll back and
+            answer 503, so that the sender retries.
         InboxError: No transaction is open, or the table is missing or has another version.
         DecodeError: The event has no id or no account, or an id over 200 characters: answer 400.
 
@@ -89,8 +90,8 @@ def lock(connection: Any, name: str) -> None:
     """Wait for a lock with this name, and hold the lock until the transaction ends.
 
     With SQLite, lock() does nothing, because a claim already locks the database. Two events of one object can have the
-    same time, because an event's time is a whole second. So lock the object, for example with lock(connection,
-    "subscription:480001"), and then fetch its present state from the service.
+    same time, because an event's time is a whole second, so the times do not give the order of the events. Lock the
+    object, for example with lock(connection, "subscription:480001"), then fetch its state from the service.
 
     Args:
         connection: See claim().
@@ -136,7 +137,7 @@ async def apurge(connection: Any, before: datetime) -> int:
 
 
 def schema(dialect: Literal["postgresql", "sqlite"]) -> str:
-    """The SQL that creates the table, for your migrations. The first line is a comment with the table's version.
+    """The SQL that creates the table, for your migrations. The SQL begins with a comment that has the table's version.
 
     Args:
         dialect: The kind of database.

@@ -16,7 +16,7 @@ from ._errors import InboxBusyError, InboxError
 _NAMED = re.compile(r":(\w+)")
 # Lock and statement time-outs, failed serializations, deadlocks: the transaction has failed, and a new one may succeed.
 _BUSY = ("55P03", "57014", "40001", "40P01")
-_ABSENT = ("42P01", "42703", "42P10")  # no such table, no such column, no such unique index
+_ABSENT = ("42P01", "42703", "42P10")  # a table, a column or a unique index is missing
 
 
 class Driver:

@@ -1,4 +1,4 @@
-"""The errors of the inbox; public as billcore.inbox.X."""
+"""The errors of the inbox; import them from billcore.inbox."""
 
 from __future__ import annotations
 

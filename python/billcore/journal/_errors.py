@@ -1,4 +1,4 @@
-"""The errors of the journal; public as billcore.journal.X. Each error's text says what to do."""
+"""The errors of the journal; import them from billcore.journal. Each error's text says what to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ChargeInProgressError(JournalError):
     """The charge may be in flight; or another key has an open charge of the same subscription and product.
 
     Attributes:
-        other: The other key, or None.
+        other: Another key with an open charge of the same subscription and product, or None.
         retry_after: Seconds after which the charge can no longer be in flight; None if `other` is set.
     """
 

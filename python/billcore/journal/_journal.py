@@ -1,4 +1,4 @@
-"""Journal and AsyncJournal; public as billcore.journal.X."""
+"""Journal and AsyncJournal; import them from billcore.journal."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ class Journal(_Base):
 
     The journal makes at most one charge for each key, provided that the service, if it received a charge, lists the
     charge's order at most `settle` seconds after the charge's deadline. If other code makes an equal charge of the same
-    product at about the same time, the journal may take that order for its own. While it is unknown whether a key's
-    charge was made, the journal refuses other keys for the same subscription and product. After any error, call again
-    with the same key. See python/journal.md.
+    product at about the same time, the journal may take the order of that charge for the order of its own charge. While
+    it is unknown whether a key's charge was made, the journal refuses other keys for the same subscription and product.
+    After any error, call charge() again with the same key. See python/journal.md.
 
     Threads: any number may share a journal. After a fork, the child process can also use the journal; if the journal
     has an engine, the child must first call the engine's dispose(close=False).
@@ -154,7 +154,7 @@ class Journal(_Base):
             AmbiguousChargeError: More than one order may belong to the charge: see resolve().
             KeyReusedError: The key belongs to a charge with other arguments.
             JournalError: The database failed. If the error's `order` is set, the charge was made.
-            BillcoreError: Anything else that Client.subscriptions.charge() raises.
+            BillcoreError: Any other error of Client.subscriptions.charge().
 
         Service interface: Endpoints, Subscriptions.
         """

@@ -242,9 +242,10 @@ class Machine:
             raise ChargeInProgressError(text, key=self._key, other=rows[0][0])
 
     def _send(self, attempt: int, begun: float, *, certain: bool) -> Steps:
-        """Send the charge; its row is already committed. `certain`: no earlier attempt has an unknown outcome.
+        """Send the charge, whose row is committed. `certain`: no earlier attempt has an unknown outcome.
 
-        `begun` is a time before the row was written, so that the call ends before the deadline in the row.
+        `begun` is a time before the row was written: the call's time-out counts from `begun`, so the call ends before
+        the deadline in the row.
         """
         where = {**self._this, "attempt": attempt}
         order: Order | None = None
@@ -290,12 +291,12 @@ class Machine:
                 raise ChargePendingError(text, key=self._key, retry_after=0) from caught
             raise caught
         if not changed:
-            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # another key took the order: never send again
+            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # another key has the order: do not charge again
             yield from self._refuse_other(order)
         return order
 
     def _refuse_other(self, order: Order) -> Steps:
-        """Raises an error if the key got another result while the answer was in flight, such as an adopted order."""
+        """Raises an error if a different result of the key was stored while the charge was in flight."""
         row = yield from self._read()
         if row is not None and row.state == "charged" and same_id(row.columns["order_id"], order.id):
             return
@@ -308,7 +309,7 @@ class Machine:
         raise AmbiguousChargeError(text, key=self._key, candidates=[order, *stored])
 
     def _check_sum(self, order: Order) -> Steps:
-        """Checks the total of an order, because look-ups rely on a sum that the service interface does not promise."""
+        """Checks the order's total: look-ups find orders by a total that the service interface does not define."""
         try:
             fits = self._fits(order)
         except DecodeError:
@@ -324,7 +325,10 @@ class Machine:
         return bool(sums & {order.total, order.total_with_vat})
 
     def _resume(self, row: Row) -> Steps:
-        """Look an uncertain charge up; maybe send it again. Returns its order; None if the row must be read again."""
+        """Look up a charge of unknown outcome, and send it again if it was not made.
+
+        Returns the charge's order; None if the caller must read the row again.
+        """
         match = yield from self._match(row)
         if match is not None:
             return match if (yield from self._adopt(row, match)) else None

@@ -132,7 +132,7 @@ class Store:
                 with self._source.connect() as connection:
                     return self._perform(_EngineSession(connection), statement)
             connection = self._source()
-            session = _DriverSession(connection)  # if this raises an error, the connection stays open
+            session = _DriverSession(connection)  # if _DriverSession raises an error, the connection stays open
             with contextlib.closing(connection):
                 return self._perform(session, statement)
 
@@ -152,7 +152,7 @@ class Store:
             with session.transaction():  # take SQLite's lock before reading the time
                 return session.execute(self._dated(session.dialect, statement.text), statement.parameters)
         except Exception as error:
-            if _is_duplicate(error):  # another process or another key wrote first
+            if _is_duplicate(error):  # another process or key has already written the row
                 return 0
             raise
 
@@ -179,8 +179,8 @@ class Store:
             )
         if session.dialect == "sqlite" and (boot := _boot()):
             # All processes of a host use one clock, which does not jump until the next boot. At a boot, the clock
-            # starts at the time of day, or at the time of the journal's latest change if that is later: even if the
-            # time of day is then far too early, no stored deadline is in the far future.
+            # starts at the time of day, or at the time of the journal's latest change if that is later. So if the host
+            # boots with a time of day that is far too early, stored deadlines are still not in the far future.
             note = {"account": "", "name": f"boot {boot}"}
             if not _alone(session, table.READ_NOTE, note):
                 latest = _alone(session, "SELECT max(changed) FROM billcore_charges")[0][0] or 0

@@ -36,7 +36,7 @@ READ = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE a
 READ_OPEN = f"SELECT {{now}}, key, {', '.join(COLUMNS)} FROM billcore_charges WHERE account = :account AND {OPEN}"
 BLOCKED_BY = f"""SELECT key FROM billcore_charges WHERE account = :account AND subscription = :subscription
   AND product_id = :product_id AND key <> :key AND {OPEN}"""
-# Looks for other keys only: another call with the same key may have adopted the order since this call read the row.
+# Finds only other keys: another call with the same key may have stored the order since this call read the row.
 ADOPTED_BY = "SELECT key FROM billcore_charges WHERE account = :account AND order_id = :order_id AND key <> :key"
 
 # Each transition is one conditional statement, so that only one of two processes makes the transition.
@@ -48,8 +48,8 @@ INTEND_AGAIN = f"""UPDATE billcore_charges SET state = 'sending', attempt = atte
   since = :since, deadline = {{now}} + :timeout, answer = NULL, changed = {{now}} WHERE {_THIS}"""
 LAPSE = f"""UPDATE billcore_charges SET state = 'unknown', uncertain = deadline, changed = {{now}}
   WHERE {_THIS} AND deadline <= {{now}}"""
-# Records the outcome of an attempt that was sent. Meanwhile another process may have set the state `unknown` after the
-# deadline, or a person may have asserted that nothing was charged: the service's answer overrides both.
+# Records the outcome of an attempt that was sent. The service's answer overrides a state that was set before the answer
+# arrived: by another process (`unknown`, after the deadline) or by a person (`not_sent`: nothing was charged).
 _ATTEMPT = "account = :account AND key = :key AND attempt = :attempt"
 CERTAIN = f"""UPDATE billcore_charges SET state = :to, order_id = :order_id, answer = :answer, changed = {{now}}
   WHERE {_ATTEMPT} AND state IN ('sending', 'unknown', 'not_sent')"""
@@ -61,6 +61,6 @@ DECLINE = f"UPDATE billcore_charges SET state = 'declined', changed = {{now}} WH
 ASSERT_NOTHING = (
     f"""UPDATE billcore_charges SET state = 'not_sent', uncertain = NULL, changed = {{now}} WHERE {_THIS}"""
 )
-# Keeps the keys that were settled after an open key began, so that the open key does not adopt their orders.
+# Keeps the keys that were settled after an open key began: otherwise the open key could take one of their orders.
 PURGE = f"""DELETE FROM billcore_charges WHERE account = :account AND changed < :before AND NOT {OPEN} AND changed <
   COALESCE((SELECT min(since) FROM billcore_charges WHERE account = :account AND {OPEN}), changed + 1)"""

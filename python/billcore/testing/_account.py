@@ -1,4 +1,4 @@
-"""An account of a sandbox, with the methods that tests use most; public as billcore.testing.X."""
+"""SandboxAccount: an account with the methods that tests use most; import it from billcore.testing."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ class SandboxAccount:
             timeout: Seconds of real time.
 
         Raises:
-            DeliveryFailed: A receiver did not accept an event. The message has the receiver's answer.
-            TimeoutError: Too few events were accepted in time. The message counts the deliveries by event and state.
+            DeliveryFailed: A receiver did not accept an event. The error's message has the receiver's answer.
+            TimeoutError: Too few events were accepted in time. The error counts the deliveries by event and state.
         """
         from .. import webhooks
 
@@ -163,7 +163,7 @@ class SandboxAccount:
         """Wait until the service has answered `count` matching requests; returns all of them so far, oldest first.
 
         Args:
-            operation: Such as "subscriptions.charge"; the part after the dot is enough if only one operation has it.
+            operation: A name such as "subscriptions.charge"; the part after the dot is enough if it is unambiguous.
             count: How many requests to wait for.
             timeout: Seconds of real time.
             method: HTTP method.
@@ -171,7 +171,7 @@ class SandboxAccount:
             status: Status of the answer.
 
         Raises:
-            TimeoutError: Too few requests matched in time. The message counts the requests by operation and status.
+            TimeoutError: Too few requests matched in time. The error counts the requests by operation and status.
         """
         match = given({"operation": operation, "method": method, "path": path, "status": status})
         return self.control.wait(request=cast(RequestMatch, match), count=count, timeout=timeout)

@@ -21,7 +21,7 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
     Args:
         control_url: The URL in the sandbox's ready line, or in the environment variable BILLCORE_SANDBOX_CONTROL.
         timeout: Seconds that a call may take.
-        account: UUID of an account. Every method then acts only on this account.
+        account: If given, every method acts only on the account with this UUID.
     """
 
     def checkout(
@@ -80,8 +80,8 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
             to: The time to move to, instead of `days` and `seconds`.
 
         Returns:
-            `now`, `frozen`, `happened` (a list of {"at", "cause", and the id as "subscription", "order" or "request"}),
-            `pending_deliveries`.
+            `now`, `frozen`, `pending_deliveries`, and `happened`: a list of changes, each with "at", "cause" (such as
+            "renew"), and the id as "subscription", "order" or "request".
         """
         fields: dict[str, Any] = {"days": days, "seconds": seconds}
         if to is not None:

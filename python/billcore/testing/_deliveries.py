@@ -10,7 +10,7 @@ from ._calls import Calls, given, segment
 
 
 class DeliveryFailed(AssertionError):
-    """A receiver did not get a delivery, or did not accept it. The message has the receiver's last answer."""
+    """A receiver did not get a delivery, or did not accept it. The error's message has the receiver's last answer."""
 
 
 class Attempt(TypedDict):
@@ -163,7 +163,7 @@ class DeliveryControl(Calls):
         return int(self._again(delivery_id, "redeliver", {"after": after})["seq"])
 
     def replay(self, delivery_id: int | str, *, after: float = 0) -> int:
-        """Send the event of a delivery again, in an envelope with a new id; returns the new id, also the new `seq`."""
+        """Send the event of a delivery again, in an envelope with a new id; returns this id, also the new `seq`."""
         return int(self._again(delivery_id, "replay", {"after": after})["id"])
 
     def edit(
@@ -203,8 +203,8 @@ class DeliveryControl(Calls):
             failed_ok: True: return failed deliveries too, instead of raising DeliveryFailed.
 
         Raises:
-            DeliveryFailed: A receiver did not accept a delivery. The message has the receiver's answer.
-            TimeoutError: The message says which deliveries are pending.
+            DeliveryFailed: A receiver did not accept a delivery. The error's message has the receiver's answer.
+            TimeoutError: Deliveries are still pending; the error's message lists them.
         """
         deliveries = cast(list[Delivery], self._wait(timeout, none_pending={})["deliveries"])
         if not failed_ok:

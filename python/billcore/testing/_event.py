@@ -52,7 +52,7 @@ def event(
         event_id: `id` of the envelope.
         account: `account` of the envelope.
         event_created_at: `created_at` of the envelope.
-        data: The complete `data`, to which `fields` are then applied; may be a resource, such as a billcore.Order.
+        data: The complete `data`, in which `fields` replace members; may be a resource, such as a billcore.Order.
         fields: Fields of the resource to set in `data`; id= and created_at= also set fields of the resource.
 
     Returns:

@@ -96,14 +96,14 @@ class FaultControl(Calls):
         """Make matching requests or events go wrong; returns the fault's id.
 
         Without a selector, every request matches; if the kind begins with `event_`, every event matches. The sandbox
-        refuses a selector that nothing can match, and an argument that the kind does not use.
+        refuses a selector that nothing can match, and an argument that faults of this kind do not use.
 
         Args:
             kind: What goes wrong; the sandbox's README has a table of the kinds.
             operation: Name such as "subscriptions.charge"; the part after the dot, "charge", is enough.
             method: HTTP method.
             path: Path below the base URL, in which `*` stands for any characters except a slash.
-            query: Parameters that the query must have, with these values.
+            query: Query parameters that a request must have, with their values.
             event: For kinds that begin with `event_`: the name of the event, such as "order.paid".
             endpoint_id: For kinds that begin with `event_`: the id of the endpoint that gets the event.
             nth: The fault begins with the n-th matching request or event. Default: 1.
@@ -126,7 +126,7 @@ class FaultControl(Calls):
             copies: For `event_duplicate`: how many additional copies are sent. Default: 1.
             concurrent: For `event_duplicate`: True: all copies are sent at once, each over its own connection.
             bytes: For `event_oversize`: how many bytes are added to the body. Default: 2 MiB.
-            style: For `event_escapes`: UTF-8 without escapes ("raw"), as for HTML ("html"), or indented ("pretty").
+            style: For `event_escapes`: "raw" (UTF-8 without escapes), "html" (escaped for HTML) or "pretty" (indented).
             account: UUID of the account. Default: the account of this Control, or if it has none, any account.
         """
         fields: dict[str, Any] = {

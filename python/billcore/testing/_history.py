@@ -9,7 +9,7 @@ from ._deliveries import Delivery
 
 
 class LateWork(TypedDict):
-    """The work that a fault of the kind `late` delayed. The client never gets the answer with the status `status`."""
+    """A request that a fault of the kind `late` delayed. The client never gets the answer, whose status is `status`."""
 
     due: str
     done_at: str | None
@@ -94,7 +94,7 @@ class HistoryControl(Calls):
         """The requests that the service received, oldest first.
 
         Args:
-            operation: Such as "subscriptions.charge"; the part after the dot is enough if only one operation has it.
+            operation: A name such as "subscriptions.charge"; the part after the dot is enough if it is unambiguous.
             since: Only requests after the request with this id.
             limit: Maximum number of requests; the oldest are returned.
         """
@@ -129,7 +129,7 @@ class HistoryControl(Calls):
             All matching requests or deliveries; or the subscription or order, as the REST interface shows it.
 
         Raises:
-            TimeoutError: The message says what happened instead.
+            TimeoutError: Nothing matched in time. The error's message says what happened instead.
         """
         answer = self._wait(timeout, **what, count=count, since=since)
         return next(iter(answer.values()))

@@ -27,7 +27,7 @@ def order(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[
     out. subscription(), product() and product_group() do the same for other resources.
 
     Args:
-        data: All members of the resource, with any names; `fields` are then applied to them.
+        data: All members of the resource, with any names; `fields` replace members of the same name.
         fields: Fields of the resource. A value may also be an aware datetime, a Decimal or a resource.
 
     Raises:

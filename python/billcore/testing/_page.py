@@ -30,7 +30,7 @@ class _Page(Generic[Item]):
 
     @property
     def items(self) -> list[Item]:
-        """A new list with the items that the iteration has not yielded."""
+        """A new list with the items that iterating has not yet yielded."""
         return list(self._left)
 
     @property
@@ -43,7 +43,7 @@ class _Page(Generic[Item]):
 
     @property
     def fetched_pages(self) -> int:
-        """1 if anything was read, otherwise 0."""
+        """1 if the program has read from the list, otherwise 0."""
         return self._fetched
 
     @property
@@ -64,7 +64,7 @@ class _Page(Generic[Item]):
 
 
 class SamplePage(_Page[Item]):
-    """A list of one page, in place of a list of Client, with the methods of billcore.Pager and billcore.Page."""
+    """A list of one page for tests of code that uses Client, with the methods of billcore.Pager and billcore.Page."""
 
     def __iter__(self) -> Iterator[Item]:
         while taken := self._collect(1):
@@ -85,7 +85,7 @@ class SamplePage(_Page[Item]):
 
 
 class AsyncSamplePage(_Page[Item]):
-    """A list of one page, in place of a list of AsyncClient; otherwise like SamplePage."""
+    """A list of one page for tests of code that uses AsyncClient; see SamplePage."""
 
     async def __aiter__(self) -> AsyncIterator[Item]:
         while taken := self._collect(1):

@@ -1,4 +1,4 @@
-"""A sandbox as a child process of the tests; public as billcore.testing.X."""
+"""Sandbox: a sandbox as a child process of the tests; import it from billcore.testing."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def catalog() -> tuple[int, dict[str, Any]]:
 
 
 def _later(data: Any, age: timedelta) -> Any:
-    """The sample with later times, so that a subscription that is paid for in the sample is paid for today."""
+    """The sample with all times moved forward: a subscription that is paid for in the sample is then paid for today."""
     if not isinstance(data, dict):
         return data
     moved = {
@@ -54,7 +54,7 @@ def require_known(function: str, fields: Iterable[str], known: Iterable[str]) ->
 
 
 def changed(data: Any, fields: dict[str, Any]) -> Any:
-    """The plain data with these fields set."""
+    """A copy of `data` in which `fields` replace members."""
     if not fields:
         return _without_not_given(data) if isinstance(data, dict) else data
     if data is None or data is NOT_GIVEN:

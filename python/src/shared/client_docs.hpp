@@ -251,7 +251,7 @@ inline constexpr const char* products_update =
     "Change only the given fields of a product. The request is sent at most once.\n"
     "\n"
     "The keywords are the fields of ProductWrite: name, description, price (cents), currency, vat_rate (percent),\n"
-    "interval. Pass any other field in the mapping.\n"
+    "interval. Pass a field that is not in ProductWrite in the mapping.\n"
     "\n"
     "Args:\n"
     "    id: The product's id.\n"
@@ -542,7 +542,7 @@ inline constexpr const char* page_per_page = "Number of items on a full page.";
 inline constexpr const char* page_current_page = "Number of this page, from 1.";
 inline constexpr const char* page_total_pages = "Number of pages in the list.";
 inline constexpr const char* page_links =
-    "Links to the next and the previous page, as received. The library never follows these links.";
+    "Links to the next and the previous page, as received. The library never follows the links.";
 inline constexpr const char* page_response_info = "Status, headers, attempts and request id of the answer.";
 inline constexpr const char* about_verdict =
     "Whether the pager yielded every record that existed during the whole reading of the list.\n"
@@ -579,7 +579,7 @@ inline constexpr const char* arrow_stream_arrow_c_stream =
 inline constexpr const char* arrow_stream_arrow_c_schema_signature = "__arrow_c_schema__(self)";
 inline constexpr const char* arrow_stream_arrow_c_schema = "A capsule of an ArrowSchema. Sends no request.";
 inline constexpr const char* arrow_stream_error =
-    "The BillcoreError of the last read, or None. An Arrow reader's exception has only this error's text.";
+    "The BillcoreError of the last read, or None. An Arrow reader's own exception has only the error's text.";
 inline constexpr const char* about_arrow_batch =
     "The records of one or more pages as Arrow columns, for any reader of the Arrow PyCapsule interface.\n"
     "\n"

@@ -7,13 +7,13 @@ namespace billcore::python::docs {
 inline constexpr const char* about_resource =
     "A read-only view of a JSON object that the service sent. Each field is looked up when it is read.\n"
     "\n"
-    "The attributes are typed. A nullable field that is absent or null is None. A required field that is absent "
-    "raises\n"
-    "MissingFieldError, which is also an AttributeError, so getattr() with a default, hasattr() and class patterns "
-    "work.\n"
-    "A field that has the wrong type, or is required and null, raises DecodeError. The attribute `path` of both "
-    "errors\n"
-    "names the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.\n"
+    "The stubs declare the types of the fields. A nullable field that is absent or null is None. A required field that "
+    "is\n"
+    "absent raises MissingFieldError, which is also an AttributeError, so getattr() with a default, hasattr() and "
+    "class\n"
+    "patterns work. A field that has the wrong type, or is required and null, raises DecodeError. The error's "
+    "attribute\n"
+    "`path` names the field. r['field'] is the plain JSON value; `'field' in r` distinguishes absent from null.\n"
     "Service interface: Resources and their fields.";
 inline constexpr const char* resource_raw = "The JSON text exactly as received.";
 inline constexpr const char* resource_response_info =
@@ -44,7 +44,7 @@ inline constexpr const char* subscription_custom_fields = "List of CustomFieldVa
 inline constexpr const char* subscription_metadata = "Free-form JSON object.";
 inline constexpr const char* subscription_usable_at_signature = "usable_at(self, now, /)";
 inline constexpr const char* subscription_usable_at =
-    "Whether the subscription is paid for at the time `now`, so that the customer may use what was bought.\n"
+    "Whether the customer may use the subscription at the time `now`.\n"
     "\n"
     "False for the statuses pending, future_start, unpaid and expired. With the status trialing, active, delayed or\n"
     "cancelled, the subscription is usable until ends_at. If ends_at is None, the result is False for a cancelled\n"
@@ -139,11 +139,11 @@ inline constexpr const char* about_event =
 inline constexpr const char* event_id =
     "Delivery id, as received. Use the id to drop duplicates, except for test.hook, whose id is always 0.\n"
     "\n"
-    "Compare with billcore.same_id().";
+    "Compare ids with billcore.same_id().";
 inline constexpr const char* event_name =
     "Event type, such as 'order.paid'. An UnknownEvent may have any name: compare str(event.name).";
 inline constexpr const char* event_account =
-    "Integer id of the account. The UUID in the base URL is another id: never compare the two.";
+    "Integer id of the account. Never compare it with the base URL's UUID, which is a different id.";
 inline constexpr const char* event_created_at = "When the service created the event; aware datetime.";
 inline constexpr const char* event_data =
     "The event's resource, whose type depends on the class of the event.\n"
@@ -184,8 +184,8 @@ inline constexpr const char* about_verifier =
     "Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.\n"
     "\n"
     "The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and\n"
-    "invoices are paid weeks later. The option does not prevent replays: drop duplicates by account and\n"
-    "id instead. A test.hook is never stale. Threads: any number may share a verifier.\n"
+    "invoices are paid weeks later. `freshness` does not prevent replays: drop duplicates by account and id. A\n"
+    "test.hook is never stale. Threads: any number may share a verifier.\n"
     "\n"
     "Args:\n"
     "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
@@ -204,8 +204,8 @@ inline constexpr const char* verifier_init =
     "Checks the signatures of one endpoint's webhooks. The keys are precomputed when the Verifier is made.\n"
     "\n"
     "The option `freshness` is off by default, because old events are legitimate: failed deliveries are retried, and\n"
-    "invoices are paid weeks later. The option does not prevent replays: drop duplicates by account and\n"
-    "id instead. A test.hook is never stale. Threads: any number may share a verifier.\n"
+    "invoices are paid weeks later. `freshness` does not prevent replays: drop duplicates by account and id. A\n"
+    "test.hook is never stale. Threads: any number may share a verifier.\n"
     "\n"
     "Args:\n"
     "    secrets: A secret of 32 bytes (str or bytes), or a sequence of secrets while one is being replaced.\n"
@@ -221,7 +221,7 @@ inline constexpr const char* verifier_init =
 inline constexpr const char* verifier_allowing_any_key_length_signature =
     "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
 inline constexpr const char* verifier_allowing_any_key_length =
-    "A Verifier for secrets of any length but 0, as test vectors have. The service's secrets have 32 bytes.";
+    "A Verifier for secrets of any length but 0, for test vectors. The service's secrets have 32 bytes.";
 inline constexpr const char* verifier_verify_signature = "verify(self, body, signature)";
 inline constexpr const char* verifier_verify =
     "Check the signature of a body.\n"
@@ -264,7 +264,7 @@ inline constexpr const char* verifier_stream =
     "Raises:\n"
     "    ConfigError: The verifier has the option `freshness`, which needs the whole body.";
 inline constexpr const char* verifier_matches =
-    "Number of signatures that matched each secret. You can retire a secret whose number stays 0.";
+    "For each secret, the number of matching signatures. You can remove a secret whose number no longer grows.";
 inline constexpr const char* verifier_header = "Name of the signature header.";
 inline constexpr const char* verifier_max_body = "Maximum size of a body in bytes; larger bodies are refused.";
 inline constexpr const char* about_verify_stream =
@@ -350,13 +350,13 @@ inline constexpr const char* explain_signature = "explain(body, signature, secre
 inline constexpr const char* explain =
     "Explain to a person, in a few lines of text, why a signature is refused.\n"
     "\n"
-    "The function tests common mistakes, without a network, and names the mistake that explains the signature: the "
-    "body\n"
+    "explain tries common mistakes, without a network, and names the mistake that produces this signature: the body\n"
     "was re-serialised, is still in base64 or has other line ends; the signature is in upper case or has a prefix; "
     "the\n"
     "secret has white space, is in another encoding, or is another secret of the list. The arguments are those of\n"
-    "verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text contains no "
-    "secret\n"
-    "and not the right signature. Slow: do not explain every request. Service interface: Events, Request headers.";
+    "verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text shows no "
+    "secret,\n"
+    "and does not show the right signature. explain is slow: do not explain every request.\n"
+    "Service interface: Events, Request headers.";
 
 }  // namespace billcore::python::docs

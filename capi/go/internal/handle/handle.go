@@ -57,8 +57,8 @@ const ballastShare = 4
 const closed = -1 << 62
 
 // Set stores the object that an empty handle then owns. bytes is an estimate of the object's C memory. Go's garbage
-// collector does not count C memory, so the collector would run too late in a program that reads long lists.
-// Therefore the handle also keeps unused Go memory (the ballast), which the collector counts.
+// collector does not count C memory, so the collector would run too late in a program that reads long lists. To make
+// the collector run in time, the handle keeps unused Go memory (the ballast), which the collector counts.
 func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes int64) {
 	h.pointer, h.free = pointer, free
 	if bytes > 0 {

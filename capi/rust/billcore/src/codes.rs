@@ -151,7 +151,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Why a signature check failed. The variants are in the order of the checks.
+/// Why a signature check failed. The variants are in the order in which a verifier makes the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(i32)]

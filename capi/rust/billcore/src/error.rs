@@ -154,7 +154,7 @@ impl Error {
         Reason::of_number(self.of(NativeError::reason, 0))
     }
     /// The orders that a search for charges had found when it failed with [`ErrorCode::PossiblyMissed`], latest first.
-    /// Empty for other errors.
+    /// For an error with another code the result is empty.
     #[cfg(feature = "client")]
     pub fn found_charges(&self) -> Result<Vec<crate::Order>> {
         match self.as_native() {

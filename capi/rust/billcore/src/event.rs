@@ -39,7 +39,7 @@ impl Event {
     pub fn event_type(&self) -> EventType {
         EventType::of_number(self.native.kind().unwrap_or(0))
     }
-    /// Integer id of the account. (The base URL contains the account's UUID instead.)
+    /// Integer id of the account. (The base URL does not contain this id, but the account's UUID.)
     pub fn account(&self) -> Result<i64> {
         self.fields().integer("account")
     }

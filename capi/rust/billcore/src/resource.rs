@@ -72,7 +72,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Shows the name of the type and the identifying fields, but no customer data.
+/// Writes the `Debug` text: the name of the type and the identifying fields, but no customer data.
 pub(crate) fn describe(f: &mut fmt::Formatter<'_>, kind: &str, fields: &ffi::Fields, shown: &[&str]) -> fmt::Result {
     let mut out = f.debug_struct(kind);
     for name in shown {
@@ -139,7 +139,7 @@ macro_rules! owned_resource {
             }
         }
 
-        /// Shows the name of the type and the identifying fields, but no customer data.
+        /// Writes the `Debug` text: the name of the type and the identifying fields, but no customer data.
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 crate::resource::describe(f, stringify!($name), &self.0, &[$($shown),*])
@@ -174,7 +174,7 @@ macro_rules! borrowed_part {
             }
         }
 
-        /// Shows only the name of the type.
+        /// The `Debug` text shows only the name of the type.
         impl std::fmt::Debug for $name<'_> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name)).finish_non_exhaustive()
@@ -243,7 +243,7 @@ impl ResponseInfo {
     }
 }
 
-/// Shows only the status, because header values may be private.
+/// The `Debug` text shows only the status, because header values may be private.
 impl fmt::Debug for ResponseInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseInfo").field("status", &self.status().ok()).finish_non_exhaustive()

@@ -44,8 +44,8 @@ impl Value {
     pub fn boolean(&self) -> Result<bool> {
         self.0.boolean()
     }
-    /// The value of a whole number. Fails with [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) for a number
-    /// beyond 64 bits; then read its digits with [`Value::raw`].
+    /// The value of an integer. Fails with [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) for a number beyond
+    /// 64 bits; then read its digits with [`Value::raw`].
     pub fn integer(&self) -> Result<i64> {
         self.0.integer()
     }
@@ -74,8 +74,8 @@ impl Value {
     pub fn at(&self, index: usize) -> Result<Value> {
         self.0.at(index).map(Self)
     }
-    /// The object's last member with this name. `None` when the object has no such member, or the value is not an
-    /// object.
+    /// The object's last member with this name. `None` when the object has no member with this name, or the value is
+    /// not an object.
     pub fn find(&self, name: &str) -> Result<Option<Value>> {
         Ok(self.0.find(name)?.map(Self))
     }

@@ -9,9 +9,9 @@ pub use serde_json::{Value, json};
 
 use sandbox::{call, control_url};
 
-/// An account of the sandbox, with demo data. Dropping the `Account` deletes the account. The drop panics, and so fails
-/// the test, if a fault of the account never happened and is not optional. The drop also panics if a request had
-/// parameters that the service does not have and `lenient` is false.
+/// An account of the sandbox, with demo data. Dropping the `Account` deletes the account. Dropping panics, and so fails
+/// the test, if a fault of the account that is not optional never happened, or if a request had parameters that the
+/// service does not have and `lenient` is false.
 #[derive(Debug)]
 pub struct Account {
     /// The service's address for this account.

@@ -33,10 +33,10 @@ const CALLS: usize = 64;
 /// was dropped counts towards the limit until its thread is free. A call beyond the limit waits; its time-out begins
 /// when the wait is over.
 ///
-/// Each call in progress blocks one thread. A client without a thread for each call would wait for file descriptors
-/// with tokio's `AsyncFd`. For this client, the C ABI would need functions that begin a call, return the descriptors
-/// and the timer that the call waits for, continue the call when a descriptor is ready or the timer expires, and return
-/// the result. Today the C ABI has only blocking calls.
+/// Each call in progress blocks one thread, because the C ABI has only blocking calls. For calls without threads, the C
+/// ABI lacks functions that begin a call, return the file descriptors and the timer that the call waits for, continue
+/// the call when a descriptor is ready or the timer expires, and return the result. With such functions, tokio's
+/// `AsyncFd` could wait for the descriptors.
 #[derive(Clone)]
 pub struct AsyncClient {
     client: Client,
@@ -93,7 +93,7 @@ impl AsyncClient {
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }
     }
-    /// Returns a client and a `Trigger`. Dropping the `Trigger` cancels the calls of this client.
+    /// Returns a client and a `Trigger`. Dropping the `Trigger` cancels the calls of the returned client.
     fn cancellable(&self) -> Result<(Client, Trigger)> {
         let call = self.client.call();
         let token = call.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)?;

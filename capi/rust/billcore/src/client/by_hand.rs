@@ -11,9 +11,9 @@ impl Subscriptions<'_> {
     /// another call the method fails with [`ErrorCode::InvalidArgument`].
     ///
     /// The [`total`](Order::total) of the charge's order is amount times quantity (cents without VAT). If the search
-    /// finds no order with this total, the charge was not made, or the service is still processing it. Wait as long as
-    /// the service may need to process a charge, then search again. Charge again only if the second search does not
-    /// find the order either. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
+    /// does not find the charge's order, the charge was not made, or the service is still processing it. Wait as long
+    /// as the service may need to process a charge, then search again. Charge again only if the second search does not
+    /// find the charge's order. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
     /// [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {

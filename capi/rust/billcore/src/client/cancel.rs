@@ -6,12 +6,12 @@ use crate::ffi::Cancel;
 
 /// Cancels calls that run on other threads: pass the token with [`CallOptions::cancel`](crate::CallOptions::cancel).
 /// Once the token is triggered, a running call returns at once with
-/// [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends nothing. A list that waits for a
-/// page, or needs to fetch the next one, also returns `Interrupted`. A call whose answer arrives before the trigger, or
-/// at the same moment, returns as usual.
+/// [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends nothing. A list whose token is
+/// triggered returns `Interrupted` while it waits for a page or when it needs a further page. A call whose answer
+/// arrives before the trigger, or at the same moment, returns as usual.
 ///
-/// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have happened.
-/// When `outcome_unknown` is false, nothing was sent.
+/// For a cancelled write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have
+/// happened; if it is false, the write was not sent.
 ///
 /// A clone is another handle of the same token, and any number of threads may share a token.
 #[derive(Clone)]

@@ -40,8 +40,8 @@ pub struct Attempt<'a> {
 /// Each `on_request` is followed by exactly one `on_response`, even when the attempt fails or is cancelled. A hook
 /// may make other calls, but must not use the list whose page is being fetched.
 ///
-/// A panic in a method ends that method but not the call, so that the caller learns whether a write was done. The
-/// process's panic hook reports the panic.
+/// A panic in a method ends that method but not the call, so that the caller learns whether a write was done. Rust's
+/// panic hook ([`std::panic::set_hook`]) reports the panic.
 pub trait Hooks: Send + Sync {
     /// Called before an attempt.
     fn on_request(&self, attempt: &Attempt<'_>) {

@@ -19,8 +19,8 @@ pub trait Item: Sealed + Send + Sync + 'static {}
 /// A lazy list: an iterator over items that prefetches the next pages while the caller reads the current page. A list
 /// may outlive its client, and an item may outlive its list. Dropping a list cancels the list's requests in flight.
 ///
-/// After an error the iterator returns `None` once. The following call of `next`, for example in a second loop over
-/// [`Iterator::by_ref`], requests the failed page again. [`List::pages`] reads whole pages instead of items.
+/// After an error the iterator returns `None` once. The first `next` after that `None`, for example in a second loop
+/// over [`Iterator::by_ref`], requests the failed page again. [`List::pages`] reads whole pages instead of items.
 ///
 /// Only one thread at a time may use a list: `List` is `Send`, but not `Sync`.
 ///
@@ -35,7 +35,7 @@ pub trait Item: Sealed + Send + Sync + 'static {}
 /// ```
 pub struct List<T> {
     native: NativeList,
-    /// The library may call these hooks until the list is freed.
+    /// Keeps the hooks alive: the library may call the hooks until the list is freed.
     _hooks: [Option<Arc<HookContext>>; 2],
     failed: bool,
     kind: PhantomData<fn() -> T>,

@@ -141,7 +141,7 @@ unsafe fn bytes_out<'a>(from: sys::billcore_str) -> &'a [u8] {
 /// # Safety
 /// The requirements are the same as for [`bytes_out`].
 unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
-    // SAFETY: `bytes_out` has the same requirements as this function, and the caller guarantees them.
+    // SAFETY: the caller of `text_out` guarantees the requirements of `bytes_out`.
     let bytes = unsafe { bytes_out(from) };
     match str::from_utf8(bytes) {
         Ok(text) => text,

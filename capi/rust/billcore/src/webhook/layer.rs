@@ -79,8 +79,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // `poll_ready` prepared only `self.inner`, not its clones. So the future takes `self.inner`, and a clone
-        // becomes the new `self.inner`.
+        // The future takes `self.inner`, because `poll_ready` prepared `self.inner` and not its clones. A clone becomes
+        // the new `self.inner`.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let layer = self.layer.clone();
