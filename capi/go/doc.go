@@ -4,8 +4,8 @@
 // Every write is sent at most once. For a write that may have happened, errors.Is(err, [ErrOutcomeUnknown]) is true.
 // Before you send a write of unknown outcome again, check whether it happened (for a charge, with
 // [Subscriptions.FindCharges]). A write that fails with [ErrDecode] was done, but the service's answer does not match
-// the service interface. After [ErrOutOfMemory] the caller cannot know whether the write was done. After any other
-// error for which errors.Is(err, [ErrOutcomeUnknown]) is false, the write was not done.
+// the service interface. After [ErrOutOfMemory] the caller cannot know whether the write was done. If the error matches
+// none of [ErrOutcomeUnknown], [ErrDecode] and [ErrOutOfMemory], the write was not done.
 //
 // Every call takes a context. Cancelling the context aborts the call's HTTP request. A call ends at the client's
 // time-out or the context's deadline, whichever is earlier.

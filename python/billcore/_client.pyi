@@ -21,8 +21,8 @@ def _join(batches: list[ArrowBatch], /) -> ArrowBatch: ...
 
 Item = TypeVar("Item", covariant=True)
 
-# The option `hooks` accepts an object that has the method of one of these protocols. The compiled module does not have
-# these classes: they are only for type checkers.
+# The option `hooks` accepts an object that has the method of at least one of the protocols HasOn…. The protocols are
+# only for type checkers: the compiled module does not have them.
 class HasOnRequest(Protocol):
     def on_request(self, attempt: Attempt, /) -> object: ...
 
@@ -131,9 +131,9 @@ class Client:
         concurrency: int | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | NotGiven | None = NOT_GIVEN,
     ) -> Client:
-        """Return a client with these options changed, which shares all else, such as connections, with this client.
+        """Return a client that differs from this client only in the given options, and shares its connections.
 
-        Closing the new client does not close the connections: they belong to the original client.
+        Closing the returned client does not close the connections: they belong to the original client.
 
         Args:
             timeout: Seconds for a whole call with all its attempts; None: no deadline.
@@ -540,9 +540,9 @@ class AsyncClient:
         concurrency: int | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | NotGiven | None = NOT_GIVEN,
     ) -> AsyncClient:
-        """Return a client with these options changed, which shares all else, such as connections, with this client.
+        """Return a client that differs from this client only in the given options, and shares its connections.
 
-        Closing the new client does not close the connections: they belong to the original client.
+        Closing the returned client does not close the connections: they belong to the original client.
 
         Args:
             timeout: Seconds for a whole call with all its attempts; None: no deadline.

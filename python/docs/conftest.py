@@ -1,4 +1,4 @@
-"""Runs the Python code blocks of these pages against a sandbox: pytest python/docs.
+"""Runs the Python code blocks of the pages in python/docs against a sandbox: pytest python/docs.
 
 The code blocks of one page share a namespace. BILLCORE_BASE_URL and BILLCORE_API_KEY are set, and the fixtures
 `sandbox`, `signed_event`, `secret` and `folder` are available as variables.

@@ -48,7 +48,7 @@ const (
 	kindInteger
 	kindBoolean
 	kindTime
-	kindOther // a field of any other kind, read item by item, never as a column of a page
+	kindOther // such as a JSON object; read item by item, never as a column of a page
 )
 
 func newDocument(from handle.Pointer, bytes int64) *document {

@@ -149,7 +149,7 @@ class Journal(_Base):
         Raises:
             PaymentError: The service refused the charge (402). The refusal is final: to try again, use a new key.
             ChargeInProgressError: The charge may be in flight, or another key has an open charge.
-            ChargePendingError: It is not known yet whether the charge was made: call again after retry_after.
+            ChargePendingError: It is not known yet whether the charge was made: call again after `retry_after` seconds.
             UnresolvedChargeError: A person must find out whether the charge was made: see resolve().
             AmbiguousChargeError: More than one order may belong to the charge: see resolve().
             KeyReusedError: The key belongs to a charge with other arguments.
@@ -189,8 +189,8 @@ class Journal(_Base):
     def purge(self, before: datetime) -> int:
         """Delete the keys that were settled before this time (aware); returns their number.
 
-        A deleted key can charge again. Keys with an open charge are kept, and so are keys that were settled after an
-        open charge began.
+        charge() with a deleted key charges again. Keys with an open charge are kept, and so are keys that were settled
+        after an open charge began.
         """
         return int(self._run(self._purge(before)))
 

@@ -244,8 +244,7 @@ class Machine:
     def _send(self, attempt: int, begun: float, *, certain: bool) -> Steps:
         """Send the charge, whose row is committed. `certain`: no earlier attempt has an unknown outcome.
 
-        `begun` is a time before the row was written: the call's time-out counts from `begun`, so the call ends before
-        the deadline in the row.
+        The call's time-out counts from `begun`, a time before the row was written: it ends before the row's deadline.
         """
         where = {**self._this, "attempt": attempt}
         order: Order | None = None
@@ -325,10 +324,7 @@ class Machine:
         return bool(sums & {order.total, order.total_with_vat})
 
     def _resume(self, row: Row) -> Steps:
-        """Look up a charge of unknown outcome, and send it again if it was not made.
-
-        Returns the charge's order; None if the caller must read the row again.
-        """
+        """Look the charge up; send it again if not made. Returns the order; None if the row must be read again."""
         match = yield from self._match(row)
         if match is not None:
             return match if (yield from self._adopt(row, match)) else None

@@ -91,9 +91,9 @@ inline constexpr const char* client_request =
 inline constexpr const char* client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* client_with_options =
-    "Return a client with these options changed, which shares all else, such as connections, with this client.\n"
+    "Return a client that differs from this client only in the given options, and shares its connections.\n"
     "\n"
-    "Closing the new client does not close the connections: they belong to the original client.\n"
+    "Closing the returned client does not close the connections: they belong to the original client.\n"
     "\n"
     "Args:\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
@@ -404,9 +404,9 @@ inline constexpr const char* async_client_request =
 inline constexpr const char* async_client_with_options_signature =
     "with_options(self, *, timeout=NOT_GIVEN, max_retries=NOT_GIVEN, concurrency=NOT_GIVEN, headers=NOT_GIVEN)";
 inline constexpr const char* async_client_with_options =
-    "Return a client with these options changed, which shares all else, such as connections, with this client.\n"
+    "Return a client that differs from this client only in the given options, and shares its connections.\n"
     "\n"
-    "Closing the new client does not close the connections: they belong to the original client.\n"
+    "Closing the returned client does not close the connections: they belong to the original client.\n"
     "\n"
     "Args:\n"
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"

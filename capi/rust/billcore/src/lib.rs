@@ -17,7 +17,8 @@
 //!   service has done a write. Before you send a write of unknown outcome again, check whether it was done (for a
 //!   charge, with [`Subscriptions::find_charges`]). A write that fails with [`ErrorCode::Decode`] was done, but the
 //!   service's answer does not match the service interface. After [`ErrorCode::OutOfMemory`] the caller cannot know
-//!   whether the write was done. After any other error for which `outcome_unknown` is false, the write was not done.
+//!   whether the write was done. If `outcome_unknown` is false and the code is not `Decode` or `OutOfMemory`, the
+//!   write was not done.
 //! - **Resources** are views of the JSON that the service sent. A getter borrows from its resource. A getter returns an
 //!   error when the service sent a value that the interface does not allow, and `None` for a field that is null or
 //!   absent.

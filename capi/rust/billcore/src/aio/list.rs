@@ -49,8 +49,8 @@ impl<T: Item> AsyncList<T> {
         }
     }
 
-    /// Returns the next item; `None` at the end of the list. After an error, `next` returns `None` once; the following
-    /// call requests the failed page again.
+    /// Returns the next item; `None` at the end of the list. After an error, `next` returns `None` once; a further
+    /// `next` requests the failed page again.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll(cx)).await
     }

@@ -88,7 +88,7 @@ impl AsyncClient {
     pub fn client(&self) -> &Client {
         &self.client
     }
-    /// Returns a client whose calls use these options: see [`Client::with_call`].
+    /// Returns a client whose calls use the options `call`: see [`Client::with_call`].
     #[must_use]
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }

@@ -57,7 +57,7 @@ impl CallOptions {
         self
     }
 
-    /// Returns these options; each option that is not set is taken from `before`.
+    /// Returns the options in `self`; an option that is not set gets the value that it has in `before`.
     pub(super) fn over(self, before: &Self) -> Self {
         Self {
             timeout: if self.timeout == Timeout::OfClient { before.timeout } else { self.timeout },

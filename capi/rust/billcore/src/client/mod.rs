@@ -72,8 +72,9 @@ impl Client {
         let native = self.shared.native.with_options(&changes.given.into_native()?)?;
         Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
     }
-    /// Returns a client whose calls use these options. For a single call: `client.with_call(call).orders().get(id)`.
-    /// If `self` was made by `with_call`, its call options, such as a token, still apply unless `call` sets them.
+    /// Returns a client whose calls use the options `call`. For a single call:
+    /// `client.with_call(call).orders().get(id)`. If `self` was made by `with_call`, its call options, such as a token,
+    /// still apply unless `call` sets them.
     #[must_use]
     pub fn with_call(&self, call: CallOptions) -> Self {
         Self { shared: Arc::clone(&self.shared), call: call.over(&self.call) }

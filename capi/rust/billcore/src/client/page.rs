@@ -67,7 +67,8 @@ pub enum Cell<'a> {
     Text(&'a str),
     Integer(i64),
     Boolean(bool),
-    /// Any other JSON value. The cell does not contain the value: read the field with the item's getter.
+    /// A JSON value of another kind, such as an object. The cell does not contain the value: read the field with the
+    /// item's getter.
     Other,
 }
 

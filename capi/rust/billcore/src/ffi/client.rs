@@ -101,7 +101,7 @@ impl Options {
         // options.
         check(|error| unsafe { sys::billcore_options_set_cancel(self.get(), cancel.get(), error) })
     }
-    /// The caller must keep `hooks` alive as long as any client, list or call made with these options exists.
+    /// The caller must keep `hooks` alive as long as any client, list or call made with `self` exists.
     pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
         let context = Arc::as_ptr(hooks).cast_mut().cast();
         // SAFETY: the handle is valid and used by this thread alone; clients, lists and calls of this crate keep the
