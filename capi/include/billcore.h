@@ -35,7 +35,7 @@
  *     of a field that may be null has the output `bool *present`, which is false for a null and for an absent field
  *     (`_contains` and `_field` distinguish the two). The library checks a field only when the caller reads it: an
  *     absent required field gives BILLCORE_ERROR_MISSING_FIELD; a required field that is null, or a value of the wrong
- *     type, gives BILLCORE_ERROR_DECODE. Both errors have the field's path, such as `data.price`.
+ *     type, gives BILLCORE_ERROR_DECODE. An error about a field contains the field's path, such as `data.price`.
  *  9. A function that iterates returns BILLCORE_OK with an item, BILLCORE_DONE after the last item, or an error. A list
  *     inside a resource has a function `_count`, which returns the number of items, and a function `_at`, which returns
  *     the item at an index.

@@ -47,7 +47,7 @@ class Client:
         ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to the client's own.
-        http2: True: offer HTTP/2. False: never. None: HTTP/2 if the build resists frame floods and detects truncation.
+        http2: True: offer HTTP/2. False: never. None: only if the build resists frame floods and detects truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).
@@ -456,7 +456,7 @@ class AsyncClient:
         ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
         headers: Headers that the client sends with every request, in addition to the client's own.
-        http2: True: offer HTTP/2. False: never. None: HTTP/2 if the build resists frame floods and detects truncation.
+        http2: True: offer HTTP/2. False: never. None: only if the build resists frame floods and detects truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
         max_response: Size of the largest answer that the client accepts (bytes).

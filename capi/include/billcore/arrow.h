@@ -54,8 +54,8 @@ struct ArrowArray {
 
 #endif /* ARROW_C_DATA_INTERFACE */
 
-/* The library does not use this struct. This header declares the struct because other headers do not declare it if
- * ARROW_C_DATA_INTERFACE is already defined. */
+/* The library billcore-arrow does not use struct ArrowArrayStream. This header declares the struct because other
+ * headers do not declare it if ARROW_C_DATA_INTERFACE is already defined. */
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 

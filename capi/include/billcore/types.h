@@ -44,7 +44,7 @@ extern "C" {
  * "UNKNOWN" for an unknown number. Static text.  Threads: any.  @since 0.1 */
 BILLCORE_API const char* billcore_status_name(billcore_status status);
 
-/** Borrowed text or bytes. This struct never changes. */
+/** Borrowed text or bytes. Later versions of the library do not change this struct. */
 typedef struct billcore_str {
   const char* data; /**< The bytes; NULL when there are none. */
   size_t len;       /**< Number of bytes. */
@@ -63,7 +63,7 @@ BILLCORE_API billcore_str billcore_str_from(const char* text);
 
 /** Releases the context of a callback. The library calls this function once, on any thread, when it no longer uses the
  * context: when the options are freed or get another callback, and everything made with the options (clients, calls,
- * lists, verifiers) is freed. If the function that takes the context fails, the library also calls `release`. If
+ * lists, verifiers) is freed. The library calls `release` even if the function that takes the context fails. If
  * `release` is NULL, the library does not release the context, and the caller must keep the context valid for as long
  * as the library may use it. */
 typedef void (*billcore_release)(void* context);
@@ -73,8 +73,8 @@ typedef void (*billcore_release)(void* context);
  * Threads: any.  @since 0.1 */
 BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 
-/** Bytes that the caller owns, with a NUL after the last byte. Free with billcore_buf_free. This struct never
- * changes. */
+/** Bytes that the caller owns, with a NUL after the last byte. Free with billcore_buf_free. Later versions of the
+ * library do not change this struct. */
 typedef struct billcore_buf {
   char* data; /**< The bytes; NULL when there are none. */
   size_t len; /**< Number of bytes, without the NUL. */

@@ -161,8 +161,8 @@ BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_ver
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
 
 /** Number of signatures that the secret with this index has matched; indexes count from 0, in the order of
- * billcore_verifier_new. You can retire a secret whose number no longer grows. BILLCORE_ERROR_INVALID_ARGUMENT when the
- * verifier has no secret with this index. @since 0.1 */
+ * billcore_verifier_new. You can retire a secret whose number of matches no longer grows.
+ * BILLCORE_ERROR_INVALID_ARGUMENT when the verifier has no secret with this index. @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index,
                                                        uint64_t* out, billcore_error** err);
 

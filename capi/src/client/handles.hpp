@@ -73,7 +73,7 @@ struct billcore_page {
   }
   explicit billcore_page(const std::vector<billcore::Order>& found) : items(found.begin(), found.end()) {}
   explicit billcore_page(const std::vector<billcore::Value>& found) : items(found.begin(), found.end()) {}
-  std::optional<billcore::Resource> numbers;  // not set for a page of orders that a charge search found
+  std::optional<billcore::Resource> numbers;  // `pagination` of the page; not set for the result of a charge search
   std::vector<billcore::Resource> items;
 };
 

@@ -84,8 +84,8 @@ class Batch {
 /// A batch of one row with these values.
 [[nodiscard]] Batch make_row(std::vector<ArrowConstant> values);
 
-/// One batch with the rows of all `batches`, in their order. `batches` must not be empty, and all batches must have
-/// the same columns; only the values of constants may differ.
+/// One batch with the rows of all `batches`, in their order. `batches` must not be empty, and all batches must have the
+/// same columns; only the values of constant columns may differ.
 [[nodiscard]] Batch join(const std::vector<Batch>& batches);
 
 /// Takes the buffered items of a page as a batch and advances the pager. If take_batch() throws, the pager does not

@@ -58,7 +58,7 @@ class ChargeSearch {
     std::int64_t pages = 0;
     std::int64_t items = 0;
     std::optional<std::int64_t> total;
-    bool reached = false;  // reached an order created before `since`
+    bool reached = false;  // the pass has reached an order created before `since`
     bool moved = false;    // the list changed between two pages
     std::unordered_set<std::string> ids;
     std::string trace;  // ids and totals as received, to compare with another pass
@@ -76,7 +76,7 @@ class ChargeSearch {
   std::optional<std::int64_t> deadline_;  // steady clock, microseconds
   int readings_ = 0;                      // number of finished passes
   Reading reading_;
-  std::string previous_;                 // trace of the previous pass
+  std::string previous_;                 // Reading::trace of the previous pass
   std::vector<Value> found_;             // orders found in any pass
   std::unordered_set<std::string> ids_;  // ids of found_
   bool done_ = false;

@@ -58,7 +58,7 @@ class Error : public std::exception {
     std::string message;
     ErrorDetail detail;
   };
-  std::shared_ptr<const State> state_;  // shared, so that copying an exception cannot throw
+  std::shared_ptr<const State> state_;  // a shared_ptr, because copying an exception must not throw
 };
 
 }  // namespace billcore

@@ -9,7 +9,8 @@
 
 namespace billcore {
 
-/// The 11 event names. `unknown` stands for any other name, and is not an error.
+/// The 11 event names. `unknown` stands for an event name that this library does not know, and is
+/// not an error.
 enum class EventType : std::int32_t {
   unknown = 0,
   subscription_created = 1,

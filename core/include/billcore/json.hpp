@@ -46,8 +46,8 @@ class Value {
   [[nodiscard]] bool is_array() const noexcept { return kind() == Kind::array; }
 
   [[nodiscard]] bool boolean() const;
-  /// The value of an integer. Throws Error(out_of_range) when it does not fit in 64 signed bits; read its digits from
-  /// raw().
+  /// The value of an integer. Throws Error(out_of_range) when the integer does not fit in 64 signed bits; read its
+  /// digits from raw().
   [[nodiscard]] std::int64_t integer() const;
   /// The value of any number, rounded to a double.
   [[nodiscard]] double real() const;

@@ -15,7 +15,7 @@ namespace billcore {
 
 /// A custom request to a path of the service.
 struct RequestOptions {
-  std::vector<std::pair<std::string, std::string>> query = {};  // not encoded yet; the client encodes the query
+  std::vector<std::pair<std::string, std::string>> query = {};  // query parameters, which the client encodes
   std::optional<std::string> json = {};                         // body: any JSON, sent without white space
   bool raise_on_error = true;                                   // false: return every complete answer, even 4xx or 5xx
 };
@@ -26,9 +26,9 @@ struct RequestOptions {
 /// One request to the service.
 struct Operation {
   std::string method;
-  std::string path;                                             // relative to the base URL, encoded
-  std::string_view route = {};                                  // the path with placeholders for ids; static
-  std::vector<std::pair<std::string, std::string>> query = {};  // not encoded yet
+  std::string path;                                             // path relative to the base URL, encoded
+  std::string_view route = {};                                  // the path with placeholders for ids; a static text
+  std::vector<std::pair<std::string, std::string>> query = {};  // query parameters, not encoded yet
   std::optional<std::string> body = {};                         // JSON
   std::int64_t page = 0;                                        // page number of a list, for its errors; 0: not a list
   bool promises_json = true;                                    // false: the body of the answer is unspecified
@@ -48,8 +48,8 @@ struct ListOperation {
 
 namespace operations {
 
-/// A custom request. `method` is GET, POST, PUT, PATCH or DELETE; `path` starts with a slash and is already encoded.
-/// Any other method or path gives Error(invalid_argument).
+/// A custom request. `method` is GET, POST, PUT, PATCH or DELETE; `path` starts with a slash and is already encoded. An
+/// unknown method or an invalid path gives Error(invalid_argument).
 [[nodiscard]] Operation request(std::string_view method, std::string_view path, const RequestOptions& options);
 
 namespace products {

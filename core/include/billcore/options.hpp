@@ -47,9 +47,9 @@ struct ClientOptions {
   /// Headers that the client sends with every request, in addition to the client's own. A User-Agent given here is
   /// appended to the client's own.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// True: offer HTTP/2. False: never. Not given: HTTP/2 if the build resists frame floods and detects truncation. If
-  /// a build without these two properties uses HTTP/2, a server can delay a call beyond its deadline, and an answer
-  /// without Content-Length must be whole JSON.
+  /// True: offer HTTP/2. False: never. Not given: only if the build resists frame floods and detects truncation. In a
+  /// build that does not resist frame floods, a server can use HTTP/2 to delay a call beyond its deadline. In a build
+  /// that does not detect truncation, an answer over HTTP/2 without Content-Length must be whole JSON.
   std::optional<bool> http2 = {};
   /// Allow http to hosts that are not loopback; the API key is then sent unencrypted.
   bool allow_insecure_http = false;

@@ -1,14 +1,15 @@
 // Lists: a lazy, ordered range over all pages.
 //
 // The pager fetches the first page alone. When the caller reads the second item, the pager starts to prefetch the
-// following pages, up to ClientOptions::concurrency at once. There is no background thread: requests progress
-// whenever the caller reads from the list, and a pause between two items does not count towards the time-out. Records
-// may be added or removed while a list is read. The pager does not yield a record again if its id was on one of the
-// last pages. When records may have moved to the previous page, the pager reads that page again. At the end verdict()
-// says whether a record may have been missed. `strict` reads the list twice, to find records that the first pass
-// missed. An error names the page that failed. The next read requests that page again; a list that is made with state()
-// as `resume` also requests that page first, even in a later process. A Pager is single-pass and forward-only. Threads:
-// one at a time. An item keeps only its own page alive. Service interface: Resources and their fields, Pagination.
+// following pages, up to ClientOptions::concurrency at once. There is no background thread: requests progress whenever
+// the caller reads from the list, and a pause between two items does not count towards the time-out. Records may be
+// added or removed while a list is read. The pager does not yield a record again if its id was on one of the last
+// pages. When records may have moved to the previous page, the pager reads that page again. At the end verdict() says
+// whether a record may have been missed. `strict` reads the list twice, to find records that the first pass missed. An
+// error names the page that failed. After an error, the next read requests the failed page again; so does the first
+// read of a list that is made with state() as `resume`, even in a later process. A Pager is single-pass and
+// forward-only. Threads: one at a time. An item keeps only its own page alive. Service interface: Resources and their
+// fields, Pagination.
 #pragma once
 
 #include <cstddef>
@@ -115,11 +116,11 @@ class AnyPager {
   /// The verdict; nullopt until the last item was read or the list was stopped.
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   /// The read position as a text. To continue from this position, also in a later process, make a list with the same
-  /// arguments except `page`, and pass the text as `resume`. The text contains the ids of the last 18 pages (2 *
-  /// concurrency + 2 if that is more), at most 4096 ids. With 20, 100 or 200 records per page, the text has 4, 19 or
+  /// arguments except `page`, and pass the text as `resume`. The result contains the ids of the last 18 pages (2 *
+  /// concurrency + 2 if that is more), at most 4096 ids. With 20, 100 or 200 records per page, the result has 4, 19 or
   /// 39 KB, and state() takes 3, 16 or 32 µs. If the number of records that are added before the list is resumed
-  /// exceeds the number of ids in the text, or if a page has no `total`, some records may be yielded twice; the verdict
-  /// is then "may_repeat".
+  /// exceeds the number of ids in the result, or if a page has no `total`, some records may be yielded twice; the
+  /// verdict is then "may_repeat".
   [[nodiscard]] std::string state() const;
   /// Cancels the prefetched pages and sets the verdict to "stopped" (at the end of the list it does nothing). The
   /// caller may still continue to read.

@@ -10,8 +10,9 @@
 
 namespace billcore {
 
-/// An opaque id: its text, and whether it is a JSON integer. The format is never checked; ids round-trip as received.
-/// (The service interface says that clients store ids "without validating the format"; see Events, Envelope.)
+/// An opaque id: its text, and whether it is a JSON integer. The library never checks the format of an id; ids
+/// round-trip as received. (The service interface says that clients store ids "without validating the format"; see
+/// Events, Envelope.)
 class Id {
  public:
   Id(std::string text) : text_(std::move(text)) {}                            // NOLINT(google-explicit-constructor)
@@ -48,9 +49,9 @@ using Instant = std::chrono::sys_time<std::chrono::microseconds>;
 
 /// An ISO 8601 date-time as received, and its instant (in UTC if the text has no offset).
 struct Time {
-  std::string_view text;              // as received; valid while the resource's document exists
+  std::string_view text;              // the date-time as received; valid while the resource's document exists
   Instant at;                         // truncated to microseconds
-  std::optional<int> offset_minutes;  // as received; 0 for Z; nullopt when absent
+  std::optional<int> offset_minutes;  // offset from UTC as received; 0 for Z; nullopt when absent
 };
 
 /// Parses `YYYY-MM-DDTHH:MM[:SS[.fraction]][Z|±HH:MM|±HHMM|±HH]` (a space may replace the T); nullopt otherwise.

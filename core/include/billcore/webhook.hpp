@@ -24,7 +24,7 @@
 
 namespace billcore {
 
-/// Default body limit in bytes. Larger bodies are refused before they are hashed.
+/// Default body limit in bytes. A body over the limit is refused before it is hashed.
 inline constexpr std::size_t default_max_body = std::size_t{1} << 20U;
 inline constexpr std::string_view default_signature_header = "Service-Signature";
 
@@ -83,8 +83,8 @@ class Verifier {
   ~Verifier();
 
   /// Checks a signature without throwing. Returns `none` and sets *secret_index if the signature is valid, otherwise
-  /// returns the reason. Copies nothing. Compares all secrets, in constant time, even after a match. Out of memory is
-  /// reported as `mismatch`, an exception from the clock as `stale`.
+  /// returns the reason. Copies nothing. Tries all secrets, even after one has matched, in constant time. Out of memory
+  /// is reported as `mismatch`, an exception from the clock as `stale`.
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
   /// Checks a signature; the result borrows `body`. Throws Error(signature) with the reason and the suggested HTTP
@@ -138,7 +138,7 @@ namespace webhooks {
 /// other line ends; the signature in upper case or with a prefix; the secret with white space, in another encoding, or
 /// confused with another secret of the list) and names the mistake that would produce this signature. Returns a few
 /// lines of human-readable text. explain() never accepts a body, and the text reveals neither a secret nor the valid
-/// signature. Slow: do not call it for every request.
+/// signature. explain() is slow: do not call it for every request.
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
                                   std::span<const std::string_view> secrets);
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,

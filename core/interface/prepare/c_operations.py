@@ -1,4 +1,4 @@
-"""Prepares operations, queries and options for C and for the tests' C driver. Needs the results of calls.py."""
+"""Prepares operations, queries and options for C and for the tests' C driver. Uses the results of calls.py."""
 
 from __future__ import annotations
 

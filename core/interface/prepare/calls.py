@@ -1,4 +1,4 @@
-"""Prepares the arguments and results of operations for all languages. Needs the results of operations.py."""
+"""Prepares the arguments and results of operations for all languages. Uses the results of operations.py."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ _MEMBERS = {
     "url": "std::string",
     "states": "std::vector<std::string>",
 }
-# Type -> C++ expression that reads an argument passed from Python: required arguments, then optional arguments.
+# Maps the type of a parameter to the C++ expression that reads the argument passed from Python: first for required
+# parameters, then for optional ones.
 _FROM_PYTHON = {
     "id": "id_of(from.{name})",
     "integer": 'integer(from.{name}, "{name}")',
@@ -32,8 +33,8 @@ _MAYBE_FROM_PYTHON = {
     "text": 'optional_text(from.{name}, "{name}")',
     "states": "states_of(from.{name})",
 }
-# Type -> C++ expression that reads an argument from a request to the tests' C++ driver: required arguments, then
-# optional arguments.
+# Maps the type of a parameter to the C++ expression with which the tests' C++ driver reads the argument from a request:
+# first for required parameters, then for optional ones.
 _FROM_DRIVER = {
     "id": "id_of(args)",
     "integer": 'number(args, "{name}").value()',
@@ -69,7 +70,7 @@ def _prepare_operation(operation: Row) -> None:
         _prepare_parameter(row)
     made = operation["list"] or operation["result"]
     operation["cpp_result"] = f"Pager<{made}>" if operation["list"] else {"None": "void"}.get(made, made)
-    # The struct that holds all members, for a function that does not take each of them as a parameter of its own.
+    # The struct that holds the operation's parameters, if the function takes them as a struct.
     bundle = operation["query"] or operation["options"]
     variable = "query" if operation["list"] else snake(bundle)
     rows = [operation["id"]] if operation["id"] else []

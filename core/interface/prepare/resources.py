@@ -44,8 +44,8 @@ _PYTHON_TYPES = {
     "any": "Any",
     "integers": "list[int]",
 }
-# Field type -> type of the arguments in billcore.testing that set fields of this type, if it differs from the type
-# above.
+# Field type -> type of the arguments in billcore.testing that set fields of this type, if it differs from the type in
+# _PYTHON_TYPES.
 _GIVEN_TYPES = {
     "time": "datetime | str",
     "decimal": "Decimal | float",

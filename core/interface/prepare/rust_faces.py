@@ -139,7 +139,7 @@ def prepare_rust(data: Row) -> Row:
 
 
 def _argument(row: Row) -> Row:
-    """Prepares how the public method and the library's function declare an argument, and how each passes it on."""
+    """Returns an argument's declarations in the public method and in the library's function, and its uses."""
     name = row["name"]
     if row["type"] == "id":
         return {

@@ -16,7 +16,7 @@ namespace billcore::detail {
 
 enum class ColumnType : std::uint8_t {
   text,
-  id,       // as text; an integer id as its digits
+  id,       // a text column; an integer id becomes its digits
   integer,  // int64
   boolean,
   time,     // microseconds, UTC
@@ -47,7 +47,7 @@ class Columns {
   /// The columns whose values come from the items, not from constants.
   [[nodiscard]] std::span<const Column> chosen() const noexcept { return std::span(all_).first(chosen_); }
   [[nodiscard]] const std::vector<ArrowConstant>& constants() const noexcept { return constants_; }
-  /// The chosen columns, then the constant ones: the columns of a batch.
+  /// The columns of a batch: the chosen columns, then the constant columns.
   [[nodiscard]] const std::vector<Column>& all() const noexcept { return all_; }
   /// Bytes of text that the constants add to each row.
   [[nodiscard]] std::size_t constant_bytes() const noexcept { return constant_bytes_; }
@@ -56,7 +56,7 @@ class Columns {
   std::size_t chosen_;
   std::size_t constant_bytes_ = 0;
   std::vector<ArrowConstant> constants_;
-  std::vector<Column> all_;  // the constant columns, at the end, have the names of constants_
+  std::vector<Column> all_;  // ends with the constant columns, which have the names of constants_
 };
 
 /// The value of one item in one column.
@@ -66,8 +66,8 @@ struct Cell {
 };
 
 /// Finds the JSON text of items and members as received. The parser copies the whole JSON text and keeps all strings in
-/// that copy, at their offsets in the text. So once the address of the copy is known, the offset of a name in the text
-/// follows from the name's address. Each computed offset is verified.
+/// that copy, at their offsets in the text. The offset of a member's name in the JSON text is therefore the name's
+/// address minus the address of the copy. Each computed offset is verified.
 class TextFinder {
  public:
   [[nodiscard]] std::string_view item(const Document& document, const Node* item);
@@ -79,7 +79,7 @@ class TextFinder {
  private:
   [[nodiscard]] std::optional<std::size_t> place_of(const Document& document, std::string_view name) const noexcept;
 
-  std::optional<std::uintptr_t> begin_;  // address of the first byte of the parser's copy
+  std::optional<std::uintptr_t> begin_;  // address of the parser's copy of the JSON text
 };
 
 /// Finds the cells of an item. The items of a page usually have the same members in the same order, so usually find()
@@ -106,7 +106,7 @@ class CellFinder {
     std::size_t column;
     bool needs_text;
   };
-  std::vector<Wanted> wanted_;  // in text order; if a name is repeated, the last member counts
+  std::vector<Wanted> wanted_;  // the wanted members in text order; if a name is repeated, the last member counts
 };
 
 /// The digits of a JSON number multiplied by 10^decimal_scale; nullopt if they do not fit into a decimal column.

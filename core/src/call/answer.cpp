@@ -54,7 +54,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
     return kept_text(scrub(text, request.settings.api_key, kept_body + 4), kept_body);
   };
-  if (body.size() > longest_error) return;  // the service's own error bodies are shorter
+  if (body.size() > longest_error) return;  // too long for an error body of the service
   try {
     const auto document = Document::parse({body, nullptr});
     const auto error = Value(document, document->root()).find("error");

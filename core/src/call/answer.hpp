@@ -25,10 +25,10 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   const std::string api_key;
   const std::string request_id_header;  // in lower case
   const std::string base_url;
-  mutable ServiceClock service_clock;  // updated from the Date headers of answers
+  mutable ServiceClock service_clock;  // the service's clock, updated from the Date headers of answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
-  /// The error that is thrown when memory runs out after a write was sent. The error exists as long as the client,
-  /// because without memory no error can be created.
+  /// The error that is thrown when memory runs out after a write was sent. This error is created together with the
+  /// client, because no error can be created when memory has run out.
   const Error no_memory_after_send = make_no_memory_after_send();
 
  private:
@@ -39,7 +39,7 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
 /// The properties of a request that appear in the request's errors. All texts are borrowed.
 struct RequestInfo {
   std::string_view method;
-  std::string_view path;  // relative to the base URL, encoded, without query
+  std::string_view path;  // path relative to the base URL, encoded, without query
   const AnswerSettings& settings;
   int attempts = 1;       // number of attempts so far, including the current one
   std::int64_t page = 0;  // page number of a list; 0: not a list

@@ -132,7 +132,7 @@ class Call {
   SteadyClock::time_point begun_;
   InFlight* in_flight_ = nullptr;
   std::optional<Engine::Timer> pause_;
-  std::optional<Engine::Timer> expiry_;  // set by expire_at()
+  std::optional<Engine::Timer> expiry_;  // timer of the deadline that expire_at() set
   bool in_hook_ = false;
   bool ends_after_hook_ = false;
   bool limited_ = false;

@@ -134,8 +134,9 @@ class Search {
     }
   }
 
-  // Finds the values of the portal URL members, `"name": "value"`. The quotes may be escaped in any way. A value ends
-  // at a quote that is escaped in the same way as its opening quote; any other quote is part of the value.
+  // Finds the values of the portal URL members, `"name": "value"`. The quotes around the name and the value may be
+  // escaped in any way. A value ends at a quote that is escaped in the same way as its opening quote; any other quote
+  // is part of the value.
   void find_members() {
     const auto& text = text_.text();
     for (const auto name : portal_urls) {
@@ -146,7 +147,7 @@ class Search {
         const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
         if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
         const auto value = text_.place({open + 1, open + 1}).begin;
-        if (!values_.insert(value).second) continue;  // already found at an earlier escape level
+        if (!values_.insert(value).second) continue;  // this value was already found at an earlier escape level
         auto end = text.find(text[open], open + 1);
         while (end != std::string::npos && (is_escaped(end) || text_.spelling(end) != text_.spelling(open))) {
           end = text.find(text[open], end + 1);
@@ -216,7 +217,7 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
 }
 
 // Whether a text certainly contains no secret, because it has no escapes, no quotes and no "://", and is shorter than
-// the key. Most header fields certainly contain no secret, so the check saves time.
+// the key. For most header fields the result is true, so scrub() need not search them.
 bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
   const auto plain = [](std::string_view each) {
     return each.find_first_of(escapes_and_quotes) == std::string_view::npos;

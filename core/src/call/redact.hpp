@@ -8,7 +8,7 @@
 namespace billcore::detail {
 
 /// Replaces every occurrence of the API key, every absolute URL (a signed link to the billing portal is a secret), and
-/// the values of the portal URL members in JSON text. Finds these secrets in any letter case and with JSON, URL or HTML
+/// the values of the portal URL members in JSON text. Finds secrets in any letter case and with JSON, URL or HTML
 /// escapes, nested ones included. Finds the key also as hex and base64, alone or inside a longer encoded text. The
 /// result has at most `limit` bytes. The running time depends on `limit`, not on the size of the text.
 [[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key,

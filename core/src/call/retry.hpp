@@ -46,7 +46,7 @@ struct RetryEnvironment {
   std::function<SteadyClock::time_point()> now = nullptr;  // default: SteadyClock
   /// If set, a call sleeps with this function instead of using the engine's timers.
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
-  std::function<double()> chance = nullptr;  // from 0 to 1; default: random
+  std::function<double()> chance = nullptr;  // returns a number from 0 to 1; default: a random number
 };
 /// Sets each unset member to its default; only `sleep` stays unset.
 [[nodiscard]] RetryEnvironment complete_environment(RetryEnvironment given);

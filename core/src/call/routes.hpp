@@ -8,17 +8,18 @@
 
 namespace billcore::detail::routes {
 
-inline constexpr std::string_view subscriptions = "/subscriptions";                     // subscriptions.list
-inline constexpr std::string_view subscription = "/subscription/{id}";                  // subscriptions.get
-inline constexpr std::string_view subscription_cancel = "/subscription/{id}/cancel";    // subscriptions.cancel
-inline constexpr std::string_view subscription_product = "/subscription/{id}/product";  // subscriptions.change_product
-inline constexpr std::string_view subscription_order = "/subscription/{id}/order";      // subscriptions.charge
+inline constexpr std::string_view subscriptions = "/subscriptions";                   // path of subscriptions.list
+inline constexpr std::string_view subscription = "/subscription/{id}";                // path of subscriptions.get
+inline constexpr std::string_view subscription_cancel = "/subscription/{id}/cancel";  // path of subscriptions.cancel
+inline constexpr std::string_view subscription_product =
+    "/subscription/{id}/product";  // path of subscriptions.change_product
+inline constexpr std::string_view subscription_order = "/subscription/{id}/order";  // path of subscriptions.charge
 inline constexpr std::string_view subscription_orders =
-    "/subscription/{id}/orders";                              // subscriptions.find_charges, subscriptions.orders
-inline constexpr std::string_view products = "/products";     // products.list
-inline constexpr std::string_view product = "/product/{id}";  // products.get, products.update, products.delete
-inline constexpr std::string_view order = "/order/{id}";      // orders.get
-inline constexpr std::string_view webhooks_endpoints = "/webhooks/endpoints";  // webhook_endpoints.create
+    "/subscription/{id}/orders";                           // path of subscriptions.find_charges, subscriptions.orders
+inline constexpr std::string_view products = "/products";  // path of products.list
+inline constexpr std::string_view product = "/product/{id}";  // path of products.get, products.update, products.delete
+inline constexpr std::string_view order = "/order/{id}";      // path of orders.get
+inline constexpr std::string_view webhooks_endpoints = "/webhooks/endpoints";  // path of webhook_endpoints.create
 
 inline constexpr std::array all{
     subscriptions,

@@ -47,8 +47,9 @@ struct Loop {
   std::shared_ptr<Descriptors> descriptors;
   std::unique_ptr<Engine> engine;
   int descriptor;
-  std::size_t waiting = 0;                                                      // number of lists that wait for a page
-  std::unordered_map<AsyncClient::CallId, std::unique_ptr<PendingCall>> calls;  // destroyed before the engine
+  std::size_t waiting = 0;  // number of lists that wait for a page
+  // The pending calls; declared after the engine, so that they are destroyed before it.
+  std::unordered_map<AsyncClient::CallId, std::unique_ptr<PendingCall>> calls;
 
  private:
   void finish(AsyncClient::CallId id) noexcept;

@@ -12,7 +12,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::size_t large_piece = std::size_t{8} << 10U;       // a first piece of this size suggests a large body
-constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // reserve no more, even if Content-Length is larger
+constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // maximum memory to reserve for a body of any size
 
 Instant now_utc() noexcept { return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()); }
 
@@ -69,7 +69,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto connection = flight.engine.connections.find(local_port);
   if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
     flight.transfer.dead_before_send = true;
-    flight.forbid_reuse();  // otherwise libcurl may choose this connection again
+    flight.forbid_reuse();  // so that libcurl does not choose this connection again
     return CURL_PREREQFUNC_ABORT;
   }
   if (!is_named(flight, connection.get())) {

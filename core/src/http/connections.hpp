@@ -18,12 +18,12 @@ struct Connection {
   bool named = false;        // the names in the server's certificate have been checked
   bool http2 = false;        // HTTP/2 was negotiated, or seen in an answer
   bool opaque = false;       // bytes may be buffered in a TLS layer that cannot be inspected
-  bool retired = false;      // not used for further requests
+  bool retired = false;      // the connection is not used for further requests
   bool read_only = false;    // the event loop waits only for reading from the connection, not for writing
   std::uint64_t parsed = 0;  // bytes parsed as part of answers
   int in_flight = 0;         // unfinished requests that were sent over the connection
   std::uint64_t news = 0;    // number of pieces of answers that have arrived
-  std::uint64_t ahead = 0;   // read_ahead() at the time of closing
+  std::uint64_t ahead = 0;   // result of read_ahead() when the connection was closed
 
   /// Whether the server has closed the connection. (libcurl itself detects only an orderly close, not a connection
   /// reset.)
@@ -35,7 +35,7 @@ struct Connection {
   /// because of the record overhead.
   [[nodiscard]] bool has_unparsed() const noexcept;
   /// Bytes read from the connection (over TLS with record overhead) but not parsed as part of an answer; 0 if unknown.
-  /// Also works for a connection that was closed while a request was in flight.
+  /// If the connection was closed while a request was in flight, returns the number at that time.
   [[nodiscard]] std::uint64_t read_ahead() const noexcept;
   /// Whether the connection uses HTTP/2, which numbers answers by stream. If the handshake was not seen, a second
   /// concurrent request implies HTTP/2, since an HTTP/1 connection carries one request at a time.

@@ -14,8 +14,8 @@
 
 namespace billcore::detail {
 
-constexpr std::size_t max_header_bytes = std::size_t{256}
-                                         << 10U;  // below libcurl's own limit: its error would look like a reset
+// Lower than libcurl's own limit, because libcurl's error for headers over that limit looks like a reset.
+constexpr std::size_t max_header_bytes = std::size_t{256} << 10U;
 
 /// The facts about a request that are available when libcurl reports that the request has ended.
 struct Evidence {

@@ -116,8 +116,9 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   return taken;
 }
 
-// Excludes the connection from reuse; libcurl closes it after its last request in flight. A shutdown() alone is not
-// enough: libcurl 8.22 assumes that a connection it checked within the last second is alive, and would reuse it.
+// Excludes the connection from reuse; libcurl closes it after its last request in flight. A shutdown() of its socket
+// alone would not prevent the reuse, because libcurl 8.22 assumes that a connection it checked within the last second
+// is alive.
 void Engine::Impl::retire(Connection& connection) noexcept {
   connection.retired = true;
   for (const auto& each : in_flight) {
@@ -324,7 +325,7 @@ void Engine::process() {
     const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
                      (ready.failed ? CURL_CSELECT_ERR : 0);
     impl_->note(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
-    if (SteadyClock::now() >= until) break;  // the next call handles the remaining sockets, which stay ready
+    if (SteadyClock::now() >= until) break;  // the next process() handles the remaining sockets, which stay ready
   }
   if (impl_->due && *impl_->due <= SteadyClock::now()) {
     impl_->due.reset();

@@ -30,7 +30,7 @@ struct TransportOptions {
   std::string origin;
   std::optional<std::string> ca_file;  // PEM certificates to trust; libcurl's default if ca_folder is also unset
   std::optional<std::string> ca_folder;
-  std::optional<std::string> proxy;               // empty: no proxy; nullopt: the environment's proxy
+  std::optional<std::string> proxy;               // proxy URL; empty: no proxy; nullopt: the environment's proxy
   std::optional<std::string> client_certificate;  // PEM file: certificate, intermediates and key
   bool http2 = false;
   /// A connection that was idle for longer is not reused: some load balancers silently drop connections after 60 s.

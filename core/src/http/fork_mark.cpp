@@ -30,8 +30,8 @@ std::uint64_t ForkMark::here() noexcept {
   if (page_ == nullptr) return static_cast<std::uint64_t>(getpid());
   auto known = page_->load(std::memory_order_acquire);
   if (known != 0) return known;
-  // The number is not set: this call is the first one in a forked child. If several threads execute this code at once,
-  // one of them sets the number.
+  // The number of this process is not set yet, so this is the first call in a forked child. If several threads make the
+  // first call at once, one of them sets the number.
   const auto fresh = last_.fetch_add(1) + 1;
   return page_->compare_exchange_strong(known, fresh) ? fresh : known;
 }

@@ -20,7 +20,7 @@ class ForkMark {
 
  private:
   std::atomic<std::uint64_t>* page_ = nullptr;  // null if the kernel does not support MADV_WIPEONFORK
-  std::atomic<std::uint64_t> last_{1};          // in ordinary memory, so a forked child inherits the value
+  std::atomic<std::uint64_t> last_{1};          // last number used; in ordinary memory, so a forked child inherits it
 };
 
 }  // namespace billcore::detail

@@ -37,8 +37,8 @@ class Readiness {
   /// socket is closed.
   void pause(int socket) noexcept;
   void forget(int socket) noexcept;
-  /// Sets the timer; nullopt leaves the timer as it is. If the new time is later than the old one, the loop may wake
-  /// up once too early.
+  /// Sets the timer; nullopt leaves the timer as it is. If the new time of the timer is later than the previous one,
+  /// the loop may wake up once too early.
   void wake_at(std::optional<Time> when) noexcept;
   /// Returns the ready sockets, as many as fit into `room`; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;

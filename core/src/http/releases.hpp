@@ -5,14 +5,15 @@ namespace billcore::detail {
 
 /// Whether this libcurl release (0xXXYYZZ) returns to its caller while an HTTP/2 peer floods the connection with small
 /// frames (empty DATA, PING, PRIORITY, WINDOW_UPDATE, …). Releases before 8.10.1 keep reading as long as frames arrive:
-/// a call then ends long after its deadline, and an event loop is blocked. Tested: 7.88.1 and 8.5.0 do not return;
-/// 8.10.1, 8.14.1, 8.17.0 and 8.22.0 return.
+/// a call then ends long after its deadline, and an event loop is blocked. Tested: during a flood 7.88.1 and 8.5.0 do
+/// not return; 8.10.1, 8.14.1, 8.17.0 and 8.22.0 return.
 [[nodiscard]] constexpr bool is_flood_proof(unsigned release) noexcept { return release >= 0x080A01; }
 
-/// Whether this release reports every HTTP/2 stream that is cut before its END_STREAM. Other releases return success
-/// for a stream that the server resets with NO_ERROR, as some proxies do when they lose the connection to the service.
-/// All releases report a body that is shorter than its Content-Length. Tested: 8.1.2 and 8.2.1 report the cut; 7.88.1,
-/// 8.3.0, 8.4.0, 8.5.0, 8.10.1, 8.14.1, 8.17.0 and 8.22.0 do not, nor does 8.0.1 (see hides_broken_connections).
+/// Whether this release reports every HTTP/2 stream that is cut before its END_STREAM. A release for which the result
+/// is false returns success for a stream that the server resets with NO_ERROR, as some proxies do when they lose the
+/// connection to the service. All releases report a body that is shorter than its Content-Length. Tested: 8.1.2 and
+/// 8.2.1 report the cut; 7.88.1, 8.3.0, 8.4.0, 8.5.0, 8.10.1, 8.14.1, 8.17.0 and 8.22.0 do not, nor does 8.0.1 (see
+/// hides_broken_connections).
 [[nodiscard]] constexpr bool reports_cut_streams(unsigned release) noexcept {
   return release >= 0x080100 && release < 0x080300;
 }

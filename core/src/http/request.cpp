@@ -53,7 +53,7 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
   // Otherwise libcurl looks up the proxy variables of the environment for every request.
   if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
-  set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // ChunkedBody decodes the body instead
+  set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // ChunkedBody decodes the body, not libcurl
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // the proxy's headers are not part of the answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -73,7 +73,7 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   if (options.client_certificate) {
     set(easy, CURLOPT_SSLCERT, options.client_certificate->c_str());
     set(easy, CURLOPT_SSLKEY, options.client_certificate->c_str());
-    set(easy, CURLOPT_KEYPASSWD, "");  // otherwise OpenSSL asks for a password on the terminal
+    set(easy, CURLOPT_KEYPASSWD, "");  // an empty password, so that OpenSSL does not ask for one
   }
   set_callbacks(*made);
 #ifdef BILLCORE_TRACE
@@ -83,7 +83,8 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
 }
 
 // By default libcurl parses and reassembles the URL of each request, which is a fifth of libcurl's work per request. To
-// avoid the parsing, the client parses the origin only once, and lets libcurl send the path and query as they are.
+// avoid parsing every URL, the client parses the origin only once, and lets libcurl send the path and query as they
+// are.
 void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
   if (origin != nullptr && url.starts_with(options.origin) && url[options.origin.size()] == '/') {
     set(easy, CURLOPT_CURLU, origin.get());

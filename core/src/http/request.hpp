@@ -20,7 +20,7 @@ class RequestHeaders {
   RequestHeaders& operator=(const RequestHeaders&) = delete;
 
  private:
-  friend class Engine;  // builds requests with these headers
+  friend class Engine;  // an Engine builds requests with these headers
   struct Lists;
   std::unique_ptr<const Lists> lists_;
 };

@@ -7,8 +7,8 @@ namespace billcore::detail {
 
 /// How the certificate of the service names the host.
 enum class Naming : std::uint8_t {
-  good,     // by subject alternative names; also used without TLS, or if TLS cannot be inspected
-  missing,  // only by its common name, which libcurl accepts and RFC 9525 forbids
+  good,     // the certificate has subject alternative names, or there is no TLS, or TLS cannot be inspected
+  missing,  // the certificate has only a common name, which libcurl accepts and RFC 9525 forbids
   out_of_memory
 };
 /// Looks at the service's own certificate, not that of an https proxy. libcurl has already compared the names with the

@@ -28,8 +28,8 @@ enum class Failure : std::uint8_t {
 
 /// The sign by which the client detects the end of an answer's body.
 enum class Ending : std::uint8_t {
-  framed,  // by its length, its chunks, its status or the end of its HTTP/2 stream
-  closed,  // only by the end of an HTTP/1 connection, which may also have broken
+  framed,  // the answer's length, chunks or status, or the end of its HTTP/2 stream
+  closed,  // only the end of an HTTP/1 connection, which may have broken off
   unseen,  // unknown: libcurl does not report whether the HTTP/2 stream ended or was cut
 };
 

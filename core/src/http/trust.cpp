@@ -10,12 +10,12 @@ namespace billcore::detail {
 Trust find_trust(const std::optional<std::string>& given, const char* cert_file, const char* cert_dir,
                  const std::vector<std::string>& own, const std::function<bool(const std::string&)>& exists) {
   static constexpr std::array<const char*, 6> places{
-      "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Alpine, Arch
-      "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, Amazon Linux
-      "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // RHEL
-      "/etc/ssl/ca-bundle.pem",                             // SUSE
-      "/etc/ssl/cert.pem",                                  // BSD, macOS, Alpine
-      "/usr/local/share/certs/ca-root-nss.crt"};            // FreeBSD
+      "/etc/ssl/certs/ca-certificates.crt",                 // path on Debian, Ubuntu, Alpine, Arch
+      "/etc/pki/tls/certs/ca-bundle.crt",                   // path on Fedora, Amazon Linux
+      "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // path on RHEL
+      "/etc/ssl/ca-bundle.pem",                             // path on SUSE
+      "/etc/ssl/cert.pem",                                  // path on BSD, macOS, Alpine
+      "/usr/local/share/certs/ca-root-nss.crt"};            // path on FreeBSD
   if (given) return {given, std::nullopt};
   const auto named = [&exists](const char* variable, const char* value) {
     if (exists(value)) return;

@@ -13,7 +13,7 @@
 #if defined(BILLCORE_POISONS) && __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h>
 #else
-#undef BILLCORE_POISONS  // for tools that get the compiler's flags but lack the sanitizer's headers
+#undef BILLCORE_POISONS  // some tools get the compiler's flags but lack the sanitizer's headers
 #endif
 
 namespace billcore::detail {

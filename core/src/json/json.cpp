@@ -69,7 +69,7 @@ std::size_t usual_size(std::size_t text_size) noexcept {
 
 struct Parsed {
   yyjson_doc* doc = nullptr;
-  std::string problem;  // empty when doc is set
+  std::string problem;  // error text; empty when doc is set
 };
 
 Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator& from = heap_allocator()) {

@@ -22,8 +22,8 @@ std::optional<Value> Resource::nullable(std::string_view field) const {
   return found;
 }
 
-// The getters read the JSON node directly. They make a Value only to report an error, because a Value holds a reference
-// to the document, and adding a reference takes longer than reading a field.
+// The getters read the JSON node directly. The getters make a Value only to report an error, because a Value holds a
+// reference to the document, and adding a reference takes longer than reading a field.
 std::int64_t Resource::integer(std::string_view field) const {
   std::int64_t number = 0;
   return detail::int64_member(value_.node(), field, number) ? number : required(field).integer();

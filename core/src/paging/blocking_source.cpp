@@ -14,7 +14,7 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
-  std::int64_t asked = tended - 1;  // earlier than now: the first tend() skips no calls
+  std::int64_t asked = tended - 1;  // earlier than now, so that no call is skipped after the first tend()
   unsigned to_skip = 0;
 };
 
@@ -75,8 +75,9 @@ void BlockingSource::move_on() {
 
 void BlockingSource::tend() noexcept try {
   // A reader calls tend() for each item. A fast reader takes an item every 50 ns; reading the clock each time would
-  // cost more than processing the items. So if the clock has not advanced since it was last read, the next 8 calls of
-  // tend() do nothing. If the clock has advanced, no call is skipped, because a slow reader may pause after any item.
+  // cost more than processing the items. To save time, the next 8 calls of tend() do nothing if the clock has not
+  // advanced since tend() last read it. If the clock has advanced, no call of tend() is skipped, because a slow reader
+  // may pause after any item.
   if (leased_ == nullptr || leased_->to_skip-- > 0) return;
   const auto now = coarse_milliseconds();
   leased_->to_skip = now == std::exchange(leased_->asked, now) ? 8 : 0;

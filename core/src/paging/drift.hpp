@@ -84,8 +84,8 @@ class Drift {
     } else if (seen == RecentIds::Seen::in_this_reading) {
       notice("overlap");
     } else if (seen == RecentIds::Seen::remembered && news_ && forgetful_) {
-      // Ids that are not in the state precede an id that is in the state. The records with the preceding ids were
-      // probably yielded before the resume, but the state no longer contained these ids.
+      // In the list, ids that are missing from the state precede an id that is in the state. The records with the
+      // missing ids were probably yielded before the resume, and their ids were dropped from the state.
       notice_repeats();
     }
     return seen;
@@ -107,7 +107,7 @@ class Drift {
   Ids previous_;                         // all ids of the page read last
   std::optional<std::int64_t> resumed_;  // see resume()
   std::optional<std::int64_t> total_;
-  std::optional<std::int64_t> counted_;  // number of records in this pass; nullopt if it did not start at page 1
+  std::optional<std::int64_t> counted_;  // number of records in this pass; nullopt if the pass did not start at page 1
   std::string_view noticed_;
   bool lacks_total_ = false;
   bool forgetful_ = false;  // after a resume: the state lacks the ids of some yielded records

@@ -19,7 +19,7 @@ struct PageFetcher::Page {
   std::int64_t number;
   Operation operation;
   Call call;
-  std::optional<Answer> answer;  // parsed when needed: a document takes four times as much memory
+  std::optional<Answer> answer;  // parsed only when needed, because the document takes four times the answer's memory
   std::exception_ptr error;
   bool here = false;
   bool neglected = false;  // the page was in flight during a pause in which the engine was not driven

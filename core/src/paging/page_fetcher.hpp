@@ -21,7 +21,7 @@ class PageFetcher {
   PageFetcher(const PageFetcher&) = delete;
   PageFetcher& operator=(const PageFetcher&) = delete;
 
-  /// Makes `count` pages the wanted pages, from page `first` on, but no page after `last`. Requests the wanted pages
+  /// Makes the pages from `first` on the wanted pages: `count` pages, but none after `last`. Requests the wanted pages
   /// that are not in flight, and cancels all other pages. After a 429, requests fewer pages.
   void request(std::int64_t first, std::int64_t last, std::int64_t count);
   /// Starts waiting for a page that was passed to request(). The time-out of the call begins now, and runs until the
@@ -35,8 +35,8 @@ class PageFetcher {
   [[nodiscard]] bool has(std::int64_t page);
   /// Returns a page, or throws the error of its request; removes the page in both cases.
   [[nodiscard]] std::shared_ptr<const Document> take(std::int64_t page);
-  /// Call notice_pause() before the engine is driven. After a long pause, the function marks the pages in flight: such
-  /// a page may time out merely because the engine was not driven.
+  /// Call notice_pause() before the engine is driven. After a long pause, notice_pause() marks the pages in flight,
+  /// which may time out merely because the engine was not driven.
   void notice_pause() noexcept;
   /// Cancels all pages.
   void clear() noexcept;

@@ -57,7 +57,7 @@ bool PagePlan::go_on() noexcept {
   if (border_ > 0) {
     mended_ = std::exchange(border_, 0);
     if (mended_ <= last_) return true;  // next, read page `mended_` again
-    next_ = mended_;                    // the list now ends before that page, so the pass is over
+    next_ = mended_;                    // the list now ends before page `mended_`, so the pass is over
   }
   if (next_ >= last_) return false;
   ++next_;

@@ -8,8 +8,8 @@
 
 namespace billcore::detail {
 
-/// The page to request now, and the pages that may be requested together with that page: `count` pages in total, none
-/// after `last`.
+/// The page to request now, and the following pages that may be requested together with it: at most `count` pages, none
+/// of them after `last`.
 struct Wanted {
   std::int64_t page = 1;
   std::int64_t last = 1;
@@ -17,9 +17,9 @@ struct Wanted {
   bool anew = false;  // the prefetched pages are outdated: request them again
 };
 
-/// Plans the pages in order. If a change of the list may have moved records to the previous page, that page is read
-/// again. After a change, prefetched pages are requested again, one at a time until the list is stable. Threads: one
-/// at a time.
+/// Plans which pages of a list are requested, and in which order. If a change of the list may have moved records to the
+/// previous page, that page is read again. After a change, prefetched pages are requested again, one at a time until
+/// the list is stable. Threads: one at a time.
 class PagePlan {
  public:
   PagePlan(std::int64_t first_page, std::int64_t concurrency) noexcept;
@@ -29,7 +29,7 @@ class PagePlan {
 
   /// The page to read next: the next page in order, or the previous page if that page must be read again.
   [[nodiscard]] std::int64_t due() const noexcept { return border_ > 0 ? border_ - 1 : next_; }
-  /// Whether the page due() was read before and must be read again, because records may have moved to that page.
+  /// Whether due() returns a page that was read before and must be read again, because records may have moved to it.
   [[nodiscard]] bool is_rereading() const noexcept { return border_ > 0; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
@@ -62,8 +62,8 @@ class PagePlan {
   std::int64_t next_;
   std::int64_t last_ = 0;       // total_pages of the page read last
   std::int64_t highest_ = 0;    // highest page taken so far
-  std::int64_t border_ = 0;     // records may have moved from this page to the one before; 0: no page
-  std::int64_t mended_ = 0;     // page that may be taken now, after it or the previous page was requested again
+  std::int64_t border_ = 0;     // page from which records may have moved to the previous page; 0: none
+  std::int64_t mended_ = 0;     // page that may now be taken, because it or the previous page was requested again
   std::int64_t at_once_;        // number of pages to request; fewer while the list changes
   std::int64_t announced_ = 0;  // highest page that was prefetched
   bool anew_ = false;           // the prefetched pages are outdated: request them again

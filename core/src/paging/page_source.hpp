@@ -16,7 +16,7 @@ class PageSource {
   virtual ~PageSource() = default;
   PageSource(const PageSource&) = delete;
   PageSource& operator=(const PageSource&) = delete;
-  /// Returns the wanted page, or null while it is in flight. Throws if the page failed.
+  /// Returns the wanted page, or null while it is in flight. Throws if the page could not be fetched.
   [[nodiscard]] virtual std::shared_ptr<const Document> fetch(const Wanted& wanted) = 0;
   /// Prefetches these pages; does not wait.
   virtual void ahead(const Wanted& wanted) = 0;

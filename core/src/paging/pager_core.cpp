@@ -91,8 +91,8 @@ std::string PagerCore::state() const {
   out.total = total();
   out.shift = shift(drift_.total());
   if (second_ && fetched_ > first_reading_.fetched) {
-    // The second pass of a strict list cannot be resumed, because it needs all ids of the first pass. So state()
-    // returns the position after the first pass.
+    // The second pass of a strict list cannot be resumed, because it needs all ids of the first pass. During the second
+    // pass, state() therefore returns the position after the first pass.
     const bool whole = plan_.has_ended() && !buffered();
     out.page = first_reading_.pages;
     out.seen = -1;
@@ -297,7 +297,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
     passed_.insert(passed_.end(), page_ids_.begin(), page_ids_.end());
-    forget(passed_, 2);  // 2: erase rarely, since erasing moves all remaining ids
+    forget(passed_, 2);  // only at twice the window's size, because erasing moves all remaining ids
   }
   page_ids_.clear();
   cursor_.close();

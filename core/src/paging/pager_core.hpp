@@ -113,13 +113,13 @@ class PagerCore {
   Drift drift_;
   PageCursor cursor_;
   bool second_ = false;  // a strict list is in its second pass
-  PageOrder order_;      // only for a strict list
+  PageOrder order_;      // digest of the pass; used only for a strict list
   FirstReading first_reading_;
   bool stopped_ = false;
   std::int64_t fetched_ = 0;
   std::int64_t taken_ = 0;  // number of items and pages that were taken
   std::optional<Value> first_;
-  Ids passed_;                         // ids of previous pages that were yielded; see forget()
+  Ids passed_;                         // ids that were yielded from previous pages; see forget()
   Ids page_ids_;                       // ids of the current page
   std::size_t page_size_ = 0;          // the largest page size so far
   std::size_t resumed_ids_ = 0;        // number of ids in the state that was resumed

@@ -65,7 +65,7 @@ std::optional<PagerState> read_state(std::string_view text) {
   if (has_count && !has_shift && its_version != version_of_two_pages) return std::nullopt;
   std::string bytes;
   if (!decode_base64(text.substr(version.size()), bytes)) return std::nullopt;
-  const std::size_t fields = 6U + (has_count ? 1 : 0) + (has_shift ? 1 : 0);  // number of fields before the ids
+  const std::size_t fields = 6U + (has_count ? 1 : 0) + (has_shift ? 1 : 0);  // number of state fields before the ids
   if (bytes.size() % 8 != 0 || bytes.size() < (fields + 1) * 8) return std::nullopt;
   const auto count = bytes.size() / 8;
   const auto hashed = std::string(has_count ? its_version : "").append(bytes, 0, bytes.size() - 8);

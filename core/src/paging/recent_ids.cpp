@@ -26,7 +26,7 @@ std::uint64_t load(const char* bytes) noexcept {  // little-endian
   return out;
 }
 
-// The last 1 to 7 bytes of a text, without a loop.
+// Returns the last 1 to 7 bytes of a text, without a loop.
 std::uint64_t load_rest(std::string_view text, std::size_t count) noexcept {
   const char* const end = text.data() + text.size();
   if (text.size() >= 8) return load<std::uint64_t>(end - 8) >> 8 * (8 - count);
@@ -73,7 +73,7 @@ void RecentIds::Table::clear() noexcept {
 
 void RecentIds::Table::grow(std::size_t room) {
   constexpr std::size_t least_room = 256;
-  constexpr std::size_t entries_of_a_word = 4;  // so 3 % of the unknown hashes pass the filter of a full table
+  constexpr std::size_t entries_of_a_word = 4;  // then 3 % of the unknown hashes pass the filter of a full table
   room = std::bit_ceil(std::max(least_room, room));
   Table larger;
   larger.entries_.resize(room);

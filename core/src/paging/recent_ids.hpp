@@ -38,11 +38,12 @@ class RecentIds {
     if (window_ != 0 && page_ >= since_ + window_) take_turns();
     newer_.reserve(count, ahead);
   }
-  /// Records an id. Returns when the id was last added before; `never` if that was not within the window.
+  /// Records an id. Returns when the id was last added before this call; `never` if it was not added within the window.
   Seen add(std::uint64_t hash);
   [[nodiscard]] Seen find(std::uint64_t hash) const noexcept;
-  /// Adds the ids that were yielded before a resume, except 0. Each id stays in the window until add() records it
-  /// again, because a list that has grown may have any number of new pages before that id.
+  /// Adds the ids that were yielded before a resume, except 0. An id from before a resume does not expire with the
+  /// window, because the list may have grown by any number of pages before it; it expires like other ids only after
+  /// add() has recorded it again.
   void remember(std::span<const std::uint64_t> hashes);
 
  private:
@@ -72,7 +73,7 @@ class RecentIds {
     [[nodiscard]] Entry* look_up(std::uint64_t hash) noexcept;
     void grow(std::size_t room);
 
-    // The sizes are powers of two.
+    // The sizes of entries_ and filter_ are powers of two.
     std::vector<Entry> entries_ = std::vector<Entry>(1);
     std::vector<std::uint64_t> filter_ = std::vector<std::uint64_t>(1);
     std::size_t used_ = 0;

@@ -52,7 +52,7 @@ int difference(const Digest& a, const Digest& b) noexcept {
 std::size_t if_equal(const Digest& a, const Digest& b, std::size_t index, std::size_t otherwise) noexcept {
   std::size_t keep = std::size_t{0} - ((static_cast<std::size_t>(difference(a, b)) + 255U) >> 8U);
 #if defined(__GNUC__)
-  __asm__("" : "+r"(keep));  // otherwise the compiler may use a branch
+  __asm__("" : "+r"(keep));  // prevents the compiler from using a branch
 #endif
   return (otherwise & keep) | (index & ~keep);
 }
@@ -101,8 +101,8 @@ bool HmacKeys::digest(std::size_t index, std::string_view message, Digest& out) 
 std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) const noexcept {
   std::size_t found = size();
   bool failed = false;
-  for (std::size_t i = size(); i-- > 0;) {  // backwards: the result is the first match
-    Secret<digest_size> computed;           // secret, because it is the valid signature
+  for (std::size_t i = size(); i-- > 0;) {  // in reverse order, so that `found` is the first match
+    Secret<digest_size> computed;           // a Secret, because the MAC is the valid signature
     if (hash(keys_[i], message, computed)) {
       found = if_equal(computed, claimed, i, found);
     } else {

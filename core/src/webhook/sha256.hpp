@@ -34,8 +34,8 @@ struct HashState {
 /// which are five times the size of this library, and would need a look-up before the first signature.
 class Sha256 {
  public:
-  /// Detects which instructions the processor has, as libcrypto's initialisation would. With suitable instructions
-  /// the hash is four times as fast.
+  /// Detects which instructions the processor has, as libcrypto's initialisation would. If the processor has suitable
+  /// instructions, the hash is four times as fast.
   Sha256() noexcept { OPENSSL_cpuid_setup(); }
   /// Makes a new state; returns null if memory runs out.
   [[nodiscard]] static HashStatePointer make() noexcept {
@@ -90,7 +90,7 @@ class Sha256 {
     std::size_t size = 0;
     return final_(state.get(), out, &size, digest_size) == 1;
   }
-  void free(HashState* state) const noexcept { free_(state); }  // the provider overwrites the memory before it frees it
+  void free(HashState* state) const noexcept { free_(state); }  // the provider overwrites a state before freeing it
 
  private:
   // Whether one of the names of an algorithm is SHA2-256; `names` has all its names, separated by colons.
@@ -146,7 +146,7 @@ class Sha256 {
     }
   }
 
-  const EVP_MD* md_ = nullptr;  // never freed, so that the provider stays loaded
+  const EVP_MD* md_ = nullptr;  // the SHA-256 in use; never freed, so that its provider stays loaded
   void* context_ = nullptr;
   OSSL_FUNC_digest_newctx_fn* make_ = nullptr;
   OSSL_FUNC_digest_init_fn* init_ = nullptr;

@@ -136,7 +136,7 @@ std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   const auto instant =
       options.clock ? options.clock() : std::chrono::floor<microseconds>(std::chrono::system_clock::now());
   const std::int64_t now = instant.time_since_epoch().count();
-  // Unsigned, because the difference may not fit into a signed 64-bit number.
+  // Unsigned numbers, because the difference of the two times may not fit into a signed 64-bit number.
   const auto distance = now > created ? static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(created)
                                       : static_cast<std::uint64_t>(created) - static_cast<std::uint64_t>(now);
   const auto limit = static_cast<std::uint64_t>(options.freshness->count());

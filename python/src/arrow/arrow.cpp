@@ -151,7 +151,7 @@ class ListBatches final : public detail::BatchSource {
     std::unique_ptr<Released> kept(new (std::nothrow) Released{std::move(reading_), begun_ && later});
     if (gone || kept == nullptr || Py_AddPendingCall(&let_go, kept.get()) == 0) {
       static_cast<void>(kept.release());
-      return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() frees it, or it leaks on purpose
+      return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() frees the Released, or it leaks on purpose
     }
     const Gil gil;
     kept->finish();
@@ -292,7 +292,7 @@ class NextJoinedBatch final : public ListJob {
     } catch (const Error& error) {
       if (error.code() == ErrorCode::interrupted) throw;
       if (batches_->keep()) return {};
-      forget_position();  // otherwise the next job would report the invalid item a second time
+      forget_position();  // so that the next job does not report the invalid item a second time
       throw;
     }
   }
@@ -314,7 +314,7 @@ struct BatchIteration : Iteration {
     return read<NextBatch>(list, name, columns, reader...);
   }
   ColumnsPtr columns;
-  BatchReaderPtr batches;  // null: each page is a batch
+  BatchReaderPtr batches;  // joins pages to batches; null: each page is a batch
 };
 struct Batches : BatchIteration {
   using BatchIteration::BatchIteration;

@@ -79,7 +79,7 @@ class Awaitable {
   const char* name_;
   Phase phase_ = Phase::fresh;
   bool running_ = false;
-  std::weak_ptr<LoopEngine> engine_;  // weak: the loop owns the engine
+  std::weak_ptr<LoopEngine> engine_;  // a weak reference, because the loop owns the engine
   std::shared_ptr<PendingCall> pending_;
   py::object waiter_;  // the iterator that awaits the future
 };

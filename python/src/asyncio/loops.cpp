@@ -117,8 +117,8 @@ void LoopEngine::watch(py::handle loop) {
   watched_ = true;
 }
 
-// Adds the future of a waiting task to a set that the loop owns or, if `kept` is false, removes the future. Without
-// the set, only the future and the task might refer to each other, and the garbage collector would free both.
+// Adds the future of a waiting task to a set that the loop owns or, if `kept` is false, removes the future. Without the
+// set, the future and the task might be referenced only by each other, and the garbage collector would free both.
 void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;

@@ -20,7 +20,7 @@ struct PendingCall {
   std::shared_ptr<Job> job = {};
   py::object future = {};  // an asyncio.Future that only resumes the task; its result is None
   AsyncClient::CallId id = 0;
-  std::shared_ptr<internal::LoopPages> pages = {};  // set if the call reads a list; a list has no operation
+  std::shared_ptr<internal::LoopPages> pages = {};  // the list that the call reads; null if the call sends an operation
   bool write = false;
   bool ended = false;
   bool given_up = false;  // the call is no longer awaited, but could not be cancelled yet
@@ -137,7 +137,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool processing_ = false;
   py::object waiting_;  // weak reference to the set that keeps the futures of waiting tasks alive; the loop owns it
   EndedCalls ended_;
-  std::vector<PendingCall> detached_calls_;                  // calls to cancel later; they hold no jobs
+  std::vector<PendingCall> detached_calls_;                  // calls that must still be cancelled; `job` is null
   std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // pages of lists being read
   std::vector<std::shared_ptr<internal::LoopPages>> detached_pages_;
 };

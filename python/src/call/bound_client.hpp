@@ -43,7 +43,7 @@ class Loops;  // asyncio/loops.hpp
 struct BoundClient {
   Client client;
   HooksOption hooks;
-  std::shared_ptr<Loops> loops;                     // set for an AsyncClient; null: calls block
+  std::shared_ptr<Loops> loops;                     // event loops of an AsyncClient; null for a Client
   std::map<std::string, std::string> changed = {};  // options changed by with_options(), for repr()
 
   [[nodiscard]] bool is_awaited() const noexcept { return loops != nullptr; }

@@ -56,8 +56,8 @@ py::object text_or_none(std::string_view text) {
   return text.empty() ? py::object(py::none()) : py::object(foreign_text(text));
 }
 
-// Returns the name of the exception class for an attempt's failure. For an interrupted attempt, the function reads the
-// signal handler's exception, which the caller must not have cleared.
+// Returns the name of the exception class for an attempt's failure. For an interrupted attempt, class_of_failure()
+// reads the signal handler's exception, which the caller must not have cleared.
 const char* class_of_failure(ErrorCode failure) {
   if (failure != ErrorCode::interrupted) return class_of(failure);
   const bool is_ctrl_c = PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
@@ -74,7 +74,7 @@ void report(py::error_already_set& error, bool in_call) {
   }
 }
 
-/// Logs each write that was sent and then abandoned, so that its outcome is unknown. All clients share one
+/// Logs each write that was abandoned after it was sent, and whose outcome is therefore unknown. All clients share one
 /// GivenUpLog.
 class GivenUpLog final : public Hooks {
  public:

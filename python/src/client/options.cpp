@@ -100,7 +100,7 @@ std::chrono::milliseconds milliseconds(py::handle seconds) {
   }
   const double number = real(seconds, "timeout");
   if (std::isnan(number)) refuse("timeout must not be NaN");
-  constexpr double longest = 1e9;  // 30 years; prevents an overflow
+  constexpr double longest = 1e9;  // 30 years in seconds; a longer time-out could overflow
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(number, -1.0, longest) * 1000)));
 }
 

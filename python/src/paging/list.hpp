@@ -68,8 +68,10 @@ class List {
   void end() const noexcept { ended_ = true; }
   /// Throws Error(invalid_argument) if the list was read to its end: a second read would silently return no items.
   void refuse_second_reading() {
-    if (!ended_ || busy.exchange(true)) return;                                     // if busy, the next read throws
-    const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // false after take_back()
+    // If another reader is active, the next read throws.
+    if (!ended_ || busy.exchange(true)) return;
+    // After take_back() the list is no longer at its end.
+    const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();
     busy = false;
     if (!is_at_end) return;
     refuse("this list of " + std::string(name()) + " was read to its end: list again to read it once more");
@@ -113,8 +115,8 @@ class List {
   std::atomic<bool> busy{false};
 
  private:
-  // Weak, because the loop owns its engine and the pages: closing the loop releases the engine and the pages, even
-  // while the list exists.
+  // Weak references, because the loop owns its engine and the pages: closing the loop releases the engine and the
+  // pages, even while the list exists.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
   mutable std::atomic<bool> ended_{false};

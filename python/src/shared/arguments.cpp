@@ -163,7 +163,7 @@ std::string class_doc(std::string_view name, std::string_view init_signature, co
 }
 
 namespace {
-PyObject* not_given = nullptr;  // written once, when the module is imported
+PyObject* not_given = nullptr;  // the object NOT_GIVEN; set once, when the module is imported
 }
 
 void set_not_given(py::handle sentinel) noexcept { not_given = sentinel.ptr(); }

@@ -101,8 +101,8 @@ void set_not_given(py::handle sentinel) noexcept;
 [[nodiscard]] bool given(py::handle value);
 [[nodiscard]] bool left_out(py::handle value);
 
-// Converters. `name`: the argument's name, for the error.
-[[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // only str; `value` owns the text
+// Converters; the comment of each says which values it accepts. `name`: the argument's name, for the error.
+[[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // only a str, which owns the text
 [[nodiscard]] std::int64_t integer(py::handle value, const char* name);   // anything with __index__ except bool
 [[nodiscard]] std::size_t size(py::handle value, const char* name);       // like integer(), but not negative
 [[nodiscard]] double real(py::handle value, const char* name);            // anything with __float__ or __index__

@@ -18,7 +18,7 @@ namespace billcore::python {
 
 /// All functions require the GIL. A returned object is a new reference, or null with a Python error set.
 struct Bridge {
-  const char* build_id;  // must stay the first member, so that `_client` of any build can read it
+  const char* build_id;  // build_id must stay the first member, so that `_client` of any build can read it
   PyObject* (*make_view)(View type, const Value& value) noexcept;
   PyObject* (*make_plain)(const Value& value) noexcept;
   PyObject* (*make_response_info)(const std::shared_ptr<const ResponseInfo>& info) noexcept;

@@ -16,8 +16,8 @@ void find_errors();
 /// Sets the Python error for a core error. `_client` calls this function through the Bridge.
 void set_error(const Error& error) noexcept;
 
-/// Runs `f` and returns its result. If `f` throws, sets the Python error and returns `failed`. For functions that
-/// Python calls directly.
+/// Runs `f` and returns its result. If `f` throws, sets the Python error and returns `failed`. Call guarded() in
+/// functions that Python calls directly.
 template <typename Result, typename F>
 Result guarded(Result failed, F&& f) noexcept {
   try {

@@ -40,7 +40,7 @@ class Gil {
 
  private:
   PyGILState_STATE state_;
-  int outside_;  // the thread's nesting depth of Outside before this Gil
+  int outside_;  // nesting depth of the thread's Outside objects, which the destructor restores
 };
 
 /// Releases the GIL and takes it again in the destructor, which parks instead if the interpreter is finalizing.

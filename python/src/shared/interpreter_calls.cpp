@@ -5,12 +5,12 @@
 // another thread finalizes the interpreter, Python 3.13 and older may end a thread in a listed function by
 // pthread_exit(). The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
 // without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 itself
-// parks a thread that calls one of the listed functions.
+// parks a thread that calls one of the listed functions while another thread finalizes the interpreter.
 //
 // pthread_exit() unwinds with the libgcc_s.so.1 that libc loads, which cannot use the C++ run-time library linked into
-// a wheel. A destructor therefore cannot serve as the gate: the gate's frames have their own personality routine,
-// which does not need the C++ run-time library. This file is compiled without exceptions, so that the compiler adds
-// no other personality routine.
+// a wheel. The gate is therefore not a destructor: the gate's frames have a personality routine of their own, which
+// does not need the C++ run-time library. This file is compiled without exceptions, so that the compiler adds no other
+// personality routine.
 //
 // tests/layering/test_interpreter_calls.py lists the functions that need no gate. The test fails if the modules call a
 // function of Python that is neither in the test's list nor in this file.
@@ -22,8 +22,8 @@
 
 #include "shared/finalization.hpp"
 
-/// The unwinder calls this function for each frame of a gate. The function parks a thread whose stack is unwound
-/// through a gate: Python's C functions do not throw, so the cause is pthread_exit().
+/// The unwinder calls this function for each frame of a gate. If a thread's stack is unwound through a gate, the
+/// function parks the thread: the thread has called pthread_exit(), because Python's C functions do not throw.
 extern "C" int billcore_gate_personality(int /*version*/, int actions, std::uint64_t /*exception_class*/,
                                          void* /*exception*/, void* /*context*/) noexcept {
   constexpr int force_unwind = 8;     // _UA_FORCE_UNWIND

@@ -1,7 +1,7 @@
 // Objects that Python created without running __init__: by __new__ alone, from a pickle, or because __init__ failed.
 //
 // The guards of this file make the methods of uninitialised objects raise ConfigError. Without the guards, pybind11's
-// methods would use memory that has no C++ object.
+// methods would use memory in which no C++ object was created.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -19,12 +19,12 @@ namespace py = pybind11;
 [[noreturn]] void refuse_uninitialised(PyTypeObject* type);
 /// The tp_new of types whose objects only the library creates: raises ConfigError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
-/// Call guard_base() once, before the first class is bound. Afterwards pybind11's base class cannot be instantiated.
+/// Call guard_base() once, before the first class is bound: it prevents the instantiation of pybind11's base class.
 void guard_base();
-/// Call guard_types() after all classes of a module are bound. Afterwards, methods refuse uninitialised objects, and
-/// Python code cannot instantiate a class without an __init__. Python code cannot assign to an object's __class__
-/// either, because Python allows that only between classes of the same object size, and each class gets a unique size.
-/// `first` must be at least the number of classes that other modules have guarded.
+/// Call guard_types() after all classes of a module are bound. guard_types() makes methods refuse uninitialised
+/// objects, and prevents Python code from instantiating a class without an __init__ and from assigning to an object's
+/// __class__. (Python allows this assignment only between classes of the same object size, and each class gets a unique
+/// size.) `first` must be at least the number of classes that other modules have guarded.
 void guard_types(py::module_& module, std::size_t first);
 /// Returns the metaclass of classes that users may derive from: it raises ConfigError if a derived class's __init__
 /// did not call the base class's __init__.

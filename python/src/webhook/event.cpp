@@ -62,7 +62,7 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
     if (object.data != nullptr) return Py_NewRef(object.data);
     if (object.data_node == nullptr) return Py_NewRef(Py_None);
     const Value data(object.event.value().document(), object.data_node);
-    if (!data.is_object()) return plain(data).release().ptr();  // not cached: the caller could modify the list
+    if (!data.is_object()) return plain(data).release().ptr();  // not cached, because the caller could modify a list
     object.data = make_view(event_classes.at(class_of(object.event, object.data_node)).data, data);
     return Py_XNewRef(object.data);
   });
@@ -118,7 +118,7 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
 void dealloc(PyObject* self) noexcept {
   Object& object = self_of(self);
   Py_XDECREF(object.data);
-  object.event.~Event();  // destroyed before the body, because the event refers to the body
+  object.event.~Event();  // destroy the event before the body, to which the event refers
   Py_DECREF(object.body);
   free_object(self);
 }

@@ -12,7 +12,7 @@ namespace billcore::python {
 struct EventClass {
   const char* name;
   const char* doc;
-  View data;  // View::resource: the interface does not specify the type of `data`
+  View data;  // View::resource if the interface does not specify the type of `data`
 };
 
 /// The index of each class is the event's EventType.

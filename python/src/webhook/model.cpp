@@ -102,8 +102,8 @@ py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   }
 }
 
-// Makes the core's checked readers public. The errors of the core's readers describe the problem with a field, and
-// contain the field's path.
+// Makes the member functions public with which Resource reads and checks fields. Resource's errors describe the problem
+// with a field, and contain the field's path.
 class Reader : public Resource {
  public:
   using Resource::any;

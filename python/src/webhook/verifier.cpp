@@ -56,7 +56,7 @@ void bind_verified(py::module_& module) {
 
 // ---- VerifyStream -----------------------------------------------------------------------------------------------------------
 
-/// The C++ value of Python's VerifyStream. While one thread hashes a large piece without the GIL, calls from other
+/// The C++ class behind Python's VerifyStream. While one thread hashes a large piece without the GIL, calls from other
 /// threads fail.
 class Stream {
  public:
@@ -93,7 +93,7 @@ py::object stream_update(PyObject* self, const Call& call) {
 
 // ---- Verifier ---------------------------------------------------------------------------------------------------------------
 
-/// The C++ value of Python's Verifier.
+/// The C++ class behind Python's Verifier.
 class BoundVerifier : public Verifier {
  public:
   BoundVerifier(const Verifier& verifier, ClockFunction clock) : Verifier(verifier), clock_(std::move(clock)) {}

@@ -52,8 +52,8 @@ class Secrets {
   std::vector<std::string_view> texts_;
 };
 
-/// A Python function that a Verifier calls to get the time. The core's VerifierOptions share the function, but the
-/// garbage collector cannot visit the options. The Verifier's Python object therefore visits and clears the function.
+/// A Python function that a Verifier calls to get the time. The Python object Verifier visits and clears its clock
+/// function, because the garbage collector cannot visit the core's VerifierOptions, which share the function.
 using ClockFunction = std::shared_ptr<py::object>;
 /// Returns null if `clock` is None or left out.
 [[nodiscard]] ClockFunction clock_function(py::handle clock);
