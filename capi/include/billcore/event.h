@@ -85,8 +85,8 @@ BILLCORE_INLINE billcore_status billcore_event_name(const billcore_event* event,
 BILLCORE_API billcore_status billcore_event_type(const billcore_event* event, billcore_event_kind* out,
                                                  billcore_error** err);
 
-/** Integer id of the account. Do not compare it with the UUID in the base URL, which is another id of the account.
- * @since 0.1 */
+/** Integer id of the account. Do not compare this integer with the UUID in the base URL, which is another id of the
+ * account. @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_account(const billcore_event* event, int64_t* out,
                                                        billcore_error** err) {
   return billcore_resource_int64(BILLCORE_CAST(const billcore_resource*, event), BILLCORE_STR("account"), out, NULL,

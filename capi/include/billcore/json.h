@@ -79,8 +79,8 @@ BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size
                                                billcore_error** err);
 
 /** The object's member with this name; the last one if several members have the name. *present is true even when the
- * member is null. *out is NULL when the object has no such member, and when the value is not an object. The caller
- * frees *out.  @since 0.1 */
+ * member is null. *out is NULL when the object has no member with this name, and when the value is not an object. The
+ * caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, billcore_str name, billcore_value** out,
                                                  bool* present, billcore_error** err);
 

@@ -135,7 +135,7 @@ BILLCORE_INLINE billcore_status billcore_order_value(const billcore_order* order
 }
 
 /** The field with exactly this name, even a field for which this library has no getter. *present is true even when the
- * field is null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
+ * field is null; *out is NULL when the resource has no field with this name. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_field(const billcore_order* order, billcore_str name,
                                                      billcore_value** out, bool* present, billcore_error** err) {
   return billcore_resource_field(BILLCORE_CAST(const billcore_resource*, order), name, out, present, err);

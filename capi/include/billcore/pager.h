@@ -110,8 +110,8 @@ BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* li
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 
-/** Cancels prefetching and sets the verdict to "stopped"; does nothing at the end of the list. The caller can still
- * read the list afterwards.  @since 0.1 */
+/** Cancels prefetching and sets the verdict to "stopped"; does nothing at the end of the list. After billcore_list_stop
+ * the caller can still read the list.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_stop(billcore_list* list, billcore_error** err);
 
 /** Frees a list; accepts NULL.  @since 0.1 */

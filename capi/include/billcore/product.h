@@ -232,7 +232,7 @@ BILLCORE_INLINE billcore_status billcore_product_value(const billcore_product* p
 }
 
 /** The field with exactly this name, even a field for which this library has no getter. *present is true even when the
- * field is null; *out is NULL when the resource has no such field. The caller frees *out.  @since 0.1 */
+ * field is null; *out is NULL when the resource has no field with this name. The caller frees *out.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_field(const billcore_product* product, billcore_str name,
                                                        billcore_value** out, bool* present, billcore_error** err) {
   return billcore_resource_field(BILLCORE_CAST(const billcore_resource*, product), name, out, present, err);

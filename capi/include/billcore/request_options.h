@@ -38,9 +38,9 @@ BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_searc
   return status;
 }
 
-/** Also finds orders that were created up to this long before the charge (milliseconds, at most ten years). If the
- * local clock and the service's clock differ, the search uses the earlier time of the charge. Default: five minutes.
- * billcore_subscription_find_charges_since refuses this option.  @since 0.1 */
+/** Extends the search to orders that were created up to `skew_ms` milliseconds (at most ten years) before the charge.
+ * If the local clock and the service's clock give different times for the charge, the search uses the earlier time.
+ * Default: five minutes. billcore_subscription_find_charges_since refuses this option.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_set_skew_ms(billcore_charge_search* search, int64_t skew_ms,
                                                                    billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("skew_ms"), skew_ms, err);

@@ -28,7 +28,7 @@ using billcore::RequestOptions;
 namespace {
 
 // Each overload of set() is for one kind of options and one type of value; it returns false when this kind has no
-// such option.
+// option with the given name.
 
 template <typename Options, typename Given>
 bool set(Options& to, std::string_view name, const Given& value) {

@@ -143,10 +143,9 @@ void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields,
 
 }  // namespace detail
 
-/// Fills `out` with a stream of the list's remaining items; the caller must call `out->release`. On an error
-/// get_next() returns non-zero and get_last_error() returns Error::what(); the next get_next() requests the same page
-/// again. Releasing the stream before the end stops the list. Threads: one thread at a time may use the stream and
-/// the pager.
+/// Fills `out` with a stream of the list's remaining items; the caller must call `out->release`. On an error get_next()
+/// returns non-zero and get_last_error() returns Error::what(); the next get_next() requests the failed page again.
+/// Releasing the stream before the end stops the list. Threads: one thread at a time may use the stream and the pager.
 template <typename T>
 void export_arrow(const Pager<T>& pager, ArrowArrayStream* out, const ArrowFields& fields = std::nullopt) {
   detail::export_pager(pager, detail::table_of<T>, fields, out);

@@ -22,8 +22,8 @@
 
 namespace billcore {
 
-/// Reads the orders of a subscription, latest first, back to an instant. The result is complete if the first page
-/// contains an order from before that instant or is the only page; otherwise the pages are read again until two
+/// Reads the orders of a subscription, latest first, back to the instant `since`. The result is complete if the first
+/// page contains an order from before `since` or is the only page; otherwise the pages are read again until two
 /// consecutive passes give the same orders. Threads: one at a time.
 class ChargeSearch {
  public:

@@ -63,7 +63,8 @@ class Event {
   ///         break;
   ///     }
   [[nodiscard]] EventType type() const noexcept { return type_; }
-  /// Integer id of the account. Never compare it with the UUID in the base URL, which is a different id.
+  /// Integer id of the account. Never compare this integer with the UUID in the base URL, which is another id of the
+  /// account.
   [[nodiscard]] std::int64_t account() const { return field("account").integer(); }
   [[nodiscard]] Time created_at() const { return read_time(field("created_at")); }
   /// The event's data, as the type that belongs to the event's name. Data that is not an object is returned as a Value;

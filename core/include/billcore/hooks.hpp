@@ -45,14 +45,14 @@ class Hooks {
 
   /// Called before an attempt; the attempt may still have to wait for a connection.
   virtual void on_request(const Attempt& /*attempt*/) {}
-  /// Called after an attempt, with or without an answer. Also called from the destructor of a list or client that is
-  /// destroyed with attempts in flight.
+  /// Called after an attempt, with or without an answer. The destructor of a list or client also calls on_response() if
+  /// attempts are in flight.
   virtual void on_response(const Attempt& /*attempt*/) {}
   /// Called before the wait for another attempt.
   virtual void on_retry(const Attempt& /*attempt*/) {}
 
-  /// If every_attempt() returns false, only on_response() is called, and only for attempts with a `path`. The library
-  /// then spends no time on hooks for attempts without a `path`.
+  /// If every_attempt() returns false, only on_response() is called, and only for attempts with a `path`. In this way
+  /// the library spends no time on hooks for attempts without a `path`.
   [[nodiscard]] virtual bool every_attempt() const noexcept { return true; }
 };
 

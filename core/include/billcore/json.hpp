@@ -63,7 +63,7 @@ class Value {
   [[nodiscard]] std::size_t size() const noexcept;
   /// A member of an object by name (the last one if the name is repeated), or nullopt.
   [[nodiscard]] std::optional<Value> find(std::string_view name) const;
-  /// Item `index` of an array. Throws Error(invalid_argument) if the array has no such item.
+  /// Item `index` of an array. Throws Error(invalid_argument) if the array has no item `index`.
   [[nodiscard]] Value at(std::size_t index) const;
 
   /// An item or member in an iteration; `name` is empty for array items.

@@ -122,8 +122,8 @@ class AnyPager {
   /// exceeds the number of ids in the result, or if a page has no `total`, some records may be yielded twice; the
   /// verdict is then "may_repeat".
   [[nodiscard]] std::string state() const;
-  /// Cancels the prefetched pages and sets the verdict to "stopped" (at the end of the list it does nothing). The
-  /// caller may still continue to read.
+  /// Cancels the prefetched pages and sets the verdict to "stopped" (at the end of the list it does nothing). After
+  /// stop() the caller may continue to read.
   void stop() noexcept;
 
  protected:
@@ -179,8 +179,8 @@ class Pager : public AnyPager {
     std::optional<T> item_;
   };
 
-  /// The next item, or nullopt after the last one. After an error the next call requests the same page again. An item
-  /// that is not an object throws Error(decode); the next call continues after that item.
+  /// The next item, or nullopt after the last one. After an error, the next call requests the failed page again. An
+  /// item that is not an object throws Error(decode); the next call continues after that item.
   [[nodiscard]] std::optional<T> next() { return typed<T>(next_value()); }
   /// The next page, or the unread items of a partly read page; nullopt after the last page. An item that is not an
   /// object throws Error(decode) once; the next call returns the page without that item.

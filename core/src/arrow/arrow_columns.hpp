@@ -49,7 +49,7 @@ class Columns {
   [[nodiscard]] const std::vector<ArrowConstant>& constants() const noexcept { return constants_; }
   /// The columns of a batch: the chosen columns, then the constant columns.
   [[nodiscard]] const std::vector<Column>& all() const noexcept { return all_; }
-  /// Bytes of text that the constants add to each row.
+  /// Bytes of text that the constant columns add to each row.
   [[nodiscard]] std::size_t constant_bytes() const noexcept { return constant_bytes_; }
 
  private:

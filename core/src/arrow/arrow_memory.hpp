@@ -1,6 +1,6 @@
 // Memory allocation for nanoarrow. After a failed allocation nanoarrow leaks memory and follows pointers of an
-// incomplete child array. Therefore the functions that allocate memory for nanoarrow throw an exception through its
-// frames when memory runs out, and ArrowScope frees everything that was allocated in the scope. Internal.
+// incomplete child array. Therefore the functions that allocate memory for nanoarrow throw an exception through
+// nanoarrow's frames when memory runs out, and ArrowScope frees everything that was allocated in the scope. Internal.
 #pragma once
 
 #include <cstddef>

@@ -135,8 +135,8 @@ void Engine::Impl::leave(InFlight& flight) noexcept {
   limit_streams();
 }
 
-// libcurl chooses the connection for a request, and would add streams to a retired connection. So while a retired
-// connection has streams in flight, allow libcurl only one stream per connection.
+// libcurl chooses the connection for a request, and would add streams to a retired connection. Therefore allow libcurl
+// only one stream per connection while a retired connection has streams in flight.
 void Engine::Impl::limit_streams() noexcept {
   const bool limited = connections.has_retired_in_flight();
   if (limited == streams_limited) return;

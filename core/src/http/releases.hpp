@@ -24,8 +24,8 @@ namespace billcore::detail {
 [[nodiscard]] constexpr bool hides_broken_connections(unsigned release) noexcept { return release < 0x080100; }
 
 /// Whether this release keeps a dangling pointer to the last header line of a handle's previous request. If the first
-/// header line of an answer begins with a blank, as a continuation line does, such a release writes into freed memory
-/// (curl/curl#11103). Tested: 7.88.1 keeps the pointer, 8.22.0 does not.
+/// header line of an answer begins with a blank, as a continuation line does, a release with this pointer writes into
+/// freed memory (curl/curl#11103). Tested: 7.88.1 keeps the pointer, 8.22.0 does not.
 [[nodiscard]] constexpr bool keeps_stale_header(unsigned release) noexcept { return release < 0x080101; }
 
 }  // namespace billcore::detail

@@ -92,8 +92,8 @@ Naming naming_of_peer(CURL* easy) noexcept {
   int critical = -1;
   const std::unique_ptr<stack_st, FreeNames> names(
       static_cast<stack_st*>(X509_get_ext_d2i(certificate, subject_alt_name, &critical, nullptr)));
-  // If the certificate has the extension (critical >= 0), OpenSSL has already read it once, to verify the
-  // certificate. So if the names cannot be read, the only possible reason is that memory ran out.
+  // If the certificate has the extension (critical >= 0), OpenSSL has already read it once, to verify the certificate.
+  // The names in a verified certificate can therefore be unreadable only because memory ran out.
   if (names == nullptr) return critical >= 0 ? Naming::out_of_memory : Naming::missing;
   for (int i = 0; i < OPENSSL_sk_num(names.get()); ++i) {
     int kind = -1;

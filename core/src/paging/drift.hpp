@@ -63,7 +63,7 @@ class Drift {
   /// RecentIds::reserve().
   void reserve(std::size_t count, std::size_t ahead);
   /// How the list changed since the previous page was read. `again` says that this is the second pass, in which all ids
-  /// are already known. `shifted` is the number of already received ids to expect on the page because the list grew
+  /// are already known. `shifted` is the number of ids that the page is expected to repeat, because the list grew
   /// earlier.
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,
                                  std::int64_t shifted = 0) noexcept;

@@ -28,8 +28,8 @@ class PageFlow {
   /// take_item() and take_page() return buffered items; take_item() also prefetches.
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page() { return core_.take_page(); }
-  /// Sets the verdict to "stopped", and notifies the source that no more pages are needed for now. The caller may
-  /// continue to read later.
+  /// Sets the verdict to "stopped", and notifies the source that no more pages are needed for now. After stop() the
+  /// caller may continue to read.
   void stop() noexcept;
 
   // The following functions require a blocking source.

@@ -79,8 +79,8 @@ class LoopJob {
 /// The connections of one event loop. The caller of each function must hold the GIL and, except for cancel(),
 /// detach() and close(), run on the loop's thread.
 ///
-/// The loop owns the engine through the reader that watch() adds. A loop that is closed or collected drops its readers,
-/// which closes the connections and abandons unfinished calls.
+/// The loop owns the engine through the reader that watch() adds. When the loop is closed or collected, it drops the
+/// reader; this closes the connections and abandons unfinished calls.
 class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
  public:
   LoopEngine(const Client& client, const py::object& loop);

@@ -64,8 +64,8 @@ void report_unraisable(py::error_already_set& error) noexcept {
 
 bool interruption_raised() noexcept {
   if (!raise_kept() && PyErr_CheckSignals() == 0) return false;
-  // Run the handlers of further signals now, or they would run while the caller handles the first exception. At the
-  // end, the last exception is set, with the earlier exceptions as its context.
+  // Run the handlers of further signals now, or they would run while the caller handles the first exception. After the
+  // last handler, the last exception is set, with the earlier exceptions as its context.
   constexpr int most = 64;  // an upper limit, because a handler may send its own signal again
   for (int count = 0; count < most; ++count) {
     const py::error_already_set first;

@@ -44,7 +44,7 @@ class Job {
   [[nodiscard]] virtual py::object result() = 0;
   /// Unlocks the job's list, if any. Call release() before the user's code, such as a signal handler, may run.
   virtual void release() noexcept {}
-  /// Undoes result(), because the caller never got the result: puts the items back into the list.
+  /// Undoes result() when the caller did not get the result: puts the items back into the list.
   virtual void take_back() noexcept {}
   /// Is the operation a write?
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }

@@ -33,8 +33,8 @@ Pairs pairs_of(py::handle value, const char* name, Text text) {
 }
 
 std::string only_text(py::handle value, const char* name) { return std::string(utf8(value, name)); }
-// Converts one value of a URL's query. Refuses None, bool, float and lists: URLs can spell such a value in several
-// ways, so the caller must convert it to str.
+// Converts one value of a URL's query. Refuses None, bool, float and lists: a URL can spell a value of these types in
+// several ways, so the caller must convert it to str.
 std::string text_or_number(py::handle value, const char* name) {
   if (PyUnicode_Check(value.ptr())) return only_text(value, name);
   if (!PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr()) != 0) return digits(value, name);

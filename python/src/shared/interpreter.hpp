@@ -67,7 +67,8 @@ auto without_gil(F&& f) {
 }
 
 /// Drops references from a destructor, with or without the GIL. While the interpreter finalizes, a thread without the
-/// GIL leaks the references: requesting the GIL would park the thread, and a thread that joins it would wait forever.
+/// GIL leaks the references: requesting the GIL would park the thread, and a thread that joins the parked thread would
+/// wait forever.
 template <typename... Objects>
 void drop(Objects&... objects) noexcept {
   if (!has_gil() && is_finalizing() && !on_main_thread()) {
