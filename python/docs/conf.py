@@ -17,6 +17,7 @@ from typing import Any
 
 from docutils import nodes  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
+from sphinx.ext.autodoc.mock import mock  # type: ignore[attr-defined]
 from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 from sphinx.util import logging
@@ -41,6 +42,7 @@ exclude_patterns = ["conftest.py"]
 nitpicky = True
 maximum_signature_line_length = 100
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["pyspark"]
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
@@ -51,7 +53,7 @@ ELSEWHERE = re.compile(
     r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
     r"Sequence|Literal|GenericAlias|PathLike|TracebackType|TracerProvider|Unpack|datetime|timedelta|Path|ValueError|"
     r"Exception|AttributeError|RuntimeError|TypedDict|FaultKind|\w+Fields|BillcoreConnectionError|BillcoreTimeoutError|"
-    r"(list|dict|tuple|str|int|float|bool|bytes|object|type|None|Ellipsis)\b.*|_\w+)$"
+    r"(list|dict|tuple|str|int|float|bool|bytes|object|type|None|Ellipsis)\b.*|StructType|pa\.Schema|DataSourceReader|_\w+)$"
 )
 
 
@@ -91,8 +93,11 @@ def public_objects() -> dict[str, Any]:
     import billcore
     from billcore import bulk, inbox, journal, testing, webhooks
 
+    with mock(autodoc_mock_imports):
+        from billcore import spark
+
     found = {}
-    for module in (billcore, webhooks, testing, journal, inbox, bulk):
+    for module in (billcore, webhooks, testing, journal, inbox, bulk, spark):
         for name in module.__all__:
             value = getattr(module, name)
             if name.startswith("__") or isinstance(value, ModuleType):
@@ -111,7 +116,7 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
     """Resolves public names that docstrings write without their module; does not link names of other packages."""
     target = str(node.get("reftarget", ""))
     domain = env.domains["py"]
-    modules = ("", "webhooks.", "testing.", "journal.", "inbox.", "bulk.")
+    modules = ("", "webhooks.", "testing.", "journal.", "inbox.", "bulk.", "spark.")
     for name in (f"billcore.{module}{target}" for module in modules):
         if name in domain.objects:
             entry = domain.objects[name]

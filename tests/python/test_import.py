@@ -60,6 +60,11 @@ def test_help_works_without_opentelemetry() -> None:
         run_python("import sys; sys.modules['opentelemetry'] = None; import billcore; billcore.otel")
 
 
+def test_without_spark() -> None:
+    with pytest.raises(AssertionError, match=r"ImportError: billcore\.spark needs pyspark 4 and pyarrow: pip install"):
+        run_python("import sys; sys.modules['pyspark'] = None; import billcore.spark")
+
+
 def test_the_verifier_loads_only_itself() -> None:
     assert new_modules("from billcore import webhooks") == VERIFIER
 
