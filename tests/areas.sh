@@ -75,6 +75,22 @@ area_bulk() {
   export BILLCORE_DLT
   PYTHONPATH="$root/build/release/python:$root" run bulk "$python" -m pytest -q "${at_once[@]}" tests/bulk
 }
+# spark: the data source for Spark, on Sail; with BILLCORE_SPARK=1 also on Spark itself
+area_spark() {
+  build_release
+  on_engine spark tests/spark/requirements.txt
+  if [ "${BILLCORE_SPARK:-}" = 1 ]; then
+    bc_packages default-jre-headless
+    on_engine spark-jvm tests/spark/requirements-jvm.txt
+  fi
+}
+# The packages pyspark and pyspark-client have the same module, so each engine has an environment of its own.
+on_engine() { # NAME REQUIREMENTS
+  local needed engine
+  mapfile -t needed < <(grep -v '^#' "$2")
+  engine="$(bc_venv "${needed[@]}")/bin/python"
+  PYTHONPATH="$root/build/release/python:$root" run "$1" "$engine" -m pytest -q ${filter:+-k "$filter"} tests/spark
+}
 # conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {
   build_tested

@@ -9,6 +9,7 @@
 # only one area runs, it prints its whole output. build/logs always has the whole output.
 # BILLCORE_TORTURE=all runs every point of the area torture; BILLCORE_LIBCURL=all runs every fault in the area libcurl.
 # BILLCORE_PROOF=all: the areas journal and inbox also run their complete proofs, which take minutes.
+# BILLCORE_SPARK=1: the area spark also runs its tests on Spark itself, and installs a Java runtime for it.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: the area faults runs the model of HTTP connections with random seeds for N seconds.
 set -euo pipefail
@@ -19,7 +20,7 @@ cd "$root"
 # The longest areas are first: each parallel job (run_lane) takes the next area of this list, so all jobs end at about
 # the same time.
 all_areas=(lint python interface wheel conformance fuzz go rust install libcurl faults examples tsan core torture cost
-  sandbox journal inbox bulk serverless layering proof foreign capi)
+  sandbox journal inbox bulk serverless spark layering proof foreign capi)
 quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint quick_capi)
 most_lanes=3
 
