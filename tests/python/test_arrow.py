@@ -204,7 +204,7 @@ def test_awaited_batches_of_joined_pages() -> None:
 @pytest.mark.parametrize("rows", [None, 4, 8192])
 def test_constants_are_the_last_columns(serve: Serve, rows: int | None) -> None:
     client = serving(serve, ORDER, 1)
-    constants = {"subscription_id": "s\u00fc", "account": -7, "test": True, "empty": ""}
+    constants: dict[str, str | int] = {"subscription_id": "s\u00fc", "account": -7, "test": True, "empty": ""}
     batches = client.subscriptions.orders("s").to_batches(["id", "total"], constants=constants, rows=rows)
     table = pyarrow.Table.from_batches([pyarrow.record_batch(batch) for batch in batches])
     table.validate(full=True)

@@ -1,0 +1,23 @@
+// The arguments that choose the columns of batches.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <vector>
+
+#include "billcore/arrow.hpp"
+#include "paging/list.hpp"
+
+namespace billcore::python {
+
+using ColumnsPtr = std::shared_ptr<const detail::Columns>;
+
+/// The columns of a list's records with these names, or all, and then the constant columns. Throws
+/// Error(invalid_argument).
+[[nodiscard]] ColumnsPtr columns_of(const List& list, pybind11::handle fields, pybind11::handle constants = {});
+
+/// The constant columns that a mapping of names to values describes. Throws Error(invalid_argument).
+[[nodiscard]] std::vector<ArrowConstant> constants_of(pybind11::handle constants);
+
+}  // namespace billcore::python
