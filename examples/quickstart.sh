@@ -61,7 +61,7 @@ stop_sandbox() {
   wait "$sandbox" 2>/dev/null || true
 }
 
-# tell LANGUAGE COMMAND…: runs the story in one language. All languages must print the same, except the first line,
+# tell LANGUAGE COMMAND…: runs the example program of one language. All languages must print the same, except the first line,
 # which names the language.
 tell() {
   local told="$build/story-$1.txt"

@@ -19,7 +19,8 @@ use tokio::net::TcpListener;
 struct Inbox(Arc<Mutex<HashSet<(i64, String)>>>);
 
 impl Inbox {
-    /// Records an event; returns whether it is new. Every test.hook has the id 0, so each counts as new.
+    /// Records an event; returns whether it is new. Every test.hook has the id 0, so the id cannot show a duplicate,
+    /// and each test.hook counts as new.
     fn claim(&self, event: &Event) -> billcore::Result<bool> {
         if event.event_type() == EventType::TestHook {
             return Ok(true);

@@ -906,7 +906,7 @@ class Pager(Generic[Item]):
         Args:
             fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
-            rows: Maximum number of rows of a batch; a larger page is one batch. Default: each page is one batch.
+            rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.
         """
 
     @property
@@ -974,7 +974,7 @@ class AsyncPager(Generic[Item]):
         Args:
             fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
-            rows: Maximum number of rows of a batch; a larger page is one batch. Default: each page is one batch.
+            rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.
         """
 
     @property

@@ -1,5 +1,5 @@
-// The limit of the webhook tables: the fastest HMAC-SHA256 on top of libcrypto, which prepares the SHA states once and
-// copies them for each message.
+// The fastest possible HMAC-SHA256 with libcrypto, as the lower limit in the webhook tables. The class prepares the SHA
+// states once, and copies them for each message.
 #pragma once
 
 #include <array>

@@ -43,7 +43,7 @@ def test_the_clock_is_wrong_after_a_boot(scene: Scene, monkeypatch: pytest.Monke
 
 
 def crash(scene: Scene) -> None:
-    """Leaves the key in the state of a process that ended after the intent and before the request."""
+    """Makes the record that remains when a process ends after it recorded the charge and before it sent the request."""
     scene.control.fault("reset_before", method="POST", path=CHARGE)
     with pytest.raises(billcore.OutcomeUnknownError):
         scene.charge(scene.journal())

@@ -151,7 +151,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     try {
       const auto scenario = entry.make({base_url, first_amount(repetition), amount_after(repetition)});
       scenario->prepare();
-      auto run = report.run;  // for the later repetitions: the report contains only the run of the first repetition
+      auto run = report.run;  // replaces report.run in later repetitions, so that the report keeps the first one
       run_once(*scenario, repetition == 0 ? report.run : run, report, outcome);
       scenario->after(outcome.end == End::completed);
       outcome.after = true;

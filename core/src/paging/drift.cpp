@@ -39,8 +39,8 @@ void Drift::reserve(std::size_t count, std::size_t ahead) {
   known_.reserve(count, ahead);
 }
 
-// Whether the page contains an unexpected number of ids that were received before. The expected number of already
-// received ids is the number in the state for the first page after a resume, and 0 or `shifted` for any other page.
+// Whether the page contains an unexpected number of ids that were received before. The first page after a resume must
+// contain as many of them as the state says; any other page must contain none, or `shifted` of them.
 bool Drift::overlaps(const Ids& ids, std::int64_t shifted) noexcept {
   if (ids == previous_) return false;
   const auto known = std::count_if(ids.begin(), ids.end(), [this](std::uint64_t id) { return id != 0 && knows(id); });

@@ -128,7 +128,8 @@ std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(m
 
 std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
 
-// Appends the ids of those records of the current page that were yielded, from this page or from an earlier page.
+// Appends the ids of those records of the current page that the caller has got. A record can be on two pages, so the
+// caller may have got it from an earlier page.
 void PagerCore::append_passed(Ids& out) const {
   const auto& kept = cursor_.ids();
   const auto left = cursor_.left_ids();

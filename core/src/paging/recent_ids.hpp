@@ -41,9 +41,9 @@ class RecentIds {
   /// Records an id. Returns when the id was last added before this call; `never` if it was not added within the window.
   Seen add(std::uint64_t hash);
   [[nodiscard]] Seen find(std::uint64_t hash) const noexcept;
-  /// Adds the ids that were yielded before a resume, except 0. An id from before a resume does not expire with the
-  /// window, because the list may have grown by any number of pages before it; it expires like other ids only after
-  /// add() has recorded it again.
+  /// Adds the ids that were yielded before a resume, except 0. Such an id does not expire with the window: since the
+  /// stop, any number of pages may have been added to the list, so the id may come much later. When add() has recorded
+  /// the id once more, it expires like others.
   void remember(std::span<const std::uint64_t> hashes);
 
  private:

@@ -116,8 +116,8 @@ def fail_renewal(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     retry_at = clock.iso(work.now + timedelta(days=retries[failures])) if again else None
     changes = {"failures": failures + 1, "retry_at": retry_at}
     if row["renews_at"] is None or clock.parse(row["renews_at"]) > work.now:
-        # A control route renewed before the renewal date: the current time becomes the renewal date, from which later
-        # periods are counted.
+        # A control route renewed the subscription early. Set its renewal date, from which later periods are counted, to
+        # the current time.
         changes["renews_at"] = changes["anchor"] = clock.iso(work.now)
     return changes
 

@@ -471,7 +471,7 @@ inline constexpr const char* pager_to_batches =
     "Args:\n"
     "    fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.\n"
     "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
-    "    rows: Maximum number of rows of a batch; a larger page is one batch. Default: each page is one batch.";
+    "    rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.";
 inline constexpr const char* pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* pager_state =
@@ -519,7 +519,7 @@ inline constexpr const char* async_pager_to_batches =
     "Args:\n"
     "    fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.\n"
     "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
-    "    rows: Maximum number of rows of a batch; a larger page is one batch. Default: each page is one batch.";
+    "    rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.";
 inline constexpr const char* async_pager_total =
     "Number of records in the whole list according to the service; None before the first page.";
 inline constexpr const char* async_pager_state =

@@ -31,7 +31,7 @@ constexpr auto refusals(std::index_sequence<index...> /*all*/) {
 }
 constexpr auto refuse_memory_of = refusals(std::make_index_sequence<most_types>());
 
-// Calls pybind11's tp_new; refuses a type without a C++ class (pybind11's base), for which tp_new would throw.
+// Calls pybind11's tp_new; refuses pybind11's base class, because tp_new throws for a type without a C++ class.
 PyObject* new_object(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     return py::detail::all_type_info(type).empty() ? refuse_new(type, args, kwargs)

@@ -28,7 +28,7 @@ void take(Drift& drift, const Ids& ids) {
   }
 }
 
-// States that users have stored contain these hashes, so the hash function must not change.
+// The hash function must not change, because users have stored states of lists that contain these hashes.
 TEST(RecentIds, TextsHashByEightBytesAtATime) {
   const std::string text = "ord_0123456789 \xC3\xA5\xFF\x80 abcdefghijklmnopqrstuvwxyz";
   for (std::size_t size = 0; size <= text.size(); ++size) {

@@ -55,7 +55,7 @@ class Peer : public Witness {
   /// Returns the request that is being answered; null if there is none.
   [[nodiscard]] virtual const Received* request(std::size_t index) const = 0;
   [[nodiscard]] virtual std::string token(std::size_t index) const { return token_of(request(index)); }
-  /// Returns the framing bytes of a step (a body, a chunk or a chunk's end) around `inner` bytes of content.
+  /// Returns the bytes that frame `inner` bytes of content as a body, a chunk or the end of a chunk.
   [[nodiscard]] virtual std::string around(const Step& step, std::size_t inner) const = 0;
   /// Runs a step that is a body, a chunk or a chunk's end.
   virtual void frame(std::size_t index, const Step& step, std::size_t at) = 0;
