@@ -1,4 +1,4 @@
-"""The area `rest`: one GET of a subscription, measured in rounds of all contenders over all transports."""
+"""`run.sh rest`: measures one GET of a subscription. Each round measures every contender on every transport."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NOT_GIVEN, the only default value that stands for an omitted argument; docstrings as editors show them."""
+"""NOT_GIVEN is the default value of each argument that can be omitted; editors show the docstrings of all functions."""
 
 from __future__ import annotations
 

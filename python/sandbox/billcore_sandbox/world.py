@@ -1,6 +1,7 @@
-"""The state that all routes share: options, store, state machines, jobs, faults, deliveries, history; and effects.
+"""World: the state that all routes share, such as the store, the jobs and the deliveries. Work: the changes of one
+route.
 
-An effect, its ledger row, its jobs and its deliveries are written in one SQLite transaction: all or none. The
+A change, its ledger row, its jobs and its deliveries are written in one SQLite transaction: all or none. The
 deliveries start after the commit.
 """
 
