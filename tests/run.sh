@@ -20,7 +20,7 @@ cd "$root"
 # The longest areas are first: each parallel job (run_lane) takes the next area of this list, so all jobs end at about
 # the same time.
 all_areas=(lint python interface wheel conformance fuzz go rust install libcurl faults examples tsan core torture cost
-  sandbox journal inbox bulk serverless spark layering proof foreign capi)
+  sandbox journal inbox export bulk serverless spark layering proof foreign capi)
 quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint quick_capi)
 most_lanes=3
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from billcore._cli import main
+from billcore.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -125,7 +125,7 @@ def test_without_the_package_it_says_what_to_install() -> None:
         "import importlib.util, sys\n"
         "found = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name, *rest: None if name == 'billcore_sandbox' else found(name, *rest)\n"
-        "from billcore._cli import main\n"
+        "from billcore.cli import main\n"
         "sys.exit(main(['sandbox']))"
     )
     done = run(code=code)
@@ -150,7 +150,7 @@ def test_help_and_errors_work_without_the_server_packages() -> None:
     code = (
         "import sys\n"
         "sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'h11')))\n"
-        "from billcore._cli import main\n"
+        "from billcore.cli import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     assert run("sandbox", "--help", code=code).returncode == 0
@@ -161,8 +161,8 @@ def test_help_and_errors_work_without_the_server_packages() -> None:
 def test_the_sandbox_never_loads_the_compiled_half() -> None:
     code = (
         "import sys\n"
-        "import billcore_sandbox.http.server, billcore.testing, billcore._cli, billcore._pytest_plugin\n"
-        "loaded = [name for name in sys.modules if name in ('billcore._webhook', 'billcore._client')]\n"
+        "import billcore_sandbox.http.server, billcore.testing, billcore.cli, billcore._pytest_plugin\n"
+        "loaded = [name for name in sys.modules if name in ('billcore._webhook', 'billcore.client')]\n"
         "sys.exit(1 if loaded else 0)"
     )
     assert run(code=code).returncode == 0

@@ -81,12 +81,23 @@ class Batch {
 /// column.
 [[nodiscard]] Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page);
 
+/// A batch without rows.
+[[nodiscard]] Batch make_empty_batch(std::shared_ptr<const Columns> columns);
+
 /// A batch of one row with these values.
 [[nodiscard]] Batch make_row(std::vector<ArrowConstant> values);
 
 /// One batch with the rows of all `batches`, in their order. `batches` must not be empty, and all batches must have the
 /// same columns; only the values of constant columns may differ.
 [[nodiscard]] Batch join(const std::vector<Batch>& batches);
+
+/// How to_lines() writes a row. jsonl: an object with the columns in their order; text as JSON strings, decimals as
+/// exact numbers, nested values as received, except that their line ends become spaces. csv: RFC 4180 without a header
+/// line; text and nested values are always quoted, and null is an empty field, so that a reader can tell null from an
+/// empty text. Times are ISO 8601 in UTC, such as 2025-04-25T12:00:00Z. Each line ends with LF.
+enum class LineFormat : std::uint8_t { jsonl, csv };
+
+[[nodiscard]] std::string to_lines(const Batch& batch, LineFormat format);
 
 /// Takes the buffered items of a page as a batch and advances the pager. If take_batch() throws, the pager does not
 /// advance.

@@ -92,10 +92,9 @@ void append_constant(ArrowArray* column, const ArrowConstant& constant, std::int
   for (std::int64_t row = 0; row < rows; ++row) check(ArrowArrayAppendInt(column, value));
 }
 
-/// The batch of a page; without a page, one row of constants.
-std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData* page) {
+/// The batch of a page; without a page, `rows` rows of constants.
+std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData* page, std::int64_t rows) {
   const auto items = page != nullptr ? std::span(page->items) : std::span<const Node* const>();
-  const auto rows = page != nullptr ? static_cast<std::int64_t>(items.size()) : 1;
   const auto schema = export_schema(columns);
   auto out = make_empty<ArrowArray>();
   ArrowScope scope;
@@ -199,13 +198,18 @@ ArrowPtr<ArrowArray> Batch::export_array() const {
 }
 
 Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page) {
-  auto array = build(*columns, &page);
+  auto array = build(*columns, &page, static_cast<std::int64_t>(page.items.size()));
+  return {std::move(columns), std::move(array)};
+}
+
+Batch make_empty_batch(std::shared_ptr<const Columns> columns) {
+  auto array = build(*columns, nullptr, 0);
   return {std::move(columns), std::move(array)};
 }
 
 Batch make_row(std::vector<ArrowConstant> values) {
   auto columns = std::make_shared<const Columns>(std::vector<Column>(), std::move(values));
-  auto array = build(*columns, nullptr);
+  auto array = build(*columns, nullptr, 1);
   return {std::move(columns), std::move(array)};
 }
 

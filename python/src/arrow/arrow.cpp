@@ -359,13 +359,23 @@ py::object make_batches(const ListPtr& list, py::handle fields, py::handle const
 void bind_arrow(py::module_& module) {
   bind_stream(module);
   bind_batch(module);
-  // Used by billcore.bulk.
+  // Used by billcore.bulk and by the command line.
   module.def("_row", [](py::handle values) { return detail::make_row(constants_of(values)); });
   module.def("_join", [](const py::list& batches) {
     std::vector<detail::Batch> all;
     for (const auto batch : batches) all.push_back(batch.cast<const detail::Batch&>());
     if (all.empty()) refuse("there are no batches");
     return without_gil([&all] { return detail::join(all); });
+  });
+  module.def("_lines", [](const detail::Batch& batch, std::string_view format) {
+    if (format != "jsonl" && format != "csv") refuse("the format must be jsonl or csv");
+    const auto lines = format == "csv" ? detail::LineFormat::csv : detail::LineFormat::jsonl;
+    return py::bytes(without_gil([&] { return detail::to_lines(batch, lines); }));
+  });
+  module.def("_columns", [](const detail::Batch& batch) {
+    py::list names;
+    for (const auto& name : detail::column_names(batch.columns())) names.append(name);
+    return names;
   });
   const auto itself = [](py::object self) { return self; };
   iteration<Batches>(module, "BatchIterator",
@@ -377,6 +387,7 @@ void bind_arrow(py::module_& module) {
       .def("__aiter__", itself)
       .def("__anext__",
            [](const py::object& self) { return held<AsyncBatches>(self.ptr()).next("AsyncPager.to_batches", self); });
+  module.def("_empty", [](const Batches& batches) { return detail::make_empty_batch(batches.columns); });
 }
 
 }  // namespace billcore::python

@@ -1,0 +1,86 @@
+"""What the commands share: the parser, the options that name the account, and the exit status of an error."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from .. import Client
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_MISSED, EXIT_UNKNOWN, EXIT_NOT_REACHED, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that prints each error as one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def add_account(self) -> None:
+        """Add the options that name the account."""
+        self.add_argument("--base-url", metavar="URL", help="the account's URL (default: BILLCORE_BASE_URL)")
+        self.add_argument(
+            "--api-key-file", metavar="FILE", type=Path, help="a file with the API key (default: BILLCORE_API_KEY)"
+        )
+
+
+class Failure(Exception):
+    """Ends a command: the text is printed as one line, and `status` becomes the exit status."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def client_of(options: argparse.Namespace) -> Client:
+    """The client for the options of Parser.add_account()."""
+    from .. import Client
+
+    file: Path | None = options.api_key_file
+    try:
+        key = None if file is None else file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(EXIT_USAGE, f"--api-key-file: {file} cannot be read: {_text(error)}") from None
+    return Client(base_url=options.base_url, api_key=key)
+
+
+def guarded(prog: str, command: Callable[[], int]) -> int:
+    """Run a command. Prints an error and its notes on stderr, a line each, and returns the exit status."""
+    try:
+        return command()
+    except (Exception, KeyboardInterrupt) as error:
+        status = _status(error)
+        if status is None:
+            raise
+        for line in (_text(error), *getattr(error, "__notes__", ())):
+            print(f"{prog}: {line}", file=sys.stderr)
+        return status
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def _status(error: BaseException) -> int | None:
+    """The exit status for an error; None for a defect of this program."""
+    from .. import _errors as errors
+
+    if isinstance(error, Failure):
+        return error.status
+    if isinstance(error, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    if isinstance(error, (errors.ConfigError, errors.InvalidArgumentError)):
+        return EXIT_USAGE
+    if getattr(error, "outcome_unknown", False):
+        return EXIT_UNKNOWN
+    if isinstance(error, errors.TransportError):
+        return EXIT_NOT_REACHED
+    return EXIT_FAILED if isinstance(error, (errors.BillcoreError, OSError)) else None

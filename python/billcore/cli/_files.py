@@ -1,0 +1,123 @@
+"""Files that are complete or absent, and the three formats."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _client
+from .._client import ArrowBatch
+from ._command import EXIT_FAILED, Failure
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class Sink(io.BufferedWriter):
+    """A file that is written as NAME.tmp. After seal() its bytes are on the disk, and publish() renames it.
+
+    The end of `with` removes NAME.tmp, for example because the disk is full.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._temporary = path.with_name(f"{path.name}.tmp")
+        self._hash = hashlib.sha256()
+        super().__init__(io.FileIO(self._temporary, "w"))
+
+    def write(self, data: ReadableBuffer) -> int:
+        self._hash.update(data)
+        with self._named():
+            return super().write(data)
+
+    def seal(self) -> dict[str, Any]:
+        """Make the bytes durable; returns their number and SHA-256."""
+        with self._named():
+            self.flush()
+            os.fsync(self.fileno())
+            size = self.tell()
+            self.close()
+        return {"bytes": size, "sha256": self._hash.hexdigest()}
+
+    def publish(self) -> None:
+        os.replace(self._temporary, self.path)
+        sync_folder(self.path.parent)
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self.close()
+        self._temporary.unlink(missing_ok=True)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let the error of a full disk name the file."""
+        try:
+            yield
+        except OSError as error:
+            raise Failure(EXIT_FAILED, f"{self._temporary}: {error.strerror}") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of a folder's files durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a small file."""
+    with Sink(path) as sink:
+        sink.write(data)
+        sink.seal()
+        sink.publish()
+
+
+def digest(path: Path) -> dict[str, Any] | None:
+    """What Sink.seal() returned for the file; None if there is no such file."""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        return {"bytes": os.fstat(file.fileno()).st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+    return None
+
+
+def writer(
+    sink: Sink, file_format: str, like: ArrowBatch
+) -> tuple[Callable[[ArrowBatch], object], Callable[[], object]]:
+    """Functions that write a batch, and that end the file. The batches have the columns of `like`."""
+    if file_format == "parquet":
+        import pyarrow
+        from pyarrow import parquet
+
+        file = parquet.ParquetWriter(sink, pyarrow.schema(like))
+        return lambda batch: file.write_batch(pyarrow.record_batch(batch)), file.close
+    if file_format == "csv":
+        sink.write(",".join(_client._columns(like)).encode() + b"\n")
+    return lambda batch: sink.write(_client._lines(batch, file_format)), lambda: None
+
+
+def join(sink: Sink, file_format: str, parts: Iterable[Path]) -> None:
+    """Write the rows of all files, which have the same columns, into one."""
+    if file_format == "parquet":
+        from pyarrow import parquet
+
+        joined = None
+        for part in parts:
+            with parquet.ParquetFile(part) as file:
+                joined = joined or parquet.ParquetWriter(sink, file.schema_arrow)
+                for group in range(file.num_row_groups):
+                    joined.write_table(file.read_row_group(group))
+        if joined is not None:
+            joined.close()
+        return
+    for number, part in enumerate(parts):
+        with part.open("rb") as lines:
+            if number and file_format == "csv":
+                lines.readline()  # the header
+            shutil.copyfileobj(lines, sink, 1 << 20)

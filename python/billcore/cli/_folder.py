@@ -1,0 +1,257 @@
+"""The folder of an export, and how an interrupted export continues.
+
+    plan.json               what is exported, and the ids of each part; written first
+    orders-00000.jsonl      the rows of a part
+    reads-00000.jsonl       how each list of the part was read
+    part-00000.json         rows, bytes and SHA-256 of the two files; written last: its part is finished
+    .lock                   locked while an export runs
+
+Each file is written as NAME.tmp and then renamed. A part contains whole lists, and a part without its part-N.json is
+read again, so a killed export leaves neither a duplicate nor a gap.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .. import _client, bulk
+from .._client import Client
+from ._command import EXIT_FAILED, EXIT_USAGE, Failure
+from ._files import Sink, digest, join, sync_folder, write_whole, writer
+
+_PLAN, _LOCK, _JOINED = "plan.json", ".lock", "joined.json"
+_MOST_SHOWN = 10  # lists that are not complete
+_EMPTY = bulk.Read("", 0, 0, "", "")
+
+
+class Folder:
+    """An export into a folder.
+
+    Attributes:
+        plan: The content of plan.json, after open().
+        finished: The content of part-N.json for each finished part.
+    """
+
+    def __init__(self, path: Path, head: dict[str, Any]) -> None:
+        """`head` is the beginning of the plan: an export continues only with the same values."""
+        self.path = path
+        self.plan: dict[str, Any] = {"parts": []}
+        self.finished: dict[int, dict[str, Any]] = {}
+        self._head = head
+        self._relations = (head["resource"], "reads")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the folder if necessary, and keep other exports out of it."""
+        if not self.path.exists():
+            self.path.mkdir(parents=True)
+            sync_folder(self.path.parent)
+        elif not {_PLAN, _LOCK} & {*(names := os.listdir(self.path))}:
+            self._refuse_foreign(names)  # before .lock is written into somebody's folder
+        descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_free = os.fstat(descriptor).st_nlink > 0  # 0: the other export has just removed the folder
+            except BlockingIOError:
+                is_free = False
+            if not is_free:
+                raise Failure(EXIT_FAILED, f"{self.path}: another export is writing here: wait until it has ended")
+            yield
+        finally:
+            os.close(descriptor)
+
+    def open(self, make: Callable[[], list[bulk.Partition]]) -> bool:
+        """Read the plan and check all files. Without a plan, make one. Returns whether there was a plan."""
+        plan = self.path / _PLAN
+        found = plan.exists()
+        if not found:
+            if (self.path / _manifest(0)).exists():
+                raise Failure(EXIT_FAILED, f"{plan} was removed: restore it, or export into another folder")
+            self._refuse_foreign(os.listdir(self.path))
+            partitions = make()
+            planned = partitions[0].planned
+            more = {
+                "planned_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "planned": planned and planned._asdict(),
+                "parts": [each.ids for each in partitions],
+            }
+            _write(plan, self._head | more)
+        self.plan = _parsed(plan)
+        for name, wanted in self._head.items():
+            if self.plan.get(name) != wanted:
+                raise Failure(
+                    EXIT_USAGE,
+                    f"{self.path} has an export whose {name} is {_shown(self.plan.get(name))}, not {_shown(wanted)}: "
+                    "export into another folder, or remove this one",
+                )
+        _refuse_edited(plan, self.plan, "export into another folder")
+        self._refuse_foreign(os.listdir(self.path))
+        for number in range(len(self.plan["parts"])):
+            if (self.path / _manifest(number)).exists():
+                self.finished[number] = self._checked(number)
+        return found
+
+    def unfinished(self) -> list[int]:
+        """The numbers of the parts that are not finished."""
+        return [number for number in range(len(self.plan["parts"])) if number not in self.finished]
+
+    def progress(self) -> str:
+        return f"{len(self.finished)} of {len(self.plan['parts'])} parts are finished"
+
+    def counts(self) -> tuple[int, int, int]:
+        """The number of lists in the plan, and those of lists and rows in the finished parts."""
+        parts = self.plan["parts"]
+        rows = sum(
+            part["files"][self._name(self._relations[0], number)]["rows"] for number, part in self.finished.items()
+        )
+        return sum(map(len, parts)), sum(len(parts[number]) for number in self.finished), rows
+
+    def read(self, number: int, client: Client, lists_at_once: int, told: Callable[[int, int], None]) -> None:
+        """Read a part. Calls `told` with the number of further lists and of further rows."""
+        plan, main = self.plan, self._relations[0]
+        planned = None if number or plan["planned"] is None else bulk.Read(**plan["planned"])
+        ids, fields = tuple(plan["parts"][number]), tuple(plan["fields"])
+        partition = bulk.Partition(plan["base_url"], plan["resource"], ids, fields, planned)
+        columns = bulk._batches(client, plan["resource"], "", fields)[1]
+        likes = {main: _client._empty(columns), "reads": _client._row(_EMPTY._asdict())}
+        rows = dict.fromkeys(likes, 0)
+        verdicts: dict[str, dict[str, int]] = {}
+        incomplete: list[dict[str, Any]] = []
+        with ExitStack() as stack:
+            sinks = {each: stack.enter_context(Sink(self.path / self._name(each, number))) for each in likes}
+            writers = {each: writer(sink, plan["file_format"], likes[each]) for each, sink in sinks.items()}
+            for relation, batch in bulk.read(partition, client=client, lists_at_once=lists_at_once):
+                writers[relation][0](batch)
+                rows[relation] += batch.num_rows
+                if relation == main:
+                    told(0, batch.num_rows)
+                    continue
+                reads = map(json.loads, _client._lines(batch, "jsonl").splitlines())
+                lists = [each for each in reads if each["id"] or plan["planned"] is None]
+                for each in lists:
+                    _add(verdicts, {each["verdict"]: {"lists": 1, "total": each["total"]}})
+                incomplete += [each for each in lists if each["verdict"] != "complete"]
+                told(len(lists), 0)
+            for _, end in writers.values():
+                end()
+            files = {sink.path.name: {"rows": rows[each], **sink.seal()} for each, sink in sinks.items()}
+            for sink in sinks.values():
+                sink.publish()
+        part = {"plan": plan["sha256"], "files": files, "verdicts": verdicts, "incomplete": incomplete[:_MOST_SHOWN]}
+        _write(self.path / _manifest(number), part)
+        self.finished[number] = part
+
+    def result(self) -> dict[str, Any]:
+        """What the finished parts contain."""
+        verdicts: dict[str, dict[str, int]] = {}
+        for part in self.finished.values():
+            _add(verdicts, part["verdicts"])
+        planned = self.plan["planned"]
+        return {
+            **{name: self.plan[name] for name in ("resource", "file_format", "planned_at", "planned")},
+            "complete": {*verdicts} <= {"complete"} and (planned is None or planned["verdict"] == "complete"),
+            "rows": self.counts()[2],
+            "lists": sum(each["lists"] for each in verdicts.values()),
+            "verdicts": verdicts,
+            "incomplete": [each for part in self.finished.values() for each in part["incomplete"]][:_MOST_SHOWN],
+        }
+
+    def joined(self) -> dict[str, Any]:
+        """What join() has recorded; {} if it has not, or if it has joined another export."""
+        found = _parsed(self.path / _JOINED) if (self.path / _JOINED).exists() else {}
+        return found if found.get("head") == self._head else {}
+
+    def join(self, targets: Iterable[Path], result: dict[str, Any]) -> None:
+        """Write the rows of all parts into two files. After a kill, joined.json tells these files from the user's."""
+        with ExitStack() as stack:
+            sinks = [stack.enter_context(Sink(target)) for target in targets]
+            for sink, relation in zip(sinks, self._relations, strict=True):
+                parts = (self.path / self._name(relation, number) for number in range(len(self.plan["parts"])))
+                join(sink, self.plan["file_format"], parts)
+            files = {sink.path.name: sink.seal() for sink in sinks}
+            _write(self.path / _JOINED, {"head": self._head, "files": files, "result": result})
+            for sink in sinks:
+                sink.publish()
+
+    def remove(self) -> None:
+        """Remove the folder, whose parts were joined."""
+        last = [_PLAN, _LOCK, _JOINED]  # without joined.json, the next export would refuse to replace the joined files
+        for name in [*({*os.listdir(self.path)} - {*last}), *last]:
+            (self.path / name).unlink(missing_ok=True)
+        with suppress(OSError):  # another export uses the folder already
+            self.path.rmdir()
+
+    def _name(self, relation: str, number: int) -> str:
+        return f"{relation}-{number:05}.{self._head['file_format']}"
+
+    def _refuse_foreign(self, names: list[str]) -> None:
+        own = {_PLAN, _LOCK, _JOINED}
+        for number in range(len(self.plan["parts"])):
+            own |= {_manifest(number), *(self._name(relation, number) for relation in self._relations)}
+        for name in sorted(names):
+            if name.removesuffix(".tmp") not in own:
+                raise Failure(
+                    EXIT_USAGE,
+                    f"{self.path / name} is not part of an export: move it away, or export into another folder",
+                )
+
+    def _checked(self, number: int) -> dict[str, Any]:
+        manifest = self.path / _manifest(number)
+        part = _parsed(manifest)
+        _refuse_edited(manifest, part, "remove it to read this part again")
+        again = f"remove {manifest} to read this part again"
+        if part["plan"] != self.plan["sha256"]:
+            raise Failure(EXIT_FAILED, f"{manifest} belongs to another plan.json: {again}")
+        for name, wanted in part["files"].items():
+            if digest(self.path / name) != {key: wanted[key] for key in ("bytes", "sha256")}:
+                raise _changed(self.path / name, again)
+        return part
+
+
+def _manifest(number: int) -> str:
+    return f"part-{number:05}.json"
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    write_whole(path, json.dumps(content | {"sha256": _sum(content)}).encode())
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    with suppress(ValueError):
+        found = json.loads(path.read_bytes())
+        if isinstance(found, dict):
+            return found
+    raise _changed(path, "remove it")
+
+
+def _refuse_edited(path: Path, content: dict[str, Any], otherwise: str) -> None:
+    if content.get("sha256") != _sum(content):
+        raise _changed(path, otherwise)
+
+
+def _changed(path: Path, otherwise: str) -> Failure:
+    return Failure(EXIT_FAILED, f"{path} was changed after it was written: restore it, or {otherwise}")
+
+
+def _sum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps({**content, "sha256": None}).encode()).hexdigest()
+
+
+def _add(verdicts: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -> None:
+    for verdict, counts in more.items():
+        sums = verdicts.setdefault(verdict, dict.fromkeys(counts, 0))
+        for name, count in counts.items():
+            sums[name] += count
+
+
+def _shown(value: Any) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,179 @@
+"""`billcore export`: all orders, subscriptions or products as files. python/docs/export.md describes the files."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, guarded
+
+if TYPE_CHECKING:
+    from .. import Client, bulk
+    from ._folder import Folder
+
+FORMATS = ("parquet", "jsonl", "csv")
+_PLAN_FORMAT = 1
+_INTERFACE = "2025-04-25"  # version of the service interface
+_SIGNED = ("update_card_url", "invoices_url", "cancel_url")  # these URLs open the customer's billing portal
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; returns the exit status."""
+    parser = Parser(
+        prog="billcore export",
+        description="Copy all records of an account into files, and say of each list whether a record may have been "
+        "missed (exit status 3). The same command continues an interrupted export.",
+    )
+    parser.add_argument("resource", choices=("orders", "subscriptions", "products"))
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE|DIR", help="a path without extension is a folder"
+    )
+    parser.add_argument("--format", choices=FORMATS, help="of the files in a folder; parquet needs the package pyarrow")
+    parser.add_argument("--fields", metavar="A,B", help="columns, in this order (default: all but signed portal URLs)")
+    parser.add_argument("--lists-per-part", type=_count, default=200, metavar="N", help="subscriptions in a part (200)")
+    parser.add_argument(
+        "--lists-at-once", type=_count, default=32, metavar="N", help="lists that are read at once (32)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing FILE")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_account()
+    options = parser.parse_args(arguments)
+    return guarded(parser.prog, lambda: _export(options))
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_count.__name__ = "whole number from 1"  # argparse names the type in its error
+
+
+def _export(options: argparse.Namespace) -> int:
+    from ._files import digest
+    from ._folder import Folder
+
+    output = Path(options.output)
+    is_folder = output.is_dir() or options.output.endswith("/") or not output.suffix
+    targets = () if is_folder else (output, output.with_suffix(f".reads{output.suffix}"))
+    file_format = _format(options.format, output, is_folder)
+    with client_of(options) as client:
+        head = {
+            "format": _PLAN_FORMAT,
+            "interface": _INTERFACE,
+            "base_url": client.base_url,
+            "resource": options.resource,
+            "fields": _fields(client, options.resource, options.fields),
+            "file_format": file_format,
+        }
+        folder = Folder(output if is_folder else output.with_name(f"{output.name}.parts"), head)
+        joined = folder.joined()
+        written = [target for target in targets if digest(target) == joined.get("files", {}).get(target.name, "")]
+        for target in targets:
+            if target not in written and target.exists() and not options.overwrite:
+                raise Failure(EXIT_USAGE, f"{target} exists: pass --overwrite to replace it, or choose another name")
+        with folder.locked():
+            if targets and len(written) == len(targets):  # the process was killed after this
+                result = joined["result"]
+            else:
+                if folder.open(lambda: _plan(client, options, head["fields"])):
+                    _tell(f"{folder.path} has an export planned at {folder.plan['planned_at']}: {folder.progress()}")
+                    if folder.unfinished():
+                        _reach(client)
+                _read(folder, client, options.lists_at_once)
+                result = {"path": options.output, **folder.result()}
+                if targets:
+                    folder.join(targets, result)
+            if targets:
+                folder.remove()
+    print(json.dumps(result) if options.json else "\n".join(_table(result)))
+    return EXIT_OK if result["complete"] else EXIT_MISSED
+
+
+def _read(folder: Folder, client: Client, lists_at_once: int) -> None:
+    from ._progress import Progress
+
+    if not folder.unfinished():
+        return
+    try:
+        with Progress(*folder.counts()) as progress:
+            for number in folder.unfinished():
+                folder.read(number, client, lists_at_once, progress.add)
+    except BaseException as error:
+        error.add_note(f"{folder.progress()}: run the same command again to continue")
+        raise
+
+
+def _format(given: str | None, output: Path, is_folder: bool) -> str:
+    file_format = given if is_folder else output.suffix[1:]
+    if file_format not in FORMATS or given not in (None, file_format):
+        choices = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise Failure(
+            EXIT_USAGE,
+            f"{output} is a folder: pass --format {choices}"
+            if is_folder
+            else f"{output} must end in {given or choices}, or in / for a folder",
+        )
+    if file_format == "parquet":
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError:
+            raise Failure(EXIT_USAGE, "parquet needs pyarrow: pip install pyarrow") from None
+    return file_format
+
+
+def _fields(client: Client, resource: Any, chosen: str | None) -> list[str]:
+    from .. import _client, bulk
+
+    batches = bulk._batches(client, resource, "", None if chosen is None else tuple(chosen.split(",")))[1]
+    left_out = ("subscription_id", *(() if chosen else _SIGNED))
+    return [name for name in _client._columns(_client._empty(batches)) if name not in left_out]
+
+
+def _reach(client: Client) -> None:
+    """Raise an error at once if the service cannot be reached: later, failed requests are repeated for minutes."""
+    from .. import ApiError
+
+    with contextlib.suppress(ApiError):
+        client.products.list().first()
+
+
+def _plan(client: Client, options: argparse.Namespace, fields: list[str]) -> list[bulk.Partition]:
+    from .. import bulk
+
+    _reach(client)
+    [whole] = bulk.plan(client, 1, resource=options.resource, fields=fields)
+    size: int = options.lists_per_part
+    return [
+        replace(whole, ids=whole.ids[begin : begin + size], planned=None if begin else whole.planned)
+        for begin in range(0, max(len(whole.ids), 1), size)
+    ]
+
+
+def _table(result: dict[str, Any]) -> list[str]:
+    """The closing lines: what was written, and which lists are not complete."""
+    of = f" of {result['lists']:,} subscriptions" if result["resource"] == "orders" else ""
+    lines = [f"{result['rows']:,} {result['resource']}{of} in {result['path']}"]
+    rows = [("verdict", "lists", "total")]
+    rows += [(name, f"{each['lists']:,}", f"{each['total']:,}") for name, each in sorted(result["verdicts"].items())]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines += [f"{name:{widths[0]}}  {lists:>{widths[1]}}  {total:>{widths[2]}}" for name, lists, total in rows]
+    if result["planned"] and result["planned"]["verdict"] != "complete":
+        lines.append(f"a subscription may be missing in the list of subscriptions: {result['planned']['reason']}")
+    lines += [f"{each['verdict']} {each['id']}: {each['reason']}" for each in result["incomplete"]]
+    more = sum(each["lists"] for name, each in result["verdicts"].items() if name != "complete") - len(
+        result["incomplete"]
+    )
+    return [*lines, f"and {more:,} more lists that are not complete: see reads"] if more > 0 else lines
+
+
+def _tell(line: str) -> None:
+    print(f"billcore export: {line}", file=sys.stderr)

@@ -1,0 +1,177 @@
+"""What an export refuses, and failures in the middle: nothing is lost, nothing is twice, one clear sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore.testing import Sandbox, SandboxAccount
+from support.waiting import until
+
+from .support import client_of, command, environment, export, listed, pairs, refused, result, rows
+
+PARTS = ("--format", "jsonl", "--lists-per-part", 1)
+
+
+def complete(account: SandboxAccount, *arguments: object, folder: Path) -> None:
+    """The same command finishes the export, and every order is there once."""
+    done = export(account, *arguments)
+    assert done.returncode == 0, done
+    with billcore.Client(base_url=account.base_url, api_key=account.control.keys()[-1]["api_key"]) as client:
+        assert sorted(pairs(rows(folder))) == sorted(listed(client))
+
+
+@contextlib.contextmanager
+def full_disk(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A folder that has no room for an export; yields the error, and arguments for Popen. Without the right to mount,
+    the size of files is limited instead."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=48k", "none", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        yield "File too large", {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))}
+        return
+    try:
+        yield "No space left on device", {}
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "parquet"])
+def test_a_full_disk(account: SandboxAccount, tmp_path: Path, file_format: str) -> None:
+    disk = tmp_path / "disk"
+    arguments = ("orders", "-o", disk / "out", "--format", file_format, "--lists-per-part", 1, "--fields", "id,raw")
+    with full_disk(disk) as (problem, more):
+        first, second = refused(account, 1, *arguments, **more).splitlines()
+        assert first.startswith(f"billcore export: {disk}/out/") and first.endswith(f": {problem}")
+        finished = len([*disk.glob("out/part-*.json")])
+        assert second == f"billcore export: {finished} of 6 parts are finished: run the same command again to continue"
+        assert not [*disk.glob("out/*.tmp")]
+        if not more:
+            subprocess.run(["mount", "-o", "remount,size=4m", str(disk)], check=True)
+        found = result(account, *arguments)
+        with client_of(account) as client:
+            assert found["rows"] == len(listed(client))
+
+
+def test_a_folder_that_belongs_to_others(account: SandboxAccount, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    text = (
+        f"billcore export: {tmp_path}/notes.txt is not part of an export: move it away, or export into another folder\n"
+    )
+    assert refused(account, 2, "orders", "-o", tmp_path, *PARTS) == text
+    assert os.listdir(tmp_path) == ["notes.txt"] and (tmp_path / "notes.txt").read_text() == "mine"
+    # A file that somebody put into an export, also one of a part that the plan does not have.
+    result(account, "orders", "-o", tmp_path / "out", *PARTS)
+    for name in ("notes.txt", "orders-00006.jsonl", "orders-00000.csv"):
+        (tmp_path / "out" / name).touch()
+        assert f"{name} is not part of an export" in refused(account, 2, "orders", "-o", tmp_path / "out", *PARTS)
+        (tmp_path / "out" / name).unlink()
+    complete(account, "orders", "-o", tmp_path / "out", *PARTS, folder=tmp_path / "out")
+
+
+EDITS: dict[str, Callable[[bytes], bytes | None]] = {
+    "changed": lambda text: re.sub(rb"[0-9](?=[^0-9]*$)", lambda digit: b"%d" % (9 - int(digit[0])), text),  # the last
+    "cut": lambda text: text[:-9],
+    "removed": lambda _: None,
+}
+
+
+@pytest.mark.parametrize("name", ["orders-00003.jsonl", "reads-00003.jsonl", "part-00003.json", "plan.json"])
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_file_that_was_edited(account: SandboxAccount, tmp_path: Path, name: str, edit: str) -> None:
+    arguments = ("orders", "-o", tmp_path, *PARTS)
+    result(account, *arguments)
+    file, manifest = tmp_path / name, tmp_path / "part-00003.json"
+    edited = EDITS[edit](file.read_bytes())
+    file.unlink()
+    if edited is not None:
+        assert file.write_bytes(edited)
+    if name != manifest.name or edit != "removed":
+        text = refused(account, 1, *arguments)
+        assert text.startswith(f"billcore export: {file} was ") and text.count("\n") == 1
+        assert "restore it, or " in text
+    if name != "plan.json":  # the part is read again
+        manifest.unlink(missing_ok=True)
+        complete(account, *arguments, folder=tmp_path)
+
+
+def test_a_plan_of_another_export(sandbox: Sandbox, account: SandboxAccount, tmp_path: Path) -> None:
+    result(account, "orders", "-o", tmp_path, *PARTS)
+    other = sandbox.new_account()
+    for used, arguments, differs in (
+        (other, ("orders", "--format", "jsonl"), f"base_url is {account.base_url}, not {other.base_url}"),
+        (account, ("products", "--format", "jsonl"), "resource is orders, not products"),
+        (account, ("orders", "--format", "csv"), "file_format is jsonl, not csv"),
+        (account, ("orders", "--format", "jsonl", "--fields", "id,total"), "fields is id,created_at,"),
+    ):
+        text = refused(used, 2, *arguments, "-o", tmp_path)
+        assert text.startswith(f"billcore export: {tmp_path} has an export whose {differs}"), text
+    plan = json.loads((tmp_path / "plan.json").read_bytes())
+    for name, value in (("format", 99), ("interface", "2031-01-01")):  # another version of billcore
+        (tmp_path / "plan.json").write_text(json.dumps({**plan, name: value}))
+        assert f"an export whose {name} is {value}, not" in refused(account, 2, "orders", "-o", tmp_path, *PARTS)
+
+
+def test_a_part_of_another_export(account: SandboxAccount, tmp_path: Path) -> None:
+    """Its file would have orders that other parts have as well."""
+    ours, other = tmp_path / "ours", tmp_path / "other"
+    result(account, "orders", "-o", ours, *PARTS)
+    result(account, "orders", "-o", other, "--format", "jsonl", "--lists-per-part", 2)
+    for file in other.glob("*-00000.json*"):
+        file.replace(ours / file.name)
+    text = refused(account, 1, "orders", "-o", ours, *PARTS)
+    manifest = ours / "part-00000.json"
+    assert text == (
+        f"billcore export: {manifest} belongs to another plan.json: remove {manifest} to read this part again\n"
+    )
+    manifest.unlink()
+    complete(account, "orders", "-o", ours, *PARTS, folder=ours)
+
+
+def test_two_exports_at_once(account: SandboxAccount, tmp_path: Path) -> None:
+    account.control.fault("delay", operation="subscriptions.orders", delay=600)
+    arguments = ("orders", "-o", tmp_path / "out", *PARTS)
+    with subprocess.Popen(command(*arguments), env=environment(account), stderr=subprocess.DEVNULL) as first:
+        try:
+            account.requests("subscriptions.list", count=1, timeout=60)
+            until((tmp_path / "out/plan.json").exists)
+            text = refused(account, 1, *arguments)
+            assert text == f"billcore export: {tmp_path}/out: another export is writing here: wait until it has ended\n"
+        finally:
+            first.kill()
+    complete(account, *arguments, folder=tmp_path / "out")
+
+
+def test_a_key_that_is_revoked_in_the_middle(account: SandboxAccount, tmp_path: Path) -> None:
+    control = account.control
+    fault = control.fault("reset_before", operation="subscriptions.orders", nth=4, times=10_000)
+    arguments = ("orders", "-o", tmp_path / "out", *PARTS)
+    running = subprocess.Popen(command(*arguments), env=environment(account), stderr=subprocess.PIPE, text=True)
+    until(lambda: control.faults()[0]["fired"])
+    key = tmp_path / "key"
+    key.write_text(control.rotate_key(control.keys()[0]["id"]) + "\n")
+    control.delete_fault(fault)
+    first, second = running.communicate()[1].splitlines()
+    assert running.returncode == 1 and "401" in first and account.api_key not in first
+    assert second == "billcore export: 3 of 6 parts are finished: run the same command again to continue"
+    assert "401" in refused(account, 1, *arguments)
+    complete(account, *arguments, "--api-key-file", key, folder=tmp_path / "out")
+
+
+def test_an_existing_file_is_kept(account: SandboxAccount, tmp_path: Path) -> None:
+    file = tmp_path / "orders.jsonl"
+    file.write_text("mine")
+    text = refused(account, 2, "orders", "-o", file)
+    assert text == f"billcore export: {file} exists: pass --overwrite to replace it, or choose another name\n"
+    assert file.read_text() == "mine" and os.listdir(tmp_path) == ["orders.jsonl"]
+    complete(account, "orders", "-o", file, "--overwrite", folder=file)

@@ -1,0 +1,143 @@
+"""What `billcore export` prints, on a terminal and in a pipe, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from billcore.testing import SandboxAccount
+from support.children import child_environment
+
+from .support import command, environment, export, refused, result, rows
+
+
+def on_a_terminal(account: SandboxAccount, *arguments: object) -> tuple[int, str, str]:
+    """Runs an export whose stderr is a terminal; returns its status, stdout and stderr."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command(*arguments),
+        env={**environment(account), "TERM": "xterm", "COLUMNS": "100"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    ) as running:
+        os.close(theirs)
+        drawn = b""
+        try:
+            while chunk := os.read(ours, 1 << 16):
+                drawn += chunk
+        except OSError:  # EIO: the terminal was closed
+            pass
+        finally:
+            os.close(ours)
+        assert running.stdout is not None
+        return running.wait(), running.stdout.read(), drawn.decode()
+
+
+def test_the_result_in_a_pipe_and_on_a_terminal(account: SandboxAccount, tmp_path: Path) -> None:
+    table = "verdict   lists  total\ncomplete      6     65\n"
+    done = export(account, "orders", "-o", tmp_path / "pipe", "--format", "csv")
+    assert (done.returncode, done.stdout) == (0, f"65 orders of 6 subscriptions in {tmp_path}/pipe\n{table}")
+    assert done.stderr == ""
+    status, printed, drawn = on_a_terminal(account, "orders", "-o", tmp_path / "terminal", "--format", "csv")
+    assert (status, printed) == (0, f"65 orders of 6 subscriptions in {tmp_path}/terminal\n{table}")
+    assert "6/6" in drawn and "lists, 65 rows," in drawn and "\x1b[" in drawn
+    again = export(account, "orders", "-o", tmp_path / "pipe", "--format", "csv")
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    assert "export planned at 20" in again.stderr and again.stderr.endswith(": 1 of 1 parts are finished\n")
+
+
+def test_a_line_every_ten_seconds_in_a_pipe(account: SandboxAccount, tmp_path: Path) -> None:
+    account.control.fault("delay", operation="subscriptions.orders", delay=10.5, nth=2)
+    one_by_one = ("--lists-per-part", 1, "--lists-at-once", 1)
+    done = export(account, "orders", "-o", tmp_path / "out", "--format", "jsonl", *one_by_one)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 0 and 2 <= len(lines) < 6, lines
+    assert lines[0].startswith("1 of 6 lists, ") and lines[-1].startswith("6 of 6 lists, 65 rows, ")
+
+
+def test_a_record_that_may_be_missing(account: SandboxAccount, tmp_path: Path) -> None:
+    vanished = next(row["id"] for row in first_subscriptions(account, tmp_path / "before.jsonl"))
+    account.control.fault("rows", operation="subscriptions.list", delete=1)
+    file = tmp_path / "orders.jsonl"
+    done = export(account, "orders", "-o", file)
+    assert done.returncode == 3
+    lines = done.stdout.splitlines()
+    assert lines[1:4] == [
+        "verdict    lists  total",
+        f"complete       5  {len(rows(file)):5}",
+        "not_found      1      0",
+    ]
+    assert lines[4].startswith(f"not_found {vanished}: ") and len(lines) == 5
+    again = export(account, "orders", "-o", file, "--overwrite", "--json")
+    assert again.returncode == 0 and json.loads(again.stdout)["verdicts"] == {
+        "complete": {"lists": 5, "total": len(rows(file))}
+    }
+
+
+def first_subscriptions(account: SandboxAccount, file: Path) -> list[dict[str, object]]:
+    result(account, "subscriptions", "-o", file)
+    return rows(file)
+
+
+def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) -> None:
+    text = refused(account, 5, "orders", "-o", tmp_path / "a", "--format", "csv", "--base-url", "http://127.0.0.1:9/a")
+    assert text.startswith("billcore export: ") and text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["orders"], "the following arguments are required: -o/--output"),
+        (["invoices", "-o", "x.csv"], "invalid choice: 'invoices'"),
+        (["orders", "-o", "x.csv", "--lists-per-part", "0"], "invalid whole number from 1 value: '0'"),
+        (["orders", "-o", "folder"], "folder is a folder: pass --format parquet, jsonl or csv"),
+        (["orders", "-o", "x.txt"], "x.txt must end in parquet, jsonl or csv, or in / for a folder"),
+        (["orders", "-o", "x.csv", "--format", "jsonl"], "x.csv must end in jsonl, or in / for a folder"),
+        (["orders", "-o", "x.csv", "--fields", "id,amount"], "fields[1] is not a column of orders: there are id, "),
+        (["orders", "-o", "x.csv", "--api-key-file", "no-key"], "--api-key-file: no-key cannot be read: "),
+    ],
+)
+def test_usage(account: SandboxAccount, tmp_path: Path, arguments: list[str], problem: str) -> None:
+    text = refused(account, 2, *arguments, cwd=tmp_path)
+    assert text.startswith("billcore export: ") and problem in text and text.count("\n") == 1, text
+    assert os.listdir(tmp_path) == []
+
+
+def test_without_a_key(account: SandboxAccount, tmp_path: Path) -> None:
+    environment = {name: value for name, value in child_environment().items() if not name.startswith("BILLCORE_")}
+    done = subprocess.run(
+        command("orders", "-o", "x.csv"), env=environment, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 2 and "BILLCORE_BASE_URL" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_what_is_imported(account: SandboxAccount, tmp_path: Path) -> None:
+    """`billcore --help` imports no command; an export imports neither pyarrow nor rich if it does not need them."""
+    code = (
+        "import sys\n"
+        "from billcore.cli import main\n"
+        "try:\n    status = main(sys.argv[1:])\n"
+        "except SystemExit as exit:\n    status = exit.code\n"
+        "wanted = {'billcore._client', 'billcore.cli.export', 'rich', 'pyarrow', 'duckdb'}\n"
+        "print(status, *sorted(wanted & {*sys.modules}))"
+    )
+    for arguments, loaded in (
+        (["--help"], "0"),
+        (["export", "--help"], "0 billcore.cli.export"),
+        (["export", "orders", "-o", str(tmp_path / "x.jsonl")], "0 billcore._client billcore.cli.export"),
+    ):
+        run = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(run, env=environment(account), capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == loaded
+    without = "import sys; sys.modules.update(pyarrow=None, rich=None)\n" + code
+    run = [sys.executable, "-c", without, "export", "orders", "-o", str(tmp_path / "x.parquet")]
+    done = subprocess.run(run, env=environment(account), capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("2 ")
+    assert done.stderr == "billcore export: parquet needs pyarrow: pip install pyarrow\n"

@@ -1,0 +1,167 @@
+"""The three formats hold the same rows, whichever program reads them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars
+import pyarrow
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+import pytest
+
+from billcore.testing import Sandbox, SandboxAccount
+
+from .support import Row, client_of, result, rows
+
+ODD = ["", "null", "a,b;\t'c'", 'say "hi"\\', "two\nlines\r\n", "\u2028 ÆØÅ \U0001f600", "=1+1", "\\."]
+TEXTS = ("id", "reference_name", "state", "remote_id", "subscription_id")
+COLUMNS = ("created_at", "total", *TEXTS)
+
+
+def by_duckdb(folder: Path, name: str) -> Iterable[Row]:
+    types = {"created_at": "TIMESTAMPTZ", "total": "BIGINT", **dict.fromkeys(TEXTS, "VARCHAR")}
+    options = {
+        "parquet": "",
+        "jsonl": f", format = 'newline_delimited', columns = {types}",
+        "csv": f", header = true, types = {types}, allow_quoted_nulls = false",
+    }[name]
+    function = "read_json" if name == "jsonl" else f"read_{name}"
+    names = ", ".join(COLUMNS).replace("created_at", "epoch_us(created_at)")
+    found = duckdb.execute(f"SELECT {names} FROM {function}('{folder}/orders-*.{name}'{options})").fetchall()
+    return (dict(zip(COLUMNS, row, strict=True)) for row in found)
+
+
+def by_polars(folder: Path, name: str) -> Iterable[Row]:
+    files = f"{folder}/orders-*.{name}"
+    types = dict.fromkeys(TEXTS, polars.String)
+    if name == "parquet":
+        return polars.read_parquet(files).to_dicts()
+    if name == "jsonl":
+        of = {**types, "created_at": polars.String, "total": polars.Int64}
+        return (
+            row for file in sorted(folder.glob("orders-*")) for row in polars.read_ndjson(file, schema=of).to_dicts()
+        )
+    return polars.read_csv(files, schema_overrides=types).to_dicts()
+
+
+def by_pyarrow(folder: Path, name: str) -> Iterable[Row]:
+    types = {
+        "created_at": pyarrow.timestamp("us", "UTC"),
+        "total": pyarrow.int64(),
+        **dict.fromkeys(TEXTS, pyarrow.string()),
+    }
+    read: dict[str, Callable[[Path], Any]] = {
+        "parquet": pyarrow.parquet.read_table,
+        "jsonl": lambda file: pyarrow.json.read_json(
+            file,
+            parse_options=pyarrow.json.ParseOptions(
+                explicit_schema=pyarrow.schema(types), unexpected_field_behavior="ignore"
+            ),
+        ),
+        "csv": lambda file: pyarrow.csv.read_csv(
+            file,
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
+            ),
+        ),
+    }
+    return (row for file in sorted(folder.glob("orders-*")) for row in read[name](file).to_pylist())
+
+
+def normal(row: Row) -> tuple[Any, ...]:
+    at = row["created_at"]
+    at = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return (at if isinstance(at, int) else round(at.timestamp() * 1e6), *(row[name] for name in COLUMNS[1:]))
+
+
+def test_each_reader_sees_the_rows_of_the_service(account: SandboxAccount, tmp_path: Path) -> None:
+    for text in ODD:
+        made = account.control.checkout(
+            account.ids["products"]["subscription"],
+            reference_name=text,
+            metadata={"text": text, "nested": [1.5, None, {"a": True}]},
+        )
+        account.control.confirm(made["order"]["id"])
+    with client_of(account) as client:
+        orders = {
+            str(order.id): {**order.to_dict(), "subscription_id": str(subscription.id)}
+            for subscription in client.subscriptions.list()
+            for order in client.subscriptions.orders(subscription.id)
+        }
+    wanted = sorted(map(normal, orders.values()))
+    assert {*ODD} < {order["reference_name"] for order in orders.values()}
+    for name in ("parquet", "jsonl", "csv"):
+        folder = tmp_path / name
+        found = result(account, "orders", "-o", folder, "--format", name, "--lists-per-part", 4)
+        assert found["rows"] == len(wanted) and len([*folder.glob("part-*.json")]) == 4
+        for reader in (by_duckdb, by_polars, by_pyarrow):
+            assert sorted(map(normal, reader(folder, name))) == wanted, (name, reader)
+    for row in rows(tmp_path / "jsonl"):
+        assert row == {**orders[row["id"]], "created_at": row["created_at"]}
+    for file in sorted((tmp_path / "csv").glob("orders-*")):
+        with file.open(newline="", encoding="utf-8") as lines:
+            for line in csv.DictReader(lines):
+                assert json.loads(line["metadata"]) == orders[line["id"]]["metadata"]
+
+
+@pytest.mark.parametrize("name", ["parquet", "jsonl", "csv"])
+def test_one_file_has_the_rows_of_all_parts(account: SandboxAccount, tmp_path: Path, name: str) -> None:
+    options = ("--fields", "total,id", "--lists-per-part", 2)
+    result(account, "orders", "-o", tmp_path / "parts", "--format", name, *options)
+    file = tmp_path / f"orders.{name}"
+    result(account, "orders", "-o", file, *options)
+    assert {each.name for each in tmp_path.iterdir()} == {"parts", file.name, f"orders.reads.{name}"}
+    for relation, one in (("orders", file), ("reads", tmp_path / f"orders.reads.{name}")):
+        parts = sorted((tmp_path / "parts").glob(f"{relation}-*"))
+        whole = [*map(repr, duckdb.execute(f"SELECT * FROM '{one}'").fetchall())]
+        of_parts = [repr(row) for part in parts for row in duckdb.execute(f"SELECT * FROM '{part}'").fetchall()]
+        assert sorted(whole) == sorted(of_parts) and len(whole) > 3
+    assert [row[0] for row in duckdb.execute(f"DESCRIBE FROM '{file}'").fetchall()] == [
+        "total",
+        "id",
+        "subscription_id",
+    ]
+
+
+def test_products_and_subscriptions(account: SandboxAccount, tmp_path: Path) -> None:
+    product = account.control.create_product("odd rate", vat_rate=12.25)["id"]
+    result(account, "products", "-o", tmp_path / "products.jsonl")
+    found = {row["id"]: row for row in rows(tmp_path / "products.jsonl")}
+    with client_of(account) as client:
+        wanted = {each.id: each.to_dict() for each in client.products.list()}
+        subscription = next(iter(client.subscriptions.list())).to_dict()
+    assert found == wanted
+    text = (tmp_path / "products.jsonl").read_text("utf-8")
+    assert [
+        json.loads(line, parse_float=Decimal)["vat_rate"] for line in text.splitlines() if f'"id":{product},' in line
+    ] == [Decimal("12.25")]
+    # The signed URLs are written only if they are named.
+    result(account, "subscriptions", "-o", tmp_path / "subscriptions.jsonl")
+    urls = {"update_card_url", "invoices_url", "cancel_url"}
+    assert rows(tmp_path / "subscriptions.jsonl")[0].keys() == subscription.keys() - urls
+    result(account, "subscriptions", "-o", tmp_path / "urls.jsonl", "--fields", "id,cancel_url")
+    assert rows(tmp_path / "urls.jsonl")[0] == {each: subscription[each] for each in ("id", "cancel_url")}
+
+
+def test_an_account_without_subscriptions(sandbox: Sandbox, tmp_path: Path) -> None:
+    account = sandbox.new_account(demo=False)
+    for name in ("parquet", "jsonl", "csv"):
+        found = result(account, "orders", "-o", tmp_path / f"orders.{name}", "--fields", "id,created_at")
+        assert (found["lists"], found["rows"]) == (0, 0)
+    assert (tmp_path / "orders.csv").read_text() == "id,created_at,subscription_id\n"
+    assert (tmp_path / "orders.jsonl").read_bytes() == b""
+    schema = pyarrow.parquet.read_schema(tmp_path / "orders.parquet")
+    assert schema.names == ["id", "created_at", "subscription_id"] and schema.field("created_at").type.tz == "UTC"
+    assert rows(tmp_path / "orders.reads.jsonl") == [
+        {"id": "", "pages": 1, "total": 0, "verdict": "complete", "reason": ""}
+    ]
