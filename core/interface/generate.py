@@ -51,6 +51,7 @@ OUTPUTS = [
     ("py_groups.hpp.j2", "python/src/client/groups.hpp", "operations.toml"),
     ("py_operations.cpp.j2", "python/src/client/operations.cpp", "operations.toml"),
     ("arguments.hpp.j2", "python/src/client/arguments.hpp", "operations.toml and options.toml"),
+    ("_columns.py.j2", "python/billcore/_columns.py", "resources.toml"),
     ("_shown_fields.py.j2", "python/billcore/_shown_fields.py", "resources.toml"),
     ("_types.py.j2", "python/billcore/_types.py", "resources.toml, events.toml and errors.toml"),
     ("_errors.py.j2", "python/billcore/_errors.py", "errors.toml"),
