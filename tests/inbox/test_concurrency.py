@@ -133,6 +133,18 @@ def test_sqlite_has_one_writer(sqlite: SqliteDatabase) -> None:
     other.close()
 
 
+def test_a_lock_without_a_claim_waits_for_sqlites_writer(sqlite: SqliteDatabase) -> None:
+    first, other = sqlite.connect(), sqlite.connect()
+    other.execute("PRAGMA busy_timeout = 10")
+    inbox.lock(first, "order:1")
+    with pytest.raises(inbox.InboxBusyError, match="locked"):
+        inbox.lock(other, "order:1")
+    first.commit()
+    inbox.lock(other, "order:1")
+    first.close()
+    other.close()
+
+
 def test_sqlite_refuses_at_once_after_a_read(sqlite: Database) -> None:
     sqlite.execute("PRAGMA journal_mode = WAL")
     first, other = sqlite.connect(), sqlite.connect()

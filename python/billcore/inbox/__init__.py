@@ -42,7 +42,11 @@ _CLAIM = """INSERT INTO billcore_inbox (consumer, account, id, name, received_at
   VALUES (:consumer, :account, :id, :name, CURRENT_TIMESTAMP, :body)
   ON CONFLICT (consumer, account, id) DO NOTHING"""  # fails if (consumer, account, id) is not a unique key
 _PURGE = "DELETE FROM billcore_inbox WHERE received_at < :before"
-_LOCK = {"postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"}
+_LOCK = {
+    "postgresql": "SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))",
+    # The statement deletes no row, but SQLite locks the database for every statement that can write.
+    "sqlite": "DELETE FROM billcore_inbox WHERE :name IS NULL",
+}
 _LONGEST = 200
 
 
@@ -89,13 +93,18 @@ async def aclaim(connection: Any, event: Event, *, consumer: str = "default", ke
 def lock(connection: Any, name: str) -> None:
     """Wait for a lock with this name, and hold the lock until the transaction ends.
 
-    With SQLite, lock() does nothing, because a claim already locks the database. Two events of one object can have the
-    same time, because an event's time is a whole second, so the times do not give the order of the events. Lock the
-    object, for example with lock(connection, "subscription:480001"), then fetch its state from the service.
+    With SQLite, lock() locks the whole database, as a claim does; so call one of them before you read anything in the
+    transaction. Two events of one object can have the same time, because an event's time is a whole second, so the
+    times do not give the order of the events. Lock the object, for example with lock(connection,
+    "subscription:480001"), then fetch its state from the service.
 
     Args:
         connection: See claim().
         name: Any text.
+
+    Raises:
+        InboxBusyError: Another transaction did not end in time: roll back.
+        InboxError: No transaction is open, or with SQLite the table is missing.
     """
     driver = blocking(connection)
     if (text := _LOCK.get(driver.dialect)) is not None:
