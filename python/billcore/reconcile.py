@@ -1,0 +1,273 @@
+"""Compares an export with your own table: records that the table lacks, has with other values, or has twice.
+
+    with reconcile.compare("export", "orders.csv") as found:
+        found.each_missing(engine.begin, record)
+
+DuckDB does the work (the extra `reconcile`); sql() returns the same queries for Spark. python/docs/reconcile.md says
+what each result means, and has a recipe for every night. Service interface: Endpoints, Subscriptions; Pagination.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from glob import escape
+from os import PathLike, fspath
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal, Self
+
+from . import inbox
+from ._columns import COLUMNS
+from ._errors import ConfigError, InvalidArgumentError
+
+__all__ = ["Comparison", "compare", "sql"]
+
+Result = Literal["missing", "differing", "duplicates", "unverifiable", "unknown"]
+_KINDS = {name: kind for columns in COLUMNS.values() for name, kind in columns.items()}
+_KINDS |= {"id": "id", "subscription_id": "id", "pages": "integer"}
+_NUMBER = "COALESCE(CAST(TRY_CAST(CAST({0} AS STRING) AS DECIMAL(38, 18)) AS STRING), CAST({0} AS STRING))"
+# SQL that gives equal values the same text, whatever their types. What cannot be converted keeps its own text.
+_ALIKE = {
+    "integer": _NUMBER,
+    "decimal": _NUMBER,
+    "time": "COALESCE(CAST(TRY_CAST({0} AS TIMESTAMP) AS STRING), CAST({0} AS STRING))",
+    "boolean": "COALESCE(CAST(TRY_CAST({0} AS BOOLEAN) AS STRING), CAST({0} AS STRING))",
+}
+_WHOLE = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|VARCHAR"
+_TEXT = rf"{_WHOLE}|DECIMAL\(\d+,0\)|UUID|ENUM.*"  # not FLOAT or DOUBLE: such an id may have lost digits
+# The types that a column of the user's table may have.
+_FITTING = {"time": "VARCHAR|TIMESTAMP.*", "boolean": f"{_WHOLE}|BOOLEAN"}
+_FITTING |= dict.fromkeys(("integer", "decimal"), rf"{_WHOLE}|DECIMAL.*|FLOAT|DOUBLE")
+# The types of the columns of `exported` and `reads`; VARCHAR for the others.
+_EXPORTED = {
+    "integer": "CAST({} AS BIGINT)",
+    "decimal": "CAST({} AS DECIMAL(38, 18))",
+    "boolean": "CAST({} AS BOOLEAN)",
+}
+_EXPORTED["time"] = "CAST(CAST({} AS TIMESTAMPTZ) AS TIMESTAMP)"  # in UTC
+_CSV = "header = true, all_varchar = true, allow_quoted_nulls = false"
+_CSV_OF_EXPORT = """delim = ',', quote = '"', escape = '"'"""
+
+
+def sql(columns: Sequence[str]) -> dict[Result, str]:
+    """The query of each result, over the tables `exported`, `reads` and `recorded`, for DuckDB, Spark and Sail.
+
+    Args:
+        columns: The columns of `recorded`, with the names that they have in the export. `id` must be one of them.
+
+    Raises:
+        InvalidArgumentError: A column does not exist, or has nested values.
+    """
+    for name in columns:
+        if _KINDS.get(name, "json") == "json":
+            raise InvalidArgumentError(f"{name} cannot be compared: name columns of the export without nested values")
+    if "id" not in columns:
+        raise InvalidArgumentError("no column is named id: name the columns to compare, such as id=order_id")
+    same_id = "CAST(r.id AS STRING) = CAST(e.id AS STRING)"
+    alike = {name: _ALIKE.get(_KINDS[name], "CAST({0} AS STRING)") for name in columns if name != "id"}
+    tests = {n: f"{form.format(f'j.e_{n}')} IS DISTINCT FROM {form.format(f'j.r_{n}')}" for n, form in alike.items()}
+    both = "".join(f", e.{name} AS e_{name}, r.{name} AS r_{name}" for name in tests)
+    fields = " UNION ALL ".join(
+        f"SELECT j.id, '{name}' AS field, CAST(j.e_{name} AS STRING) AS exported,"
+        f" CAST(j.r_{name} AS STRING) AS recorded FROM pairs j WHERE {test}"
+        for name, test in tests.items()
+    )
+    judged = "WHERE NOT EXISTS (SELECT 1 FROM reads l WHERE l.verdict <> 'complete') AND"
+    if "subscription_id" in columns:
+        judged = "JOIN reads l ON l.id = CAST(r.subscription_id AS STRING) WHERE l.verdict = 'complete' AND"
+    return {
+        "missing": f"SELECT e.* FROM exported e WHERE NOT EXISTS (SELECT 1 FROM recorded r WHERE {same_id})",
+        "differing": f"WITH joined AS (SELECT CAST(e.id AS STRING) AS id{both} FROM exported e JOIN recorded r"
+        f" ON {same_id}), pairs AS (SELECT j.* FROM joined j WHERE {' OR '.join(tests.values()) or '1 = 0'}) "
+        + (fields or "SELECT j.id, '' AS field, '' AS exported, '' AS recorded FROM pairs j"),
+        "duplicates": "SELECT CAST(r.id AS STRING) AS id, COUNT(*) AS records FROM recorded r"
+        " GROUP BY CAST(r.id AS STRING) HAVING COUNT(*) > 1 OR CAST(r.id AS STRING) IS NULL",
+        "unverifiable": "SELECT l.* FROM reads l WHERE l.verdict <> 'complete'",
+        "unknown": f"SELECT r.* FROM recorded r {judged} NOT EXISTS (SELECT 1 FROM exported e WHERE {same_id})",
+    }
+
+
+class Comparison:
+    """What compare() found: a context manager that closes `connection`. Threads: one at a time.
+
+    Attributes:
+        connection: A DuckDB connection, in which each result is a table, for example `missing`; times are in UTC.
+        counts: Number of rows of each result.
+        agrees: Whether no result has a row, except `unknown`.
+    """
+
+    def __init__(self, connection: Any, queries: Mapping[Result, str]) -> None:
+        self.connection = connection
+        self.counts: dict[Result, int] = {
+            name: connection.execute(f"CREATE TABLE {name} AS {query}").fetchone()[0] for name, query in queries.items()
+        }
+        self.agrees = not any(count for name, count in self.counts.items() if name != "unknown")
+
+    def rows(self, result: Result) -> Iterator[dict[str, Any]]:
+        """The rows of a result, one by one; the times of the export are aware."""
+        cursor = self.connection.cursor().execute(f"SELECT * FROM {result}")
+        names = [column[0] for column in cursor.description]
+        while found := cursor.fetchmany(1000):
+            for row in found:
+                aware = (each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in row)
+                yield dict(zip(names, aware, strict=True))
+
+    def each_missing(
+        self,
+        begin: Callable[[], AbstractContextManager[Any]],
+        on_missing: Callable[[Any, dict[str, Any]], object],
+        *,
+        lock: str = "order:{}",
+    ) -> int:
+        """Call a function for each missing record, in its own transaction and under inbox.lock(); returns how many.
+
+        The record's webhook may still arrive, so the function must have its effect once for each id, also if the
+        receiver has recorded the order in the meantime. If it raises, the call ends, and that transaction is rolled
+        back.
+
+        Args:
+            begin: Begins a transaction on your database, which commits at the end, such as SQLAlchemy's `engine.begin`.
+            on_missing: Is called with the connection and the record of the export.
+            lock: Name of the lock, with {} for the id. The receiver of your webhooks must hold the same lock.
+        """
+        count = 0
+        for row in self.rows("missing"):
+            with begin() as connection:
+                inbox.lock(connection, lock.format(row["id"]))
+                on_missing(connection, row)
+            count += 1
+        return count
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+
+def compare(export: str | Path, table: Any, *, columns: Mapping[str, str] | Sequence[str] | None = None) -> Comparison:
+    """Compare an export of `billcore export` with your table.
+
+    Ids and other text are compared as text, amounts as numbers (in cents), times as points in time (without an offset:
+    in UTC).
+
+    Args:
+        export: The folder of the export; or its FILE, if FILE's `reads` is in the same folder.
+        table: The path of a Parquet, CSV or JSON Lines file, or a list of paths, also with `*`; or what DuckDB can
+            scan: a DataFrame, an Arrow table, a DuckDB relation.
+        columns: What to compare: names of columns; or the names in the export, each with the name in the table, such
+            as {"id": "order_id", "total": "amount"}. None: all columns that both have, except nested values and URLs.
+
+    Raises:
+        InvalidArgumentError: The export is not finished or was changed, or the table cannot be read or compared.
+        ConfigError: DuckDB is not installed.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise ConfigError("reconcile needs DuckDB: pip install 'billcore[reconcile]'") from None
+    connection = duckdb.connect()
+    try:
+        connection.execute("SET TimeZone = 'UTC'")
+        for name, files in _files(Path(export)).items():
+            _view(connection, name, [escape(str(file)) for file in files])
+        if isinstance(table, duckdb.DuckDBPyRelation):  # belongs to another connection, which must run it
+            table = SimpleNamespace(__arrow_c_stream__=table.__arrow_c_stream__)
+        return Comparison(connection, sql(_record(connection, table, columns)))
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, duckdb.Error):
+            text = str(error).partition("\n")[0]
+            raise InvalidArgumentError(f"the export or the table cannot be read: {text}") from error
+        raise
+
+
+def _files(export: Path) -> dict[str, list[Path]]:
+    """The files of each table. Refuses a folder that is not finished or was changed."""
+    if not export.is_dir():
+        return {"exported": [export], "reads": [export.with_suffix(f".reads{export.suffix}")]}
+    found: dict[str, list[Path]] = {"exported": [], "reads": []}
+    try:
+        plan = (export / "plan.json").read_bytes()
+        for number in range(len(json.loads(plan)["parts"])):
+            manifest = export / f"part-{number:05}.json"
+            part = json.loads(manifest.read_bytes())
+            if part["plan"] != hashlib.sha256(plan).hexdigest():
+                raise InvalidArgumentError(f"{export / 'plan.json'} was changed after {manifest.name}: export again")
+            for name, wanted in part["files"].items():
+                with (export / name).open("rb") as file:
+                    if hashlib.file_digest(file, "sha256").hexdigest() != wanted["sha256"]:
+                        raise InvalidArgumentError(f"{file.name} was changed after it was written: export again")
+                found["reads" if name.startswith("reads-") else "exported"].append(export / name)
+    except FileNotFoundError as error:
+        raise InvalidArgumentError(f"{error.filename} is missing: let `billcore export` finish first") from None
+    except (KeyError, TypeError, json.JSONDecodeError):
+        raise InvalidArgumentError(f"{export} is not a folder of `billcore export`, or it was changed") from None
+    return found
+
+
+def _scan(connection: Any, files: Sequence[str], csv: str = _CSV) -> str:
+    """SQL that reads files. Values of csv and jsonl are texts, because DuckDB would read a long integer as a float."""
+    kind = re.search(r"\.(parquet|csv|jsonl|ndjson)(\.gz|\.zst)?$", files[0] if files else "")
+    if kind is None:
+        raise InvalidArgumentError(f"{', '.join(files)} is not a table: pass a file .parquet, .csv or .jsonl")
+    listed = f"[{', '.join(map(_quoted, files))}]"
+    if kind[1] == "parquet":
+        return f"read_parquet({listed})"
+    if kind[1] == "csv":
+        return f"read_csv({listed}, {csv})"
+    guessed = _types(connection, f"read_json({listed}, format = 'nd')")
+    names = _KINDS if [*guessed] == ["json"] else guessed  # no names: no rows
+    texts = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
+    return f"read_json({listed}, format = 'nd', columns = {{{texts}}})"
+
+
+def _quoted(text: str, mark: str = "'") -> str:
+    return mark + text.replace(mark, 2 * mark) + mark
+
+
+def _types(connection: Any, source: str) -> dict[str, str]:
+    """The type of each column."""
+    return {name: str(kind) for name, kind, *_ in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+
+
+def _view(connection: Any, name: str, files: Sequence[str]) -> None:
+    source = _scan(connection, files, f"{_CSV}, {_CSV_OF_EXPORT}")
+    forms = {_quoted(each, '"'): _EXPORTED.get(_KINDS.get(each, "text"), "{}") for each in _types(connection, source)}
+    typed = ", ".join(f"{form.format(each)} AS {each}" for each, form in forms.items())
+    connection.execute(f"CREATE VIEW {name} AS SELECT {typed} FROM {source}")
+
+
+def _record(connection: Any, table: Any, columns: Mapping[str, str] | Sequence[str] | None) -> list[str]:
+    """Makes the table `recorded` of the user's table; returns its columns, which have the names of the export."""
+    source = "given"
+    if isinstance(table, (str, PathLike, list, tuple)):
+        paths = table if isinstance(table, (list, tuple)) else [table]
+        source = _scan(connection, [fspath(path) for path in paths])
+    else:
+        connection.register(source, table)
+    exported = _types(connection, "exported")
+    types = {name.lower(): kind for name, kind in _types(connection, source).items()}
+    if columns is None:  # signed URLs differ in each reading
+        columns = [n for n in exported if n in types and _KINDS.get(n, "json") != "json" and not n.endswith("_url")]
+    chosen = dict(columns) if isinstance(columns, Mapping) else {name: name for name in columns}
+    sql([*chosen])  # refuses what cannot be compared
+    selected = []
+    for name, own in chosen.items():
+        kind = types.get(own.lower())
+        if name not in exported or kind is None:
+            where, has, of = ("export", exported, name) if name not in exported else ("table", types, own)
+            raise InvalidArgumentError(f"the {where} has no column {of}: it has {', '.join(has)}")
+        if not re.fullmatch(f'{_FITTING.get(_KINDS[name], _TEXT)}|"NULL"', kind):
+            raise InvalidArgumentError(f"the table's column {own} is {kind}, which {name} is not: convert the column")
+        value = _quoted(own, '"')
+        if _KINDS[name] == "time":  # conversion of a text to TIMESTAMP would ignore its offset
+            value = f"COALESCE(CAST(TRY_CAST({value} AS TIMESTAMPTZ) AS VARCHAR), CAST({value} AS VARCHAR))"
+        selected.append(f"{value} AS {name}")
+    connection.execute(f"CREATE TABLE recorded AS SELECT {', '.join(selected)} FROM {source}")
+    return [*chosen]
