@@ -91,10 +91,10 @@ on_engine() { # NAME REQUIREMENTS
   engine="$(bc_venv "${needed[@]}")/bin/python"
   PYTHONPATH="$root/build/release/python:$root" run "$1" "$engine" -m pytest -q ${filter:+-k "$filter"} tests/spark
 }
-# export: `billcore export`: its files, kills, bad input, and what it prints
+# export: `billcore export`: its files, kills, bad input, and what it prints; `billcore reconcile`
 area_export() {
   build_release
-  PYTHONPATH="$root/build/release/python:$root" run export "$python" -m pytest -q "${at_once[@]}" tests/export
+  PYTHONPATH="$root/build/release/python:$root" run export "$python" -m pytest -q "${at_once[@]}" tests/export tests/reconcile
 }
 # conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {

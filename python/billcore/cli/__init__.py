@@ -16,6 +16,7 @@ from ._command import Parser
 
 COMMANDS = {  # the module of this package, and its line in `billcore --help`
     "export": "copy all orders, subscriptions or products into files",
+    "reconcile": "compare an export with a table of yours",
     "sandbox": "run the whole service on localhost (billcore-sandbox)",
 }
 

@@ -1,0 +1,70 @@
+"""`billcore reconcile`: compares an export with a table. python/docs/export.md describes the results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ._command import EXIT_MISSED, EXIT_OK, Parser, guarded
+
+_MOST_SHOWN = 10  # rows of each result
+_LINES = {
+    "missing": "{id}",
+    "differing": "{id}: {field} is {exported!r} in the export, {recorded!r} in the table",
+    "duplicates": "{id}: {records} rows",
+    "unverifiable": "{id}: {verdict} ({reason})",
+    "unknown": "{id}",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; returns the exit status."""
+    parser = Parser(
+        prog="billcore reconcile",
+        description="Compare an export of `billcore export` with a table of yours. Exit status 3: a record is missing, "
+        "has other values or is there twice, or a list of the export may have a gap.",
+    )
+    parser.add_argument("export", metavar="EXPORT", type=Path, help="the folder or FILE of the export")
+    parser.add_argument("table", metavar="TABLE", nargs="+", help="your table: files .parquet, .csv or .jsonl")
+    parser.add_argument(
+        "--columns",
+        metavar="A,B=C",
+        type=_columns,
+        help="what to compare: the export's names, each maybe with that of your table, such as id=order_id,total "
+        "(default: all columns that both have)",
+    )
+    parser.add_argument("--json", action="store_true", help="print all rows of the result as one JSON object")
+    options = parser.parse_args(arguments)
+    return guarded(parser.prog, lambda: _reconcile(options))
+
+
+def _columns(text: str) -> dict[str, str]:
+    pairs = (each.partition("=") for each in text.split(","))
+    return {name: own or name for name, _, own in pairs}
+
+
+def _reconcile(options: argparse.Namespace) -> int:
+    from ..reconcile import compare
+
+    with compare(options.export, options.table, columns=options.columns) as found:
+        if options.json:
+            rows = {name: list(found.rows(name)) for name in found.counts}
+            print(json.dumps({"agrees": found.agrees, "counts": found.counts, **rows}, default=_text))
+        else:
+            for name, count in found.counts.items():
+                print(f"{name:12}  {count:>9,}")
+            for name, count in found.counts.items():
+                for row in islice(found.rows(name), _MOST_SHOWN):
+                    print(f"{name} {_LINES[name].format_map(row)}")
+                if count > _MOST_SHOWN:
+                    print(f"and {count - _MOST_SHOWN:,} more {name}: see --json")
+        return EXIT_OK if found.agrees else EXIT_MISSED
+
+
+def _text(value: Any) -> str:
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else str(value)

@@ -1,0 +1,120 @@
+"""Exports of many lists that change while they are read, compared with a table that lost 1 % of its rows."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+
+import billcore
+from billcore import bulk, reconcile
+from billcore.testing import Sandbox
+from export.support import client_of, command, environment
+from export.test_killed import busy
+from support.waiting import until
+
+__all__ = ["busy"]  # a fixture
+SEED = 20261126
+COLUMNS = ["id", "created_at", "total", "currency", "state", "reference_id"]
+
+
+def rows(client: billcore.Client) -> list[dict[str, Any]]:
+    """All orders, read while nothing changes."""
+    [plan] = bulk.plan(client, 1, fields=COLUMNS)
+    batches = [
+        pyarrow.record_batch(batch) for relation, batch in bulk.read(plan, client=client) if relation == "orders"
+    ]
+    return list(pyarrow.Table.from_batches(batches).to_pylist())
+
+
+class Churn:
+    """Charges subscriptions until the end of the block."""
+
+    def __init__(self, client: billcore.Client, subscriptions: list[str]) -> None:
+        self._client, self._subscriptions = client, subscriptions
+        self._product = next(each.id for each in client.products.list() if each.type == "one_time")
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.made: list[dict[str, Any]] = []
+        """The rows of the charged orders."""
+
+    def __enter__(self) -> Churn:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        rng = random.Random(SEED)
+        while not self._stopped.is_set():
+            id = rng.choice(self._subscriptions)
+            order = self._client.subscriptions.charge(id, product_id=self._product, amount=100)
+            row = {name: getattr(order, name) for name in COLUMNS}
+            self.made.append({**row, "id": str(order.id), "subscription_id": id})
+
+
+def judge(export: Path, known: list[dict[str, Any]], lost: set[str]) -> set[str]:
+    """Compares the export with a table that lost some of the known rows; returns the lost rows that were not found."""
+    unique = {row["id"]: row for row in known}
+    table = pyarrow.Table.from_pylist([row for id, row in unique.items() if id not in lost])
+    with reconcile.compare(export, table) as found:
+        missing = [row["id"] for row in found.rows("missing")]
+        gaps = {row["id"] for row in found.rows("unverifiable")}
+        assert found.counts["differing"] == found.counts["duplicates"] == 0
+    assert len({*missing}) == len(missing) and {*missing} <= lost
+    assert {unique[id]["subscription_id"] for id in lost - {*missing}} <= gaps
+    return lost - {*missing}
+
+
+def one_percent(before: list[dict[str, Any]]) -> set[str]:
+    return set(random.Random(SEED).sample(sorted(row["id"] for row in before), len(before) // 100))
+
+
+def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.control.reset()
+    with client_of(sandbox) as client:
+        names = ("demo-many-orders", "demo-active", "demo-invoice")
+        found = [client.subscriptions.list(reference_id=name).first() for name in names]
+        ids = [str(each.id) for each in found if each is not None]
+        before = rows(client)
+        sandbox.control.fault("rows", path=f"/subscription/{ids[0]}/orders", delete=450)
+        sandbox.control.fault("rows", path=f"/subscription/{ids[1]}/orders", insert=2)
+        with Churn(client, ids) as churn:
+            arguments = command("orders", "-o", tmp_path / "export", "--format", "parquet", "--lists-per-part", 100)
+            done = subprocess.run(arguments, env=environment(sandbox), capture_output=True, text=True)
+        after = rows(client)
+    assert done.returncode == 3 and len(churn.made) > 20, done
+    lost = one_percent(before)
+    hidden = judge(tmp_path / "export", [*before, *churn.made, *after], lost)
+    assert 0 < len(hidden) < len(lost) / 2
+
+
+def test_2426_lists_after_kills(busy: Sandbox, tmp_path: Path) -> None:
+    folder, kills = tmp_path / "export", 0
+    arguments = command("orders", "-o", folder, "--format", "jsonl", "--lists-per-part", 300)
+    with client_of(busy) as client:
+        before = rows(client)
+        ids = sorted({row["subscription_id"] for row in before})
+        busy.control.fault("rows", operation="subscriptions.list", query={"page": "5"}, delete=2)
+        busy.control.fault("rows", operation="orders", query={"page": "1"}, insert=3, probability=0.2, times=10_000)
+        with Churn(client, ids[5::90]) as churn:
+            for finished in (1, 3, 5, 9):
+                running = subprocess.Popen(arguments, env=environment(busy), stdout=subprocess.PIPE, text=True)
+                until(lambda: len([*folder.glob("part-*.json")]) >= finished)  # noqa: B023
+                if finished < 9:
+                    running.kill()
+                    kills += running.wait() == -9
+                else:
+                    printed = running.communicate()[0]
+        after = rows(client)
+    assert running.returncode == 3 and kills == 3, printed
+    kept = {row["subscription_id"] for row in after}
+    vanished = [row["id"] for row in before if row["subscription_id"] not in kept]
+    hidden = judge(folder, [*before, *churn.made, *after], one_percent(before) | {*vanished[:1]})
+    assert vanished[0] in hidden and len(hidden) < 10
