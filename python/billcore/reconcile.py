@@ -9,7 +9,6 @@ what each result means, and has a recipe for every night. Service interface: End
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -191,24 +190,23 @@ def _files(export: Path) -> dict[str, list[Path]]:
     """The files of each table. Refuses a folder that is not finished or was changed."""
     if not export.is_dir():
         return {"exported": [export], "reads": [export.with_suffix(f".reads{export.suffix}")]}
-    found: dict[str, list[Path]] = {"exported": [], "reads": []}
+    from .cli._command import Failure
+    from .cli._folder import Folder
+
     try:
-        plan = (export / "plan.json").read_bytes()
-        for number in range(len(json.loads(plan)["parts"])):
-            manifest = export / f"part-{number:05}.json"
-            part = json.loads(manifest.read_bytes())
-            if part["plan"] != hashlib.sha256(plan).hexdigest():
-                raise InvalidArgumentError(f"{export / 'plan.json'} was changed after {manifest.name}: export again")
-            for name, wanted in part["files"].items():
-                with (export / name).open("rb") as file:
-                    if hashlib.file_digest(file, "sha256").hexdigest() != wanted["sha256"]:
-                        raise InvalidArgumentError(f"{file.name} was changed after it was written: export again")
-                found["reads" if name.startswith("reads-") else "exported"].append(export / name)
-    except FileNotFoundError as error:
-        raise InvalidArgumentError(f"{error.filename} is missing: let `billcore export` finish first") from None
-    except (KeyError, TypeError, json.JSONDecodeError):
-        raise InvalidArgumentError(f"{export} is not a folder of `billcore export`, or it was changed") from None
-    return found
+        plan = json.loads((export / "plan.json").read_bytes())
+        head = {name: plan[name] for name in ("resource", "file_format")}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InvalidArgumentError(f"{export} has no readable plan.json: pass a folder of `billcore export`") from None
+    folder = Folder(export, head)
+    try:
+        folder.open(list)  # checks each file
+    except Failure as error:
+        raise InvalidArgumentError(str(error)) from None
+    if folder.unfinished():
+        raise InvalidArgumentError(f"{export}: {folder.progress()}: run the same `billcore export` again")
+    relations = {"exported": head["resource"], "reads": "reads"}
+    return {table: [export / folder._name(each, n) for n in folder.finished] for table, each in relations.items()}
 
 
 def _scan(connection: Any, files: Sequence[str], csv: str = _CSV) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -11,6 +10,9 @@ from typing import Any
 
 import pyarrow
 import pyarrow.parquet
+
+from billcore.cli._files import digest
+from billcore.cli._folder import _write
 
 SCHEMA = pyarrow.schema(
     [
@@ -59,15 +61,15 @@ def write_export(folder: Path, parts: Sequence[tuple[pyarrow.Table, pyarrow.Tabl
     """Write parts, each with its rows and its reads."""
     folder.mkdir()
     plan = {"resource": "orders", "file_format": file_format, "parts": [reads["id"].to_pylist() for _, reads in parts]}
-    (folder / "plan.json").write_text(json.dumps(plan))
+    _write(folder / "plan.json", plan)
+    sha256 = json.loads((folder / "plan.json").read_bytes())["sha256"]
     for number, (rows, reads) in enumerate(parts):
         files = {}
         for relation, table in (("orders", rows), ("reads", reads)):
             path = folder / f"{relation}-{number:05}.{file_format}"
             write_table(path, table)
-            files[path.name] = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-        manifest = {"plan": hashlib.sha256((folder / "plan.json").read_bytes()).hexdigest(), "files": files}
-        (folder / f"part-{number:05}.json").write_text(json.dumps(manifest))
+            files[path.name] = digest(path)
+        _write(folder / f"part-{number:05}.json", {"plan": sha256, "files": files})
     return folder
 
 

@@ -102,7 +102,7 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "duckdb.py").write_text("raise ImportError\n")
     without = f"{tmp_path}:{child_environment()['PYTHONPATH']}"
     for arguments, variables, message in (
-        ([tmp_path, mine], {}, "plan.json is missing"),
+        ([tmp_path, mine], {}, "no readable plan.json"),
         ([folder / "nightly", tmp_path / "mine.csv"], {}, "mine.csv"),
         ([folder / "nightly", mine, "--columns", "id,metadata"], {}, "metadata cannot be compared"),
         ([folder / "absent.csv", mine], {}, "absent.csv"),

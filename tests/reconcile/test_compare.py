@@ -182,15 +182,20 @@ def refused(export: Path, table: Any, **options: Any) -> str:
     return text
 
 
+def replace(file: Path, old: str, new: str) -> None:
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda folder: (folder / "part-00000.json").unlink(), "part-00000.json is missing: let .* finish"),
-        (lambda folder: (folder / "orders-00000.parquet").unlink(), "orders-00000.parquet is missing"),
-        (lambda folder: (folder / "plan.json").unlink(), "plan.json is missing"),
-        (lambda folder: (folder / "plan.json").write_text("[]"), "not a folder of `billcore export`"),
-        (lambda folder: (folder / "part-00000.json").write_text("{"), "not a folder of `billcore export`"),
-        (lambda folder: (folder / "plan.json").write_text('{"parts": [["1"]]}'), "plan.json was changed after part-0"),
+        (lambda folder: (folder / "part-00000.json").unlink(), "0 of 1 parts are finished: run the same"),
+        (lambda folder: (folder / "orders-00000.parquet").unlink(), "orders-00000.parquet was changed"),
+        (lambda folder: (folder / "plan.json").unlink(), "no readable plan.json: pass a folder of"),
+        (lambda folder: (folder / "plan.json").write_text("[]"), "no readable plan.json"),
+        (lambda folder: (folder / "part-00000.json").write_text("{"), "part-00000.json was changed"),
+        (lambda folder: replace(folder / "plan.json", '["1"]', '["2"]'), "plan.json was changed"),
         (lambda folder: write_table(folder / "orders-00000.parquet", orders(LIST[0])), "orders-0.* was changed"),
         (lambda folder: write_table(folder / "reads-00000.parquet", orders(LIST[0])), "reads-0.* was changed"),
     ],
