@@ -169,7 +169,7 @@ def compare(export: str | Path, table: Any, *, columns: Mapping[str, str] | Sequ
     try:
         import duckdb
     except ImportError:
-        raise ConfigError("reconcile needs DuckDB: pip install 'billcore[reconcile]'") from None
+        raise ConfigError("reconcile needs DuckDB: pip install duckdb") from None
     connection = duckdb.connect()
     try:
         connection.execute("SET TimeZone = 'UTC'")

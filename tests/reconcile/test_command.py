@@ -107,7 +107,7 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
         ([folder / "nightly", mine, "--columns", "id,metadata"], {}, "metadata cannot be compared"),
         ([folder / "absent.csv", mine], {}, "absent.csv"),
         ([folder / "nightly"], {}, "required: TABLE"),
-        ([folder / "nightly", mine], {"PYTHONPATH": without}, "pip install 'billcore[reconcile]'"),
+        ([folder / "nightly", mine], {"PYTHONPATH": without}, "pip install duckdb"),
     ):
         done = run(*arguments, **variables)
         assert (done.returncode, done.stdout) == (2, ""), done
