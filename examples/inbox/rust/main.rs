@@ -1,5 +1,4 @@
-//! A receiver with PostgreSQL. Usage: inbox ADDRESS. In Python, billcore.inbox.schema("postgresql") returns the SQL
-//! of the table.
+//! A receiver with PostgreSQL: inbox ADDRESS. The table is `billcore.inbox.schema("postgresql")` of the Python package.
 
 use std::sync::Arc;
 use std::{env, error::Error};
