@@ -94,7 +94,6 @@ void append_constant(ArrowArray* column, const ArrowConstant& constant, std::int
 
 /// The batch of a page; without a page, `rows` rows of constants.
 std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData* page, std::int64_t rows) {
-  const auto items = page != nullptr ? std::span(page->items) : std::span<const Node* const>();
   const auto schema = export_schema(columns);
   auto out = make_empty<ArrowArray>();
   ArrowScope scope;
@@ -102,11 +101,13 @@ std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData* 
   check(ArrowArrayInitFromSchema(&made, schema.get(), nullptr));
   check(ArrowArrayStartAppending(&made));
   check(ArrowArrayReserve(&made, rows));
-  CellFinder finder(columns);
-  for (const auto* item : items) {
-    const auto cells = finder.find(*page->document, item);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      check(append(made.children[i], columns.chosen()[i].type, cells[i], page->document));
+  if (page != nullptr) {
+    CellFinder finder(columns);
+    for (const auto* item : page->items) {
+      const auto cells = finder.find(*page->document, item);
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        check(append(made.children[i], columns.chosen()[i].type, cells[i], page->document));
+      }
     }
   }
   auto* const* constants = made.children + columns.chosen().size();

@@ -76,12 +76,13 @@ def _export(options: argparse.Namespace) -> int:
         }
         folder = Folder(output if is_folder else output.with_name(f"{output.name}.parts"), head)
         joined = folder.joined()
-        written = [target for target in targets if digest(target) == joined.get("files", {}).get(target.name, "")]
+        files = joined.get("files", {})
+        written = [target for target in targets if target.name in files and digest(target) == files[target.name]]
         for target in targets:
             if target not in written and target.exists() and not options.overwrite:
                 raise Failure(EXIT_USAGE, f"{target} exists: pass --overwrite to replace it, or choose another name")
         with folder.locked():
-            if targets and len(written) == len(targets):  # the process was killed after this
+            if targets and len(written) == len(targets):  # the process was killed after join()
                 result = joined["result"]
             else:
                 if folder.open(lambda: _plan(client, options, head["fields"])):

@@ -40,6 +40,15 @@ TEST(ArrowText, CsvTellsNullFromAnEmptyText) {
             "7,\"a \"\"b\"\", c\\d\n\x01\xC3\xA6\",-3,true,12.5\n8,\"\",0,false,-0.001\n9,,,,100\n");
 }
 
+TEST(ArrowText, ABatchWithoutRows) {
+  const auto columns = detail::choose_columns(detail::Table::products, fields, {{"more", "text"}});
+  const auto batch = detail::make_empty_batch(columns);
+  EXPECT_EQ(detail::to_lines(batch, LineFormat::csv), "");
+  Schema schema;
+  ArrowSchemaMove(detail::export_schema(batch.columns()).get(), &schema);
+  EXPECT_EQ(Reader::rows(schema, *batch.export_array()), Texts());
+}
+
 TEST(ArrowText, NestedValuesAreOnOneLineAndConstantsAreTheLastColumns) {
   const Texts items{"{\"id\":123456789012345678901234567890,\"metadata\":{\"a\":\r\n [1, 2.50],\"b\":\"\\n\"}}"};
   const std::vector<ArrowConstant> constants{{"of \"x\"", "s,1"}, {"number", std::int64_t{-7}}};
