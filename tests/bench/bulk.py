@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import billcore
+
 from . import machine, plot, report
 from .bodies import spelled
 from .nginx import ACCOUNT, Nginx
@@ -25,6 +27,13 @@ LABELS = {
     "aiohttp": "aiohttp + orjson + pyarrow, to Parquet",
     "parquet": "billcore.bulk + pyarrow, to Parquet",
     "bare": "billcore.bulk, batches not opened",
+}
+# Each engine has an environment of its own, whose interpreter is in a variable: see run.sh.
+ENGINES = {"sail": "BILLCORE_SAIL_PYTHON", "spark": "BILLCORE_SPARK_PYTHON"}
+LABELS |= {
+    name: f"billcore.spark on {name.title()}, to Parquet"
+    for name, variable in ENGINES.items()
+    if variable in os.environ
 }
 PACKAGES = ("aiohttp", "orjson", "pyarrow")
 DELAY = 20  # milliseconds
@@ -84,9 +93,17 @@ class BulkServer(Nginx):
 
 
 def _run(name: str, base_url: str, lists: int, folder: Path) -> Run:
-    command = [sys.executable, "-m", "tests.bench.bulk_rows", name, f"{base_url}/{_account(lists)}", str(folder / name)]
+    python, environment = sys.executable, dict(os.environ)
+    if name in ENGINES:
+        packages = folder / "packages"
+        packages.mkdir(exist_ok=True)
+        for package in Path(billcore.__file__).parent.parent.glob("billcore*"):
+            if not (packages / package.name).exists():
+                (packages / package.name).symlink_to(package)
+        python, environment["PYTHONPATH"] = os.environ[ENGINES[name]], str(packages)
+    command = [python, "-m", "tests.bench.bulk_rows", name, f"{base_url}/{_account(lists)}", str(folder / name)]
     start = perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment) as process:
         assert process.stdout is not None
         answer = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
@@ -146,7 +163,7 @@ def curves(by_key: dict[str, Table]) -> list[plot.Curves]:
 
 def main() -> int:
     options = report.options("bulk")
-    effort = Effort(1, 20, (10, 40)) if options.quick else Effort(5, 2000, (1000, 2000, 4000, 8000, 16_000))
+    effort = Effort(1, 20, (10, 40)) if options.quick else Effort(3, 2000, (1000, 2000, 4000, 8000, 16_000))
     tables = measure(effort)
     report.publish("bulk", options, tables, machine.facts(PACKAGES), curves)
     return 0

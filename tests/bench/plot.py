@@ -59,7 +59,7 @@ def _draw_curves(all_curves: Sequence[Curves], path: Path) -> None:
             lines.setdefault(row.label.rpartition(", ")[0] or row.label, []).append(
                 (int(row.key.rpartition("/")[2]), row.low)
             )
-        shades = iter(("#2b6cb0", "#63a4e0", "#0d3b66"))
+        shades = iter(("#2b6cb0", "#63a4e0", "#0d3b66", "#2c7a7b", "#5fb3b3"))
         others = iter(("#b8bec6", "#8a929c", "#d0a98f", "#a3b18a"))
         for label, points in lines.items():
             ours = label.startswith(("billcore", "C++"))

@@ -67,7 +67,18 @@ fi
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 targets=("$area-bench")
 [ "$area" != growth ] || targets=(webhook-bench rest-bench pages-bench)
-[ "$area" != bulk ] || targets=()
+if [ "$area" = bulk ]; then
+  targets=()
+  mapfile -t engine < <(grep -v '^#' tests/spark/requirements.txt)
+  BILLCORE_SAIL_PYTHON="$(bc_venv "${engine[@]}")/bin/python"
+  export BILLCORE_SAIL_PYTHON
+  if [ "${BILLCORE_SPARK:-}" = 1 ]; then
+    bc_packages default-jre-headless
+    mapfile -t engine < <(grep -v '^#' tests/spark/requirements-jvm.txt)
+    BILLCORE_SPARK_PYTHON="$(bc_venv "${engine[@]}")/bin/python"
+    export BILLCORE_SPARK_PYTHON
+  fi
+fi
 if [ "$area" = ffi ]; then
   PATH="$(bc_go):$PATH"
   targets+=(ffi-go ffi-rust)
