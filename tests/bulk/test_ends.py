@@ -16,6 +16,7 @@ BEGIN = """
 import os, signal, sys
 import billcore
 from billcore import bulk
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores SIGINT
 bulk.ROWS = 1
 partition, = bulk.plan(billcore.Client(), 1)
 reader = bulk.read(partition)
