@@ -64,6 +64,11 @@ if [ "$area" = ffi ]; then
   PATH="$(bc_rust):$PATH"
   options=("-DBILLCORE_CARGO_TARGET=$bc_cache/rust-bench")
 fi
+if [ "$area" = rest ] || [ "$area" = pages ]; then
+  newest="$(tests/libcurl.sh newest)"
+  quietly configure-newest cmake -S tests/bench -B build/bench/newest -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$newest"
+  quietly build-newest cmake --build build/bench/newest -j "$bc_jobs" --target "$area-bench"
+fi
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 targets=("$area-bench")
 [ "$area" != growth ] || targets=(webhook-bench rest-bench pages-bench)

@@ -40,6 +40,12 @@ REST: dict[tuple[str, str], list[Target]] = {
         for name in _TRANSPORTS
         for row in ("cpp", "c")
     },
+    **{
+        (f"rest/{name}/{at_once}", row): [Target("ratio", bound, against="raw_yyjson_newest")]
+        for name in _TRANSPORTS
+        for at_once, bound in ((1, 1.05), (16, 1.15))
+        for row in ("cpp_newest", "c_newest")
+    },
     **{(f"rest/{name}/1", "billcore"): [Target("ratio", 1.5)] for name in _TRANSPORTS},
     **{
         (f"rest/{name}/16", row): [
@@ -72,6 +78,11 @@ PAGES: dict[tuple[str, str], list[Target]] = {
             *(("cpp", 1.2), ("c", 1.3), ("billcore", 1.35), ("billcore_async", 1.9)),
             *(("arrow", 1.3), ("batches", 1.45)),
         )
+        for at_once in (1, 8)
+    },
+    **{
+        ("pages/0", f"{row}/{at_once}"): [Target("ratio", bound, against="raw_newest/1")]
+        for row, bound in (("cpp_newest", 1.2), ("c_newest", 1.3))
         for at_once in (1, 8)
     },
     **{

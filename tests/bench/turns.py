@@ -40,8 +40,11 @@ class Memory:
 
 
 def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list[str]:
-    """Returns the command that starts a contender. kind: native, go, rust or python."""
+    """Returns the command that starts a contender. kind: native, newest (the native program, with the latest libcurl),
+    go, rust or python."""
     match kind:
+        case "newest":
+            return [str(programs / "newest" / f"{area}-bench"), name.removesuffix("_newest"), *more]
         case "native":
             return [str(programs / f"{area}-bench"), name, *more]
         case "go" | "rust":
