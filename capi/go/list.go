@@ -282,9 +282,9 @@ func (l *List[T]) First() (T, bool, error) {
 // Standing is the position and the progress of a list.
 type Standing struct {
 	// State is the position as a text, which ListResume (or its equivalent in another language) accepts: the resumed
-	// list continues after the last item returned, even after an error. State contains no secrets, but it contains the
-	// ids of the last 18 pages (or of 2 * concurrency + 2 pages if that number is larger), at most 4096 ids: State has
-	// about 4 KB with 20 records per page, and 39 KB with 200 records per page.
+	// list continues after the last item returned, even after an error. State contains ids, but no secrets: the ids of
+	// the pages read last (18 pages, or 2 * concurrency + 2 if that is more), at most 4096 ids. State has about 4 KB if
+	// a page has 20 records, and 39 KB if a page has 200.
 	State        string
 	Total        int64 // Number of records in the whole list, according to the page read last.
 	HasTotal     bool

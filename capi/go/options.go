@@ -63,14 +63,14 @@ func WithCABundle(file string) Option {
 }
 
 // WithClientCertificate: PEM file with a client certificate and its key, for a service that requires a certificate.
-// The file contains the certificate, its chain, and a key without a password.
+// The file also contains the certificate's chain; the key must not have a password.
 func WithClientCertificate(file string) Option {
 	return Option{name: "client_certificate", set: setText, text: hide(file)}
 }
 
-// WithHeader: Adds a header that the client sends with every request, in addition to its own headers. A User-Agent
-// given here is appended to the client's own. When passed to With, the headers replace all headers of the original
-// client.
+// WithHeader: Adds a header that the client sends with every request, in addition to its own headers. The value of a
+// User-Agent header is appended to the client's User-Agent. When passed to With, the headers replace all headers of
+// the original client.
 func WithHeader(name, value string) Option {
 	return Option{name: "headers", set: addPair, key: name, text: hide(value)}
 }

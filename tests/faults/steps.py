@@ -232,11 +232,12 @@ def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
 
 
 def reset_at_once(sock: socket.socket) -> None:
+    """Resets the connection unread: with this option, the proxy's close(), right after this function, sends a RST."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
 
 
 def close_at_once(sock: socket.socket) -> None:
-    """Does nothing: the proxy closes the connection when this function returns."""
+    """Closes the connection unread: the proxy closes it when this function returns."""
 
 
 def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket], None]:

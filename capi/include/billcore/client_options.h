@@ -104,8 +104,8 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_ca_bundle(billcore_c
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("ca_bundle"), file, err);
 }
 
-/** PEM file with a client certificate and its key, for a service that requires a certificate. The file contains the
- * certificate, its chain, and a key without a password.  @since 0.1 */
+/** PEM file with a client certificate and its key, for a service that requires a certificate. The file also contains
+ * the certificate's chain; the key must not have a password.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_client_certificate(billcore_client_options* options,
                                                                                billcore_str file,
                                                                                billcore_error** err) {
@@ -113,8 +113,8 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_client_certificate(b
                                    err);
 }
 
-/** Adds a header that the client sends with every request, in addition to its own headers. A User-Agent given here is
- * appended to the client's own.  @since 0.1 */
+/** Adds a header that the client sends with every request, in addition to its own headers. The value of a User-Agent
+ * header is appended to the client's User-Agent.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_add_header(billcore_client_options* options, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("headers"), name, value, err);

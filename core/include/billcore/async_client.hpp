@@ -38,8 +38,9 @@ class AsyncClient {
   /// Advances all operations as far as possible without waiting, and calls `done` for each finished operation.
   /// Exceptions from `done` are ignored.
   void process();
-  /// Starts an operation. process() later calls `done` once, unless the operation is cancelled; start() itself never
-  /// calls `done`. Throws Error(config) after Client::close(), and Error(invalid_argument) for an invalid timeout.
+  /// Starts an operation. When the operation has finished, process() calls `done` once; start() never calls `done`. For
+  /// a cancelled operation see Cancelled. Throws Error(config) after Client::close(), and Error(invalid_argument) for
+  /// an invalid timeout.
   [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
   /// Result of cancelling an operation. The operation's `done` is not called, unless cancel() was called within a hook
   /// of the same operation: then no further attempt is made, and `done` is called after the hook.

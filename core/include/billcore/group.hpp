@@ -35,9 +35,11 @@ class SubscriptionsByHand : protected Group {
   /// `product_id`, only orders of that product are found. The charge's order has total = amount × quantity (cents
   /// without VAT). An empty result means that the charge was not made, or that the service is still processing it:
   /// search again after the longest time that the service may need to process a charge, and charge again only if that
-  /// search is also empty. Throws Error(possibly_missed) when orders may be missing; detail().found then has the orders
-  /// found so far. Throws Error(invalid_argument) if `error` is not from a charge or the charge's outcome is known. The
-  /// time-out of `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
+  /// search is also empty. The time-out of `call` bounds the whole search.
+  ///
+  /// Throws Error(possibly_missed) if the search may have missed orders; detail().found has those that it found. Throws
+  /// Error(invalid_argument) if `error` is not the error of a charge, or if that charge's outcome is known. Service
+  /// interface: Endpoints, Subscriptions.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 std::optional<std::int64_t> product_id = {},

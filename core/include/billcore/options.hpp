@@ -41,11 +41,11 @@ struct ClientOptions {
   std::optional<std::string> proxy = {};
   /// PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
   std::optional<std::string> ca_bundle = {};
-  /// PEM file with a client certificate and its key, for a service that requires a certificate. The file contains the
-  /// certificate, its chain, and a key without a password.
+  /// PEM file with a client certificate and its key, for a service that requires a certificate. The file also
+  /// contains the certificate's chain; the key must not have a password.
   std::optional<std::string> client_certificate = {};
-  /// Headers that the client sends with every request, in addition to the client's own. A User-Agent given here is
-  /// appended to the client's own.
+  /// Headers that the client sends with every request, in addition to the client's own. The value of a User-Agent
+  /// header is appended to the client's User-Agent.
   std::vector<std::pair<std::string, std::string>> headers = {};
   /// True: offer HTTP/2. False: never. Not given: only if the build resists frame floods and detects truncation. In a
   /// build that does not resist frame floods, a server can use HTTP/2 to delay a call beyond its deadline. In a build

@@ -33,9 +33,9 @@ class Readiness {
   /// Watches a socket; with both flags false, stops watching it. Returns false on failure.
   bool watch(int socket, bool readable, bool writable) noexcept;
   /// Stops reporting a socket that is watched for reading, until watch() is called for this socket again. To save
-  /// system calls, the socket is removed from the epoll set only when bytes arrive on it. Call forget() before the
-  /// socket is closed.
+  /// system calls, the socket is removed from the epoll set only when bytes arrive on it.
   void pause(int socket) noexcept;
+  /// Call this before a socket is closed: it stops watching the socket if pause() has left it in the epoll set.
   void forget(int socket) noexcept;
   /// Sets the timer; nullopt leaves the timer as it is. If the new time of the timer is later than the previous one,
   /// the loop may wake up once too early.

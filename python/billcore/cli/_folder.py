@@ -50,7 +50,7 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder if necessary, and keep other exports out of it."""
+        """Make the folder if necessary, and lock it for the block. Raises Failure if another export has the lock."""
         if not self.path.exists():
             self.path.mkdir(parents=True)
             sync_folder(self.path.parent)

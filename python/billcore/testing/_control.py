@@ -97,7 +97,11 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         return cast(dict[str, Any], self._call("POST", "clock", {"run": True}))
 
     def trigger(self, name: str, *, on: str | int | None = None) -> dict[str, Any]:
-        """Run a scenario, such as "renewal-fails", on a new subscription or on the one with the id `on`.
+        """Run a scenario, such as "renewal-fails".
+
+        Args:
+            name: The name of the scenario; scenarios() lists them.
+            on: The id of an existing subscription. Default: the scenario makes a new subscription.
 
         Returns:
             `subscription` and `order` as the REST interface shows them, and `deliveries` (ids and events).

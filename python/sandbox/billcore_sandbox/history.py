@@ -76,16 +76,16 @@ class History:
                 write("attempt", shown | {name: attempt.get(name) for name in ("at", "status", "error", "fault")})
 
     def wake(self) -> None:
-        """Make every wait() check its condition again, because an account was deleted."""
+        """Call this after an account was deleted: every wait() checks its condition again."""
         self._changed(0)
 
     def reset(self) -> None:
-        """The sandbox was reset: every wait() raises, because the earlier records are deleted."""
+        """Call this after the sandbox was reset: every wait() raises, because the earlier records are deleted."""
         self._resets += 1
         self._changed(0)
 
     def stop(self) -> None:
-        """The sandbox is shutting down: every wait() raises."""
+        """Call this when the sandbox shuts down: every wait() raises."""
         self._stopped = True
         self._changed(0)
 

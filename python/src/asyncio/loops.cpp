@@ -19,8 +19,8 @@ void drop(PyObject* capsule) noexcept { const std::unique_ptr<Held> ended(&held_
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
-// Returns asyncio's function that returns the running loop, or None. The constructor of LoopEngine calls
-// running_loop_or_none(), so that the import is done before a finalizing interpreter would refuse it.
+// Returns asyncio's function that returns the running loop, or None. The first call imports asyncio, which fails while
+// the interpreter is finalizing; so the constructor of LoopEngine makes that call.
 py::handle running_loop_or_none() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });

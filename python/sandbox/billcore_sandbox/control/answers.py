@@ -194,7 +194,7 @@ class Attempt(TypedDict):
 
 
 class DeliveryRecord(TypedDict):
-    """A delivery: one event for one endpoint."""
+    """A delivery: the sending of one event to one endpoint. reason: why it ended without an answer, or null."""
 
     seq: int
     id: int

@@ -93,7 +93,7 @@ impl AsyncClient {
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }
     }
-    /// Returns a client and a `Trigger`. Dropping the `Trigger` cancels the calls of the returned client.
+    /// Makes a copy of the wrapped client for one call. Dropping the returned `Trigger` cancels the copy's calls.
     fn cancellable(&self) -> Result<(Client, Trigger)> {
         let call = self.client.call();
         let token = call.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)?;

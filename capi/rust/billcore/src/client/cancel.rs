@@ -5,10 +5,10 @@ use crate::error::Result;
 use crate::ffi::Cancel;
 
 /// Cancels calls that run on other threads: pass the token with [`CallOptions::cancel`](crate::CallOptions::cancel).
-/// Once the token is triggered, a running call returns at once with
-/// [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends nothing. A list whose token is
-/// triggered returns `Interrupted` while it waits for a page or when it needs a further page. A call whose answer
-/// arrives before the trigger, or at the same moment, returns as usual.
+/// When the token is triggered, a running call returns at once with the error
+/// [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted). A call that begins after the trigger returns the same
+/// error and sends nothing. A list returns the error if it is waiting for a page, or when it needs a further page. A
+/// call whose answer arrives before the trigger, or at the same moment, returns as usual.
 ///
 /// For a cancelled write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have
 /// happened; if it is false, the write was not sent.

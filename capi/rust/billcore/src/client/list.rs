@@ -84,9 +84,9 @@ impl<T: Item> List<T> {
     }
     /// The position of the list, as text. To resume the list later, in any language, pass the state as `resume` to a
     /// query without `page`. The resumed list continues after the last item that this list returned, even if an error
-    /// ended the reading. The state contains no secrets, but it contains the ids of the last 18 pages (or of 2 *
-    /// concurrency + 2 pages if that number is larger), at most 4096 ids: the state has about 4 KB with 20 records per
-    /// page, and 39 KB with 200 records per page. `state` sends no request.
+    /// ended the reading. The state contains ids, but no secrets: the ids of the pages read last (18 pages, or 2 *
+    /// `concurrency` + 2 if that is more), at most 4096 ids. The state has about 4 KB if a page has 20 records, and
+    /// 39 KB if a page has 200. `state` sends no request.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }

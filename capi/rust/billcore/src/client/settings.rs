@@ -55,13 +55,13 @@ impl ClientOptions {
     pub fn ca_bundle(self, file: &str) -> Self {
         self.set(|to| to.set_text("ca_bundle", file.as_bytes()))
     }
-    /// PEM file with a client certificate and its key, for a service that requires a certificate. The file contains
-    /// the certificate, its chain, and a key without a password.
+    /// PEM file with a client certificate and its key, for a service that requires a certificate. The file also
+    /// contains the certificate's chain; the key must not have a password.
     pub fn client_certificate(self, file: &str) -> Self {
         self.set(|to| to.set_text("client_certificate", file.as_bytes()))
     }
-    /// Adds a header that the client sends with every request, in addition to its own headers. A User-Agent given
-    /// here is appended to the client's own.
+    /// Adds a header that the client sends with every request, in addition to its own headers. The value of a
+    /// User-Agent header is appended to the client's User-Agent.
     pub fn header(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("headers", name, value))
     }
