@@ -156,6 +156,12 @@ def read(
     return _Reading(used, partition, patience).run(lists_at_once)
 
 
+def columns_of(client: Client, resource: Resource, fields: Sequence[str] | None = None) -> dict[Relation, ArrowBatch]:
+    """A batch with the columns of each relation; its rows mean nothing. Sends no request, and refuses wrong names."""
+    _, batches = _batches(client, resource, "", fields)
+    return {resource: _client._empty(batches), "reads": _row(Read("", 0, 0, "", ""))}
+
+
 def _batches(client: Client, resource: Resource, id: str, fields: Sequence[str] | None) -> tuple[Pager[Any], Any]:
     pager: Pager[Any]
     constants = None

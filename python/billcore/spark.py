@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import bulk
@@ -33,9 +33,7 @@ __all__ = ["Billcore"]
 _RESOURCES = ("subscriptions", "products", "orders", "order_reads", "orders_and_reads")
 _OPTIONS = {"resource": "", "base_url": "", "partitions": "8", "lists_at_once": "32", "patience": "600"}
 _TYPES = {pa.int64(): "bigint", pa.string(): "string", pa.bool_(): "boolean", pa.decimal128(38, 18): "decimal(38,18)"}
-_OF_A_READ = {"pages": pa.int64(), "total": pa.int64(), "verdict": pa.string(), "reason": pa.string()}
-_OF_AN_ORDER = {"subscription_id": pa.string()}
-_OF_BOTH = _OF_AN_ORDER | {f"read_{name}": type for name, type in _OF_A_READ.items()}
+_READ_AS = ("subscription_id", *(f"read_{name}" for name in bulk.Read._fields[1:]))  # its names in orders_and_reads
 
 
 class Billcore(DataSource):  # type: ignore[misc]
@@ -101,14 +99,14 @@ class Billcore(DataSource):  # type: ignore[misc]
         return self._resource if self._resource in ("subscriptions", "products") else "orders"
 
     def _columns(self) -> pa.Schema:
+        with _client(self._base_url, "driver") as client:
+            found = {name: pa.schema(batch) for name, batch in bulk.columns_of(client, self._listed).items()}
         if self._resource == "order_reads":
-            return pa.schema({"id": pa.string()} | _OF_A_READ)
-        with _client(self._base_url, "driver") as client:  # sends no request
-            orders = self._listed == "orders"
-            pager: Any = client.subscriptions.orders("-") if orders else getattr(client, self._listed).list()
-            columns = list(pa.schema(pager.to_arrow()))
-        more = {"orders": _OF_AN_ORDER, "orders_and_reads": _OF_BOTH}.get(self._resource, {})
-        return pa.schema(columns + [pa.field(*column) for column in more.items()])
+            return found["reads"]
+        columns = list(found[self._listed])
+        if self._resource == "orders_and_reads":
+            columns += [column.with_name(name) for name, column in zip(_READ_AS, found["reads"], strict=True)][1:]
+        return pa.schema(columns)
 
 
 class _Reader(DataSourceReader):  # type: ignore[misc]
@@ -128,7 +126,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
             if type != known:
                 raise InvalidArgumentError(f"the schema has '{asked.name} {type}': write '{asked.name} {known}'")
         self._schema = schema if isinstance(schema, pa.Schema) else pa.schema([columns.field(f.name) for f in schema])
-        listed = [name for name in self._schema.names if name not in _OF_BOTH and source._resource != "order_reads"]
+        listed = [name for name in self._schema.names if name not in _READ_AS and source._resource != "order_reads"]
         self._fields = listed or ["id"]
 
     def partitions(self) -> list[InputPartition]:
@@ -146,9 +144,9 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
             for relation, batch in bulk.read(partition.value, client=client, **limits):
                 both, reads = source._resource == "orders_and_reads", relation == "reads"
                 if both or reads == (source._resource == "order_reads"):
-                    yield self._with_schema(pa.record_batch(batch), list(_OF_BOTH) if both and reads else None)
+                    yield self._with_schema(pa.record_batch(batch), _READ_AS if both and reads else None)
 
-    def _with_schema(self, batch: pa.RecordBatch, names: list[str] | None) -> pa.RecordBatch:
+    def _with_schema(self, batch: pa.RecordBatch, names: Sequence[str] | None) -> pa.RecordBatch:
         """Selects the columns of the schema. A column that the batch does not have is null."""
         found = dict(zip(names or batch.schema.names, batch.columns, strict=True))
         columns = [

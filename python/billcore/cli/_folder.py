@@ -29,7 +29,6 @@ from ._files import Sink, digest, join, sync_folder, write_whole, writer
 
 _PLAN, _LOCK, _JOINED = "plan.json", ".lock", "joined.json"
 _MOST_SHOWN = 10  # lists that are not complete
-_EMPTY = bulk.Read("", 0, 0, "", "")
 
 
 class Folder:
@@ -121,8 +120,7 @@ class Folder:
         planned = None if number or plan["planned"] is None else bulk.Read(**plan["planned"])
         ids, fields = tuple(plan["parts"][number]), tuple(plan["fields"])
         partition = bulk.Partition(plan["base_url"], plan["resource"], ids, fields, planned)
-        columns = bulk._batches(client, plan["resource"], "", fields)[1]
-        likes = {main: _client._empty(columns), "reads": _client._row(_EMPTY._asdict())}
+        likes = bulk.columns_of(client, plan["resource"], fields)
         rows = dict.fromkeys(likes, 0)
         verdicts: dict[str, dict[str, int]] = {}
         incomplete: list[dict[str, Any]] = []

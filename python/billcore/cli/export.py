@@ -134,9 +134,9 @@ def _format(given: str | None, output: Path, is_folder: bool) -> str:
 def _fields(client: Client, resource: Any, chosen: str | None) -> list[str]:
     from .. import _client, bulk
 
-    batches = bulk._batches(client, resource, "", None if chosen is None else tuple(chosen.split(",")))[1]
+    columns = bulk.columns_of(client, resource, None if chosen is None else chosen.split(","))[resource]
     left_out = ("subscription_id", *(() if chosen else _SIGNED))
-    return [name for name in _client._columns(_client._empty(batches)) if name not in left_out]
+    return [name for name in _client._columns(columns) if name not in left_out]
 
 
 def _reach(client: Client) -> None:
