@@ -61,10 +61,27 @@ def test_a_slow_caller_stops_the_requests(scene: Scene, monkeypatch: pytest.Monk
     partition = scene.plan()
     before = scene.asked()
     with scene.client_with(concurrency=1) as client:
-        reader = bulk.read(partition, client=client, lists_at_once=1)
+        reader, closed = (bulk.read(partition, client=client, lists_at_once=1) for _ in range(2))
         next(reader)
         assert max(scene.asked() - before for _ in range(50)) <= 8, "of 26 pages"
+        next(closed)
+        assert max(scene.asked() - before for _ in range(50)) <= 16
+        closed.close()
+        until(lambda: len(threads()) == 1)
+        assert scene.asked() - before <= 16, "no request follows"
         assert sum(batch.num_rows for relation, batch in reader if relation == "orders") == 4065
+
+
+def test_a_pause_ends_with_the_reading(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_row_at_a_time(monkeypatch)
+    scene.control.fault("status", operation="orders", status=429, retry_after=1000, times=100)
+    partition = scene.plan()
+    reader = bulk.read(partition, client=scene.client, patience=10_000)
+    next(reader)
+    until(lambda: scene.asked() == len(partition.ids))
+    reader.close()
+    until(lambda: not threads())
+    assert scene.asked() == len(partition.ids), "no request follows"
 
 
 def test_an_error_of_the_caller(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

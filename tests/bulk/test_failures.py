@@ -9,7 +9,7 @@ import pytest
 import billcore
 from billcore import bulk
 
-from .support import Found, Scene, found_in, no_pauses, one_row_at_a_time
+from .support import LONGER, Found, Scene, found_in, no_pauses, one_row_at_a_time
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +71,13 @@ def test_a_key_of_another_account(scene: Scene) -> None:
     assert str(caught.value).startswith("GET /subscriptions?page=1: 404 not found, or the API key belongs to another")
 
 
+def test_a_list_of_products_that_is_not_found(scene: Scene) -> None:
+    scene.control.fault("status", operation="products.list", status=404)
+    (partition,) = bulk.plan(scene.client, 1, resource="products")
+    with pytest.raises(billcore.NotFoundError):
+        found_in([bulk.read(partition, client=scene.client)])
+
+
 def test_429_for_a_while(scene: Scene) -> None:
     scene.grow(scene.many, 5)
     id = scene.subscriptions()[0]
@@ -94,7 +101,9 @@ def test_429_for_a_while(scene: Scene) -> None:
     [
         ({"kind": "status", "status": 429}, billcore.RateLimitError),
         ({"kind": "status", "status": 503}, billcore.ServerError),
+        ({"kind": "status", "status": 408}, billcore.ApiError),
         ({"kind": "reset_before"}, billcore.ConnectionError),
+        ({"kind": "delay", "delay": LONGER}, billcore.TimeoutError),
     ],
 )
 def test_patience_ends(
@@ -103,8 +112,8 @@ def test_patience_ends(
     partition = scene.plan()
     no_pauses(monkeypatch, 0.1)
     scene.control.fault(**fault, operation="orders", times=100_000)
-    with pytest.raises(error):
-        found_in([bulk.read(partition, client=scene.client, lists_at_once=1, patience=0.35)])
+    with scene.client_with(timeout=0.1 if "delay" in fault else LONGER) as client, pytest.raises(error):
+        found_in([bulk.read(partition, client=client, lists_at_once=1, patience=0.35)])
     assert scene.asked() >= 2
 
 
