@@ -6,24 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from billcore.testing import Sandbox
+from billcore.testing import SandboxAccount
+from support.accounts import account, sandbox
 from support.waiting import until
 
 from .support import Scene, threads
 
-
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as sandbox:
-        yield sandbox
+__all__ = ["account", "sandbox"]
 
 
 @pytest.fixture
-def scene(sandbox: Sandbox) -> Iterator[Scene]:
+def scene(account: SandboxAccount) -> Iterator[Scene]:
     """An account with six subscriptions. After the test, no thread of a reading is left."""
-    account = sandbox.new_account()
     scene = Scene(account)
     yield scene
     scene.client.close()
     until(lambda: not threads())
-    sandbox.control.delete_account(account.base_url.rpartition("/")[2])

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 import billcore
-from billcore.testing import Sandbox
+from billcore.testing import SandboxAccount
+from support.accounts import account, sandbox
 from support.postgres import Postgres
 
 from .support import Database, PostgresDatabase, Scene, SqliteDatabase
+
+__all__ = ["account", "sandbox"]
 
 
 @pytest.fixture(scope="session")
@@ -19,12 +22,6 @@ def postgres() -> Iterator[Postgres]:
     server = Postgres()
     yield server
     server.close()
-
-
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as sandbox:
-        yield sandbox
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -38,8 +35,6 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 
 @pytest.fixture
-def scene(database: Database, sandbox: Sandbox) -> Iterator[Scene]:
-    account = sandbox.new_account()
+def scene(database: Database, account: SandboxAccount) -> Iterator[Scene]:
     with billcore.Client(base_url=account.base_url, api_key=account.api_key, max_retries=0) as client:
         yield Scene(database, account, client)
-    sandbox.control.delete_account(account.base_url.rpartition("/")[2])

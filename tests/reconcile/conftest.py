@@ -1,18 +1,6 @@
 """Fixtures: a sandbox, and the databases of the inbox's tests."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import pytest
-
-from billcore.testing import Sandbox
 from inbox.conftest import database, postgres, postgresql, sqlite
+from support.accounts import sandbox
 
-__all__ = ["database", "postgres", "postgresql", "sqlite"]
-
-
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as sandbox:
-        yield sandbox
+__all__ = ["database", "postgres", "postgresql", "sandbox", "sqlite"]

@@ -8,6 +8,7 @@ import pytest
 
 from billcore.testing import Control, Sandbox, SandboxAccount
 from sandbox.support import Receiver, Service, account
+from support.accounts import new_account
 
 
 @pytest.fixture(scope="session")
@@ -19,9 +20,8 @@ def process() -> Iterator[Sandbox]:
 @pytest.fixture
 def mine(process: Sandbox) -> Iterator[SandboxAccount]:
     """A new account for one test, which other tests do not change or reset."""
-    account = process.new_account()
-    yield account
-    process.control.delete_account(account.base_url.rpartition("/")[2])
+    with new_account(process) as account:
+        yield account
 
 
 @pytest.fixture
