@@ -12,6 +12,7 @@
 #include "arrow/arrow_batch.hpp"
 #include "arrow/arrow_columns.hpp"
 #include "arrow/arrow_memory.hpp"
+#include "base/encoding.hpp"
 #include "billcore/arrow.hpp"
 
 namespace billcore::detail {
@@ -25,12 +26,10 @@ void append_number(std::string& out, std::int64_t number, std::size_t digits = 1
 }
 
 void append_json_text(std::string& out, std::string_view text) {
-  constexpr std::string_view hex = "0123456789abcdef";
   out += '"';
   for (const char each : text) {
-    const auto code = static_cast<unsigned char>(each);
-    if (code < 0x20) {
-      ((out += "\\u00") += hex[code >> 4U]) += hex[code & 15U];
+    if (static_cast<unsigned char>(each) < 0x20) {
+      encode_hex_text({&each, 1}, hex_digits, out += "\\u00");
       continue;
     }
     if (each == '"' || each == '\\') out += '\\';
