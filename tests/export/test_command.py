@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,28 @@ def test_usage(account: SandboxAccount, tmp_path: Path, arguments: list[str], pr
     text = refused(account, 2, *arguments, cwd=tmp_path)
     assert text.startswith("billcore export: ") and problem in text and text.count("\n") == 1, text
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("arguments", [["orders", "-o", "x/", "--format", "csv"], ["--help"]])
+@pytest.mark.parametrize("variables", [{"PYTHONUNBUFFERED": "1"}, {"PYTHONUNBUFFERED": ""}])
+def test_a_pipe_whose_reader_has_ended(
+    account: SandboxAccount, tmp_path: Path, arguments: list[str], variables: dict[str, str]
+) -> None:
+    reader, output = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            command(*arguments),
+            env=environment(account) | variables,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+        )
+    finally:
+        os.close(output)
+    assert done.stderr == b""
+    # argparse ignores an error of an unbuffered write.
+    assert done.returncode == (0 if arguments == ["--help"] and variables["PYTHONUNBUFFERED"] else -signal.SIGPIPE)
 
 
 def test_without_a_key(account: SandboxAccount, tmp_path: Path) -> None:

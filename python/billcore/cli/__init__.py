@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from ._command import Parser
+from ._command import Parser, guarded
 
 COMMANDS = {  # the module of this package, and its line in `billcore --help`
     "export": "copy all orders, subscriptions or products into files",
@@ -45,8 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
-        status: int = importlib.import_module(f"{__name__}.{arguments[0]}").main(arguments[1:])
-        return status
+        name, *rest = arguments
+        return guarded(f"billcore {name}", lambda: importlib.import_module(f"{__name__}.{name}").main(rest))
+    return guarded("billcore", lambda: _without_command(arguments))
+
+
+def _without_command(arguments: list[str]) -> NoReturn:
     parser = Parser(prog="billcore", description="Billing service client and its local sandbox.")
     parser.add_argument("--version", action=_Version, help="show the release, and those of the libraries in use")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -49,9 +50,19 @@ def client_of(options: argparse.Namespace) -> Client:
 
 
 def guarded(prog: str, command: Callable[[], int]) -> int:
-    """Run a command. Prints an error and its notes on stderr, a line each, and returns the exit status."""
+    """Run a command. Prints an error and its notes on stderr, a line each, and returns the exit status.
+
+    If the program that reads the output has ended, such as `head`, SIGPIPE ends this process, as usual in a pipe.
+    """
     try:
-        return command()
+        try:
+            return command()
+        finally:
+            print(end="", flush=True)  # a failed write raises its error here, not at the exit of the interpreter
+    except BrokenPipeError:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGPIPE)
+        raise
     except (Exception, KeyboardInterrupt) as error:
         status = _status(error)
         if status is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, guarded
+from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of
 
 if TYPE_CHECKING:
     from .. import Client, bulk
@@ -43,8 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--overwrite", action="store_true", help="replace an existing FILE")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.add_account()
-    options = parser.parse_args(arguments)
-    return guarded(parser.prog, lambda: _export(options))
+    return _export(parser.parse_args(arguments))
 
 
 def _count(text: str) -> int:

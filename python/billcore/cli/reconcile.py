@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ._command import EXIT_MISSED, EXIT_OK, Parser, guarded
+from ._command import EXIT_MISSED, EXIT_OK, Parser
 
 _MOST_SHOWN = 10  # rows of each result
 _LINES = {
@@ -39,8 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         "(default: all columns that both have)",
     )
     parser.add_argument("--json", action="store_true", help="print all rows of the result as one JSON object")
-    options = parser.parse_args(arguments)
-    return guarded(parser.prog, lambda: _reconcile(options))
+    return _reconcile(parser.parse_args(arguments))
 
 
 def _columns(text: str) -> dict[str, str]:
