@@ -205,8 +205,7 @@ def _files(export: Path) -> dict[str, list[Path]]:
         raise InvalidArgumentError(str(error)) from None
     if folder.unfinished():
         raise InvalidArgumentError(f"{export}: {folder.progress()}: run the same `billcore export` again")
-    relations = {"exported": head["resource"], "reads": "reads"}
-    return {table: [export / folder._name(each, n) for n in folder.finished] for table, each in relations.items()}
+    return dict(zip(("exported", "reads"), folder.files(), strict=True))
 
 
 def _scan(connection: Any, files: Sequence[str], csv: str = _CSV) -> str:

@@ -148,6 +148,11 @@ class Folder:
         _write(self.path / _manifest(number), part)
         self.finished[number] = part
 
+    def files(self) -> list[list[Path]]:
+        """The files with records, and those with reads, each in the order of the parts."""
+        numbers = range(len(self.plan["parts"]))
+        return [[self.path / self._name(relation, number) for number in numbers] for relation in self._relations]
+
     def result(self) -> dict[str, Any]:
         """What the finished parts contain."""
         verdicts: dict[str, dict[str, int]] = {}
@@ -172,8 +177,7 @@ class Folder:
         """Write the rows of all parts into two files. After a kill, joined.json tells these files from the user's."""
         with ExitStack() as stack:
             sinks = [stack.enter_context(Sink(target)) for target in targets]
-            for sink, relation in zip(sinks, self._relations, strict=True):
-                parts = (self.path / self._name(relation, number) for number in range(len(self.plan["parts"])))
+            for sink, parts in zip(sinks, self.files(), strict=True):
                 join(sink, self.plan["file_format"], parts)
             files = {sink.path.name: sink.seal() for sink in sinks}
             _write(self.path / _JOINED, {"head": self._head, "files": files, "result": result})
