@@ -32,11 +32,11 @@ def folder(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows(folder: Path) -> list[list[str]]:
-    """Order, total and state of each row of the export."""
+def rows(folder: Path, *names: str) -> list[list[str]]:
+    """These columns of each row of the export."""
     files = sorted(folder.glob("nightly/orders-*.jsonl"))
     found = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    return [[row["id"], str(row["total"]), row["state"]] for row in found]
+    return [[str(row[name]) for name in names] for row in found]
 
 
 def table(path: Path, names: str, found: list[list[str]]) -> Path:
@@ -46,15 +46,18 @@ def table(path: Path, names: str, found: list[list[str]]) -> Path:
 
 @pytest.mark.parametrize("export", ["nightly", "orders.csv"])
 def test_a_table_that_agrees(folder: Path, tmp_path: Path, export: str) -> None:
-    found = rows(folder)
+    found = rows(folder, "id", "total", "state")
     halves = [table(tmp_path / f"{at}.csv", "id,total,state", found[at::2]) for at in (0, 1)]
     done = run(folder / export, *halves)
     assert (done.returncode, done.stderr) == (0, ""), done
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["0"] * 5
+    # A row that is newer than the export is no reason for another status.
+    done = run(folder / export, *halves, table(tmp_path / "newer.csv", "id,total,state", [["999", "1", "paid"]]))
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "unknown 999"), done
 
 
 def test_a_table_that_does_not_agree(folder: Path, tmp_path: Path) -> None:
-    found = rows(folder)
+    found = rows(folder, "id", "total", "state")
     kept = [*found[12:-1], [found[-1][0], "7", found[-1][2]], found[20], ["999", "1", "paid"]]
     mine = table(tmp_path / "mine.csv", "order_id,cents,state", kept)
     options = [folder / "nightly", mine, "--columns", "id=order_id,total=cents,state"]
@@ -76,10 +79,12 @@ def test_a_table_that_does_not_agree(folder: Path, tmp_path: Path) -> None:
         f"duplicates {found[20][0]}: 2 rows",
         "unknown 999",
     ]
-    printed = json.loads(run(*options, "--json").stdout)
+    printed = json.loads(run(*options, "--json", TZ="America/New_York").stdout)
     assert printed["agrees"] is False and printed["counts"]["missing"] == 12
     assert sorted(row["id"] for row in printed["missing"]) == sorted(id for id, _, _ in found[:12])
     assert printed["missing"][0]["created_at"].endswith("Z")
+    times = rows(folder, "id", "created_at")[:12]
+    assert sorted([row["id"], row["created_at"]] for row in printed["missing"]) == sorted(times)
     assert printed["differing"] == [{"id": last, "field": "total", "exported": total, "recorded": "7"}]
 
 

@@ -168,6 +168,16 @@ def test_another_value_of_each_type(one: Path, tmp_path: Path, given: Any, field
     assert (difference["id"], difference["field"]) == ("2", field)
 
 
+def test_signed_urls_are_compared_only_if_they_are_named(tmp_path: Path) -> None:
+    row = {"id": "1", "status": "active", "cancel_url": "https://billing.example/1"}
+    file = write_table(tmp_path / "subscriptions.csv", pyarrow.Table.from_pylist([row]))
+    write_table(tmp_path / "subscriptions.reads.csv", pyarrow.Table.from_pylist([read("")]))
+    table = pyarrow.Table.from_pylist([{**row, "cancel_url": "https://billing.example/2"}])
+    assert results(file, table) == {}
+    [difference] = results(file, table, columns=["id", "cancel_url"])["differing"]
+    assert (difference["field"], difference["recorded"]) == ("cancel_url", "https://billing.example/2")
+
+
 def test_rows_without_an_id(one: Path) -> None:
     nameless = order(7, id=None)
     found = results(one, orders(*LIST, nameless, nameless))
