@@ -160,7 +160,8 @@ def compare(export: str | Path, table: Any, *, columns: Mapping[str, str] | Sequ
         table: The path of a Parquet, CSV or JSON Lines file, or a list of paths, also with `*`; or what DuckDB can
             scan: a DataFrame, an Arrow table, a DuckDB relation.
         columns: What to compare: names of columns; or the names in the export, each with the name in the table, such
-            as {"id": "order_id", "total": "amount"}. None: all columns that both have, except nested values and URLs.
+            as {"id": "order_id", "total": "amount"}. None: all columns that both have, except nested values and signed
+            URLs.
 
     Raises:
         InvalidArgumentError: The export is not finished or was changed, or the table cannot be read or compared.
