@@ -15,7 +15,7 @@ import pytest
 from billcore.testing import SandboxAccount
 from support.children import child_environment
 
-from .support import command, environment, export, refused, result, rows
+from .support import client_of, command, environment, export, refused, result, rows
 
 
 def on_a_terminal(account: SandboxAccount, *arguments: object) -> tuple[int, str, str]:
@@ -82,6 +82,35 @@ def test_a_record_that_may_be_missing(account: SandboxAccount, tmp_path: Path) -
     }
 
 
+def test_only_some_of_many_lists_are_printed(account: SandboxAccount, tmp_path: Path) -> None:
+    account.control.fault("rows", operation="subscriptions.list", insert=20)
+    with client_of(account) as client:
+        client.subscriptions.list().first()
+    account.control.fault("rows", operation="subscriptions.list", delete=12)
+    done = export(account, "orders", "-o", tmp_path / "out", "--format", "jsonl")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 3 and lines[3].split() == ["not_found", "12", "0"]
+    assert [line.split()[0] for line in lines[4:-1]] == ["not_found"] * 10
+    assert lines[-1] == "and 2 more lists that are not complete: see reads"
+
+
+def test_a_subscription_that_may_be_missing(account: SandboxAccount, tmp_path: Path) -> None:
+    """Each reading of the list of subscriptions sees a change, and all lists of orders are complete."""
+    account.control.fault("rows", operation="subscriptions.list", insert=100, times=2)
+    with client_of(account) as client:
+        for _ in range(2):
+            client.subscriptions.list().first()
+    account.control.fault("rows", operation="subscriptions.list", query={"page": 1}, insert=1, times=3)
+    done = export(account, "orders", "-o", tmp_path / "out", "--format", "jsonl")
+    assert done.returncode == 3, done
+    verdict, closing = done.stdout.splitlines()[2:]
+    assert verdict.split() == ["complete", "208", "65"]
+    assert closing.startswith("a subscription may be missing in the list of subscriptions: ")
+    again = export(account, "orders", "-o", tmp_path / "out", "--format", "jsonl", "--json")
+    found = json.loads(again.stdout)
+    assert (again.returncode, found["complete"], found["planned"]["verdict"]) == (3, False, "possibly_missed")
+
+
 def first_subscriptions(account: SandboxAccount, file: Path) -> list[dict[str, object]]:
     result(account, "subscriptions", "-o", file)
     return rows(file)
@@ -90,6 +119,13 @@ def first_subscriptions(account: SandboxAccount, file: Path) -> list[dict[str, o
 def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) -> None:
     text = refused(account, 5, "orders", "-o", tmp_path / "a", "--format", "csv", "--base-url", "http://127.0.0.1:9/a")
     assert text.startswith("billcore export: ") and text.count("\n") == 1
+    # An export that continues does not repeat its requests for ten minutes either.
+    arguments = ("orders", "-o", tmp_path / "b", "--format", "csv")
+    result(account, *arguments)
+    (tmp_path / "b/part-00000.json").unlink()
+    account.control.fault("reset_before", times=10_000)
+    text = refused(account, 5, *arguments, timeout=60)
+    assert "0 of 1 parts are finished" in text and text.count("\n") == 2
 
 
 @pytest.mark.parametrize(
