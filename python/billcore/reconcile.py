@@ -49,8 +49,12 @@ _EXPORTED = {
     "boolean": "CAST({} AS BOOLEAN)",
 }
 _EXPORTED["time"] = "CAST(CAST({} AS TIMESTAMPTZ) AS TIMESTAMP)"  # in UTC
-_CSV = "header = true, all_varchar = true, allow_quoted_nulls = false"
-_CSV_OF_EXPORT = """delim = ',', quote = '"', escape = '"'"""
+# Without `quote`, DuckDB would take quotes after many rows without quotes for a part of the value.
+_CSV = """header = true, all_varchar = true, allow_quoted_nulls = false, quote = '"'"""
+_CSV_OF_EXPORT = """, delim = ',', escape = '"'"""
+_FOLDERS = ", hive_partitioning = false"  # a folder of the export named total=7 is not the value of a column
+# An id after a spreadsheet or pandas: as a float, with spaces (a column of type CHAR), or in quotes.
+_CHANGED_ID = r"""(?is)\s.*|.*\s|["'=].*|\d+\.\d*(e\+?\d+)?|\d+e\+\d+"""
 
 
 def sql(columns: Sequence[str]) -> dict[Result, str]:
@@ -209,20 +213,20 @@ def _files(export: Path) -> dict[str, list[Path]]:
     return dict(zip(("exported", "reads"), folder.files(), strict=True))
 
 
-def _scan(connection: Any, files: Sequence[str], csv: str = _CSV) -> str:
+def _scan(connection: Any, files: Sequence[str], csv: str = "", more: str = "") -> str:
     """SQL that reads files. Values of csv and jsonl are texts, because DuckDB would read a long integer as a float."""
     kind = re.search(r"\.(parquet|csv|jsonl|ndjson)(\.gz|\.zst)?$", files[0] if files else "")
     if kind is None:
         raise InvalidArgumentError(f"{', '.join(files)} is not a table: pass a file .parquet, .csv or .jsonl")
     listed = f"[{', '.join(map(_quoted, files))}]"
     if kind[1] == "parquet":
-        return f"read_parquet({listed})"
+        return f"read_parquet({listed}{more})"
     if kind[1] == "csv":
-        return f"read_csv({listed}, {csv})"
-    guessed = _types(connection, f"read_json({listed}, format = 'nd')")
+        return f"read_csv({listed}, {_CSV}{csv}{more})"
+    guessed = _types(connection, f"read_json({listed}, format = 'nd'{more})")
     names = _KINDS if [*guessed] == ["json"] else guessed  # no names: no rows
     texts = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
-    return f"read_json({listed}, format = 'nd', columns = {{{texts}}})"
+    return f"read_json({listed}, format = 'nd', columns = {{{texts}}}{more})"
 
 
 def _quoted(text: str, mark: str = "'") -> str:
@@ -235,7 +239,7 @@ def _types(connection: Any, source: str) -> dict[str, str]:
 
 
 def _view(connection: Any, name: str, files: Sequence[str]) -> None:
-    source = _scan(connection, files, f"{_CSV}, {_CSV_OF_EXPORT}")
+    source = _scan(connection, files, _CSV_OF_EXPORT, _FOLDERS)
     forms = {_quoted(each, '"'): _EXPORTED.get(_KINDS.get(each, "text"), "{}") for each in _types(connection, source)}
     typed = ", ".join(f"{form.format(each)} AS {each}" for each, form in forms.items())
     connection.execute(f"CREATE VIEW {name} AS SELECT {typed} FROM {source}")

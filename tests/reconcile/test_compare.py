@@ -241,3 +241,19 @@ def with_type(name: str, kind: Any) -> pyarrow.Table:
 )
 def test_a_table_that_cannot_be_compared(one: Path, table: Any, options: Any, message: str) -> None:
     assert re.search(message, refused(one, table, **options))
+
+
+def test_quotes_after_many_rows_without(one: Path, tmp_path: Path) -> None:
+    """DuckDB guesses from the first 20,480 rows."""
+    many = "".join(f"{number},1,x\n" for number in range(100, 30_100))
+    late = "".join(f'"{row["id"]}","{row["total"]}","a ""b"","\n' for row in LIST)
+    (tmp_path / "mine.csv").write_text(f"id,total,note\n{many}{late}")
+    assert {*results(one, tmp_path / "mine.csv")} == {"unknown"}
+
+
+def test_a_folder_whose_name_looks_like_a_value(tmp_path: Path) -> None:
+    """DuckDB would read total=7 as the value of a column, instead of the values in the files."""
+    (tmp_path / "total=7").mkdir()
+    for extension in FORMATS:
+        parts = [(orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))]
+        assert results(write_export(tmp_path / "total=7" / extension, parts, extension), orders(*LIST)) == {}
