@@ -267,9 +267,21 @@ def _record(connection: Any, table: Any, columns: Mapping[str, str] | Sequence[s
             raise InvalidArgumentError(f"the {where} has no column {of}: it has {', '.join(has)}")
         if not re.fullmatch(f'{_FITTING.get(_KINDS[name], _TEXT)}|"NULL"', kind):
             raise InvalidArgumentError(f"the table's column {own} is {kind}, which {name} is not: convert the column")
+        if name == "id" and f"{own.lower()}_1" in types:  # DuckDB's name for the second
+            raise InvalidArgumentError(f"the table has two columns {own}: rename the one that is not the record's id")
         value = _quoted(own, '"')
         if _KINDS[name] == "time":  # conversion of a text to TIMESTAMP would ignore its offset
             value = f"COALESCE(CAST(TRY_CAST({value} AS TIMESTAMPTZ) AS VARCHAR), CAST({value} AS VARCHAR))"
         selected.append(f"{value} AS {name}")
     connection.execute(f"CREATE TABLE recorded AS SELECT {', '.join(selected)} FROM {source}")
+    _refuse_changed_ids(connection)
     return [*chosen]
+
+
+def _refuse_changed_ids(connection: Any) -> None:
+    """Otherwise their records would be missing, although the table has them."""
+    ids = "(SELECT CAST(id AS VARCHAR) AS id FROM recorded) r"
+    changed = "regexp_full_match(r.id, ?) AND NOT EXISTS (SELECT 1 FROM exported e WHERE e.id = r.id)"
+    found = connection.execute(f"SELECT r.id FROM {ids} WHERE {changed} LIMIT 1", [_CHANGED_ID]).fetchone()
+    if found:
+        raise InvalidArgumentError(f"the table has the id {found[0]!r:.80}: write ids as the service does, as text")

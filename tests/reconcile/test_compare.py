@@ -243,6 +243,26 @@ def test_a_table_that_cannot_be_compared(one: Path, table: Any, options: Any, me
     assert re.search(message, refused(one, table, **options))
 
 
+@pytest.mark.parametrize("id", ["{}.0", "{}.", "1.0{}E+11", "{}e+0", "{} ", " {}", '="{}"', "'{}'", '"""{}"""'])
+def test_ids_that_another_program_has_changed(one: Path, tmp_path: Path, id: str) -> None:
+    """Each order would be missing, although the table has it."""
+    (tmp_path / "mine.csv").write_text("id,total\n" + "".join(f"{id.format(row['id'])},1\n" for row in LIST))
+    assert re.search("the table has the id .*1.*: write ids as", refused(one, tmp_path / "mine.csv"))
+
+
+def test_ids_that_look_changed_but_are_those_of_the_export(tmp_path: Path) -> None:
+    rows = orders(order(1, id="7.0"), order(2, id=" x"))
+    export = write_export(tmp_path / "export", [(rows, pyarrow.Table.from_pylist([read("1")]))], "parquet")
+    assert results(export, rows) == {}
+
+
+def test_two_columns_with_the_name_of_the_id(one: Path, tmp_path: Path) -> None:
+    """As of SELECT * with a join: which of them is the id of the order?"""
+    (tmp_path / "mine.csv").write_text("id,name,ID\n" + "".join(f"70{row['id']},x,{row['id']}\n" for row in LIST))
+    assert "two columns id" in refused(one, tmp_path / "mine.csv")
+    assert results(one, tmp_path / "mine.csv", columns={"id": "id_1"}) == {}
+
+
 def test_quotes_after_many_rows_without(one: Path, tmp_path: Path) -> None:
     """DuckDB guesses from the first 20,480 rows."""
     many = "".join(f"{number},1,x\n" for number in range(100, 30_100))
