@@ -197,10 +197,13 @@ def _files(export: Path) -> dict[str, list[Path]]:
         return {"exported": [export], "reads": [export.with_suffix(f".reads{export.suffix}")]}
     from .cli._command import Failure
     from .cli._folder import Folder
+    from .cli.export import FORMATS
 
     try:
         plan = json.loads((export / "plan.json").read_bytes())
         head = {name: plan[name] for name in ("resource", "file_format")}
+        if head["resource"] not in COLUMNS or head["file_format"] not in FORMATS:  # they are parts of paths
+            raise ValueError(head)
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidArgumentError(f"{export} has no readable plan.json: pass a folder of `billcore export`") from None
     folder = Folder(export, head)

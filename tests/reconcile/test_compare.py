@@ -16,6 +16,7 @@ import pyarrow
 import pytest
 
 from billcore import InvalidArgumentError, reconcile
+from billcore.cli._folder import _write
 
 from .support import order, orders, read, write_export, write_table
 
@@ -277,3 +278,15 @@ def test_a_folder_whose_name_looks_like_a_value(tmp_path: Path) -> None:
     for extension in FORMATS:
         parts = [(orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))]
         assert results(write_export(tmp_path / "total=7" / extension, parts, extension), orders(*LIST)) == {}
+
+
+def test_a_plan_that_names_files_outside_the_folder(one: Path) -> None:
+    for change in (
+        {"resource": "../orders"},
+        {"file_format": "x/../../csv"},
+        {"resource": 7},
+        {"file_format": ["csv"]},
+    ):
+        plan = {"resource": "orders", "file_format": "parquet", "parts": []}
+        _write(one / "plan.json", plan | change)
+        assert "no readable plan.json" in refused(one, orders(*LIST))
