@@ -175,3 +175,36 @@ def test_an_existing_file_is_kept(account: SandboxAccount, tmp_path: Path) -> No
     assert text == f"billcore export: {file} exists: pass --overwrite to replace it, or choose another name\n"
     assert file.read_text() == "mine" and os.listdir(tmp_path) == ["orders.jsonl"]
     complete(account, "orders", "-o", file, "--overwrite", folder=file)
+
+
+def test_files_of_the_user_next_to_those_of_an_export(account: SandboxAccount, tmp_path: Path) -> None:
+    """Neither a file with a name like that of a temporary file, nor what a link names, is changed."""
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    for each in (mine, tmp_path / "orders.jsonl.tmp"):
+        each.write_text("mine")
+    (tmp_path / "orders.reads.jsonl.tmp").symlink_to(mine)
+    result(account, "orders", "-o", tmp_path / "orders.jsonl")
+    assert (tmp_path / "orders.jsonl.tmp").read_text() == "mine" == (tmp_path / "orders.reads.jsonl.tmp").read_text()
+    out.mkdir()
+    (out / "plan.json.tmp").symlink_to(mine)
+    result(account, "orders", "-o", out, *PARTS)
+    for name in ("part-00001.json", "reads-00001.jsonl"):
+        (out / name).unlink()
+    for name in ("part-00001.json.tmp", "orders-00001.jsonl.tmp", "reads-00001.jsonl"):
+        (out / name).symlink_to(mine)
+    complete(account, "orders", "-o", out, *PARTS, folder=out)
+    assert mine.read_text() == "mine"
+
+
+def test_a_file_of_the_user_in_the_folder_of_parts(account: SandboxAccount, tmp_path: Path) -> None:
+    account.control.fault("delay", operation="subscriptions.orders", delay=600)
+    file, notes = tmp_path / "orders.jsonl", tmp_path / "orders.jsonl.parts" / "notes.txt"
+    with subprocess.Popen(
+        command("orders", "-o", file), env=environment(account), stdout=subprocess.DEVNULL
+    ) as running:
+        until((notes.parent / "plan.json").exists)
+        notes.write_text("mine")
+        assert running.wait(60) == 0
+    assert [*notes.parent.iterdir()] == [notes] and notes.read_text() == "mine"
+    complete(account, "orders", "-o", tmp_path / "again.jsonl", folder=file)
+    assert "notes.txt is not part of an export" in refused(account, 2, "orders", "-o", file, "--overwrite")

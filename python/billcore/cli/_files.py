@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 class Sink(io.BufferedWriter):
     """A file that is written as NAME.tmp. After seal() its bytes are on the disk, and publish() renames it.
 
-    The end of `with` removes NAME.tmp, for example because the disk is full.
+    The end of `with` removes NAME.tmp, for example because the disk is full. Replaces a NAME.tmp that a killed process
+    has left, but does not follow a link: it may name a file of the user.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, folder: Path | None = None) -> None:
+        """`folder` is where NAME.tmp is written, by default next to NAME."""
         self.path = path
-        self._temporary = path.with_name(f"{path.name}.tmp")
+        self._temporary = (folder or path.parent) / f"{path.name}.tmp"
         self._hash = hashlib.sha256()
-        super().__init__(io.FileIO(self._temporary, "w"))
+        self._temporary.unlink(missing_ok=True)
+        super().__init__(io.FileIO(self._temporary, "x"))
 
     def write(self, data: ReadableBuffer) -> int:
         self._hash.update(data)

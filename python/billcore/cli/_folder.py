@@ -6,8 +6,8 @@
     part-00000.json         rows, bytes and SHA-256 of the two files; written last: its part is finished
     .lock                   locked while an export runs
 
-Each file is written as NAME.tmp and then renamed. A part contains whole lists, and a part without its part-N.json is
-read again, so a killed export leaves neither a duplicate nor a gap.
+Each file is written as NAME.tmp in the folder and then renamed. A part contains whole lists, and a part without its
+part-N.json is read again, so a killed export leaves neither a duplicate nor a gap.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,12 +39,16 @@ class Folder:
         finished: The content of part-N.json for each finished part.
     """
 
-    def __init__(self, path: Path, head: dict[str, Any]) -> None:
-        """`head` is the beginning of the plan: an export continues only with the same values."""
+    def __init__(self, path: Path, head: dict[str, Any], targets: Sequence[Path] = ()) -> None:
+        """`head` is the beginning of the plan: an export continues only with the same values.
+
+        `targets` are the files of join(), one for each relation.
+        """
         self.path = path
         self.plan: dict[str, Any] = {"parts": []}
         self.finished: dict[int, dict[str, Any]] = {}
         self._head = head
+        self._targets = targets
         self._relations = (head["resource"], "reads")
 
     @contextmanager
@@ -173,10 +177,10 @@ class Folder:
         found = _parsed(self.path / _JOINED) if (self.path / _JOINED).exists() else {}
         return found if found.get("head") == self._head else {}
 
-    def join(self, targets: Iterable[Path], result: dict[str, Any]) -> None:
+    def join(self, result: dict[str, Any]) -> None:
         """Write the rows of all parts into two files. After a kill, joined.json tells these files from the user's."""
         with ExitStack() as stack:
-            sinks = [stack.enter_context(Sink(target)) for target in targets]
+            sinks = [stack.enter_context(Sink(target, self.path)) for target in self._targets]
             for sink, parts in zip(sinks, self.files(), strict=True):
                 join(sink, self.plan["file_format"], parts)
             files = {sink.path.name: sink.seal() for sink in sinks}
@@ -185,20 +189,28 @@ class Folder:
                 sink.publish()
 
     def remove(self) -> None:
-        """Remove the folder, whose parts were joined."""
+        """Remove the files of the export, whose parts were joined, and the folder."""
+        if not self.plan["parts"] and (self.path / _PLAN).exists():
+            self.plan = _parsed(self.path / _PLAN)
         last = [_PLAN, _LOCK, _JOINED]  # without joined.json, the next export would refuse to replace the joined files
-        for name in [*({*os.listdir(self.path)} - {*last}), *last]:
+        own = self._own() - {*last}
+        for name in [*(each for each in os.listdir(self.path) if each.removesuffix(".tmp") in own), *last]:
             (self.path / name).unlink(missing_ok=True)
-        with suppress(OSError):  # another export uses the folder already
+        with suppress(OSError):  # another export uses the folder already, or it has a file of the user
             self.path.rmdir()
 
     def _name(self, relation: str, number: int) -> str:
         return f"{relation}-{number:05}.{self._head['file_format']}"
 
-    def _refuse_foreign(self, names: list[str]) -> None:
-        own = {_PLAN, _LOCK, _JOINED}
+    def _own(self) -> set[str]:
+        """The names of the files in the folder, without .tmp."""
+        own = {_PLAN, _LOCK, _JOINED, *(target.name for target in self._targets)}
         for number in range(len(self.plan["parts"])):
             own |= {_manifest(number), *(self._name(relation, number) for relation in self._relations)}
+        return own
+
+    def _refuse_foreign(self, names: list[str]) -> None:
+        own = self._own()
         for name in sorted(names):
             if name.removesuffix(".tmp") not in own:
                 raise Failure(

@@ -73,7 +73,7 @@ def _export(options: argparse.Namespace) -> int:
             "fields": _fields(client, options.resource, options.fields),
             "file_format": file_format,
         }
-        folder = Folder(output if is_folder else output.with_name(f"{output.name}.parts"), head)
+        folder = Folder(output if is_folder else output.with_name(f"{output.name}.parts"), head, targets)
         joined = folder.joined()
         files = joined.get("files", {})
         written = [target for target in targets if target.name in files and digest(target) == files[target.name]]
@@ -91,7 +91,7 @@ def _export(options: argparse.Namespace) -> int:
                 _read(folder, client, options.lists_at_once)
                 result = {"path": options.output, **folder.result()}
                 if targets:
-                    folder.join(targets, result)
+                    folder.join(result)
             if targets:
                 folder.remove()
     print(json.dumps(result) if options.json else "\n".join(_table(result)))
