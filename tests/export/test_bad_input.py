@@ -208,3 +208,11 @@ def test_a_file_of_the_user_in_the_folder_of_parts(account: SandboxAccount, tmp_
     assert [*notes.parent.iterdir()] == [notes] and notes.read_text() == "mine"
     complete(account, "orders", "-o", tmp_path / "again.jsonl", folder=file)
     assert "notes.txt is not part of an export" in refused(account, 2, "orders", "-o", file, "--overwrite")
+
+
+def test_a_link_to_nothing_is_kept(account: SandboxAccount, tmp_path: Path) -> None:
+    """For example to a disk that is not mounted."""
+    file = tmp_path / "orders.jsonl"
+    file.symlink_to(tmp_path / "absent" / "orders.jsonl")
+    assert f"{file} exists" in refused(account, 2, "orders", "-o", file)
+    assert file.is_symlink()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -78,7 +79,7 @@ def _export(options: argparse.Namespace) -> int:
         files = joined.get("files", {})
         written = [target for target in targets if target.name in files and digest(target) == files[target.name]]
         for target in targets:
-            if target not in written and target.exists() and not options.overwrite:
+            if target not in written and os.path.lexists(target) and not options.overwrite:
                 raise Failure(EXIT_USAGE, f"{target} exists: pass --overwrite to replace it, or choose another name")
         with folder.locked():
             if targets and len(written) == len(targets):  # the process was killed after join()
