@@ -216,3 +216,12 @@ def test_a_link_to_nothing_is_kept(account: SandboxAccount, tmp_path: Path) -> N
     file.symlink_to(tmp_path / "absent" / "orders.jsonl")
     assert f"{file} exists" in refused(account, 2, "orders", "-o", file)
     assert file.is_symlink()
+
+
+def test_an_error_while_parquet_is_written(account: SandboxAccount, tmp_path: Path) -> None:
+    """pyarrow would write the end of the file after the file was closed, and print that this failed."""
+    account.control.fault("status", operation="subscriptions.orders", nth=4, status=403)
+    arguments = ("orders", "-o", tmp_path / "out", "--format", "parquet", "--lists-at-once", 1)
+    first, second = refused(account, 1, *arguments).splitlines()
+    assert "403" in first and "0 of 1 parts are finished" in second
+    result(account, *arguments)

@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,14 +110,13 @@ def join(sink: Sink, file_format: str, parts: Iterable[Path]) -> None:
     if file_format == "parquet":
         from pyarrow import parquet
 
-        joined = None
-        for part in parts:
-            with parquet.ParquetFile(part) as file:
-                joined = joined or parquet.ParquetWriter(sink, file.schema_arrow)
-                for group in range(file.num_row_groups):
-                    joined.write_table(file.read_row_group(group))
-        if joined is not None:
-            joined.close()
+        with ExitStack() as stack:
+            joined = None
+            for part in parts:
+                with parquet.ParquetFile(part) as file:
+                    joined = joined or stack.enter_context(parquet.ParquetWriter(sink, file.schema_arrow))
+                    for group in range(file.num_row_groups):
+                        joined.write_table(file.read_row_group(group))
         return
     for number, part in enumerate(parts):
         with part.open("rb") as lines:

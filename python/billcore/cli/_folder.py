@@ -131,6 +131,8 @@ class Folder:
         with ExitStack() as stack:
             sinks = {each: stack.enter_context(Sink(self.path / self._name(each, number))) for each in likes}
             writers = {each: writer(sink, plan["file_format"], likes[each]) for each, sink in sinks.items()}
+            for _, end in writers.values():
+                stack.callback(_quietly, end)  # before the file is closed: otherwise pyarrow prints errors at its exit
             for relation, batch in bulk.read(partition, client=client, lists_at_once=lists_at_once):
                 writers[relation][0](batch)
                 rows[relation] += batch.num_rows
@@ -265,6 +267,11 @@ def _add(verdicts: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -
         sums = verdicts.setdefault(verdict, dict.fromkeys(counts, 0))
         for name, count in counts.items():
             sums[name] += count
+
+
+def _quietly(end: Callable[[], object]) -> None:
+    with suppress(Exception):
+        end()
 
 
 def _shown(value: Any) -> str:
