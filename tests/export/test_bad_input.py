@@ -225,3 +225,14 @@ def test_an_error_while_parquet_is_written(account: SandboxAccount, tmp_path: Pa
     first, second = refused(account, 1, *arguments).splitlines()
     assert "403" in first and "0 of 1 parts are finished" in second
     result(account, *arguments)
+
+
+def test_a_path_that_cannot_be_printed(account: SandboxAccount, tmp_path: Path) -> None:
+    for name, shown in ((b"\xff\n.csv", r"\udcff\n.csv"), ("\u2192.csv".encode(), r"\u2192.csv")):
+        path = os.fsencode(tmp_path) + b"/" + name
+        arguments = [*command("orders", "-o"), path]
+        ascii_only = {**environment(account), "PYTHONIOENCODING": "ascii"}
+        done = subprocess.run(arguments, env=ascii_only, capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout.splitlines()[0].endswith(shown), done
+        again = subprocess.run(arguments, env=ascii_only, capture_output=True, text=True)
+        assert again.returncode == 2 and f"{shown} exists" in again.stderr and again.stderr.count("\n") == 1

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow
 import pytest
 
 from billcore.reconcile import compare
@@ -14,7 +15,7 @@ from billcore.testing import Sandbox
 from export.support import export
 from support.children import child_environment
 
-from .support import order, orders, write_table
+from .support import order, orders, read, write_export, write_table
 
 
 def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -118,3 +119,12 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, ""), done
         [line] = done.stderr.splitlines()
         assert line.startswith("billcore reconcile: ") and message in line
+
+
+def test_each_row_is_printed_as_one_line(tmp_path: Path) -> None:
+    """An id must neither look like further rows, nor command the terminal, nor fail in a terminal without Unicode."""
+    rows = orders(order(1, id="1\nmissing 2\x1b[2J\u2192"))
+    export = write_export(tmp_path / "export", [(rows, pyarrow.Table.from_pylist([read("1")]))], "parquet")
+    mine = write_table(tmp_path / "mine.parquet", orders())
+    done = run(export, mine, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout.splitlines()[5:]) == (3, [r"missing 1\nmissing 2\x1b[2J\u2192"]), done

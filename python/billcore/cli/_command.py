@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 if TYPE_CHECKING:
     from .. import Client
@@ -68,8 +68,16 @@ def guarded(prog: str, command: Callable[[], int]) -> int:
         if status is None:
             raise
         for line in (_text(error), *getattr(error, "__notes__", ())):
-            print(f"{prog}: {line}", file=sys.stderr)
+            show(f"{prog}: {line}", sys.stderr)
         return status
+
+
+def show(line: str, file: TextIO | None = None) -> None:
+    """Print one line. Escapes replace what would end the line, command the terminal, or cannot be encoded."""
+    file = file or sys.stdout
+    encoding = file.encoding or "utf-8"
+    line = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
+    print(line.encode(encoding, "backslashreplace").decode(encoding), file=file)
 
 
 def _text(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of
+from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, show
 
 if TYPE_CHECKING:
     from .. import Client, bulk
@@ -95,7 +95,8 @@ def _export(options: argparse.Namespace) -> int:
                     folder.join(result)
             if targets:
                 folder.remove()
-    print(json.dumps(result) if options.json else "\n".join(_table(result)))
+    for line in [json.dumps(result)] if options.json else _table(result):
+        show(line)
     return EXIT_OK if result["complete"] else EXIT_MISSED
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ._command import EXIT_MISSED, EXIT_OK, Parser
+from ._command import EXIT_MISSED, EXIT_OK, Parser, show
 
 _MOST_SHOWN = 10  # rows of each result
 _LINES = {
@@ -56,10 +56,10 @@ def _reconcile(options: argparse.Namespace) -> int:
             print(json.dumps({"agrees": found.agrees, "counts": found.counts, **rows}, default=_text))
         else:
             for name, count in found.counts.items():
-                print(f"{name:12}  {count:>9,}")
+                show(f"{name:12}  {count:>9,}")
             for name, count in found.counts.items():
                 for row in islice(found.rows(name), _MOST_SHOWN):
-                    print(f"{name} {_LINES[name].format_map(row)}")
+                    show(f"{name} {_LINES[name].format_map(row)}")
                 if count > _MOST_SHOWN:
                     print(f"and {count - _MOST_SHOWN:,} more {name}: see --json")
         return EXIT_OK if found.agrees else EXIT_MISSED
