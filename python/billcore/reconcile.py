@@ -277,14 +277,16 @@ def _record(connection: Any, table: Any, columns: Mapping[str, str] | Sequence[s
             value = f"COALESCE(CAST(TRY_CAST({value} AS TIMESTAMPTZ) AS VARCHAR), CAST({value} AS VARCHAR))"
         selected.append(f"{value} AS {name}")
     connection.execute(f"CREATE TABLE recorded AS SELECT {', '.join(selected)} FROM {source}")
-    _refuse_changed_ids(connection)
+    _refuse_strange_ids(connection)
     return [*chosen]
 
 
-def _refuse_changed_ids(connection: Any) -> None:
-    """Otherwise their records would be missing, although the table has them."""
+def _refuse_strange_ids(connection: Any) -> None:
+    """Otherwise their records would be missing in each comparison, although the table has them."""
+    if connection.execute("SELECT 1 FROM exported WHERE COALESCE(CAST(id AS VARCHAR), '') = '' LIMIT 1").fetchone():
+        raise InvalidArgumentError("the export has a record without an id: ask the service, then export again")
     ids = "(SELECT CAST(id AS VARCHAR) AS id FROM recorded) r"
-    changed = "regexp_full_match(r.id, ?) AND NOT EXISTS (SELECT 1 FROM exported e WHERE e.id = r.id)"
+    changed = "regexp_full_match(r.id, ?) AND NOT EXISTS (SELECT 1 FROM exported e WHERE CAST(e.id AS VARCHAR) = r.id)"
     found = connection.execute(f"SELECT r.id FROM {ids} WHERE {changed} LIMIT 1", [_CHANGED_ID]).fetchone()
     if found:
         raise InvalidArgumentError(f"the table has the id {found[0]!r:.80}: write ids as the service does, as text")

@@ -185,6 +185,14 @@ def test_rows_without_an_id(one: Path) -> None:
     assert found["duplicates"] == [{"id": None, "records": 2}] and "missing" not in found
 
 
+def test_an_export_without_an_id(tmp_path: Path) -> None:
+    """Such an order would be recorded again after each comparison."""
+    for number, id in enumerate((None, "")):
+        parts = [(orders(LIST[0], order(2, id=id)), pyarrow.Table.from_pylist(READS[:1]))]
+        export = write_export(tmp_path / f"export{number}", parts, "parquet")
+        assert "a record without an id" in refused(export, orders(*LIST))
+
+
 def refused(export: Path, table: Any, **options: Any) -> str:
     with pytest.raises(InvalidArgumentError) as raised:
         reconcile.compare(export, table, **options)
