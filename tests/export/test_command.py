@@ -134,6 +134,7 @@ def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) 
         (["orders"], "the following arguments are required: -o/--output"),
         (["invoices", "-o", "x.csv"], "invalid choice: 'invoices'"),
         (["orders", "-o", "x.csv", "--lists-per-part", "0"], "invalid whole number from 1 value: '0'"),
+        (["orders", "-o", ""], "--output is empty: name a file or a folder"),
         (["orders", "-o", "folder"], "folder is a folder: pass --format parquet, jsonl or csv"),
         (["orders", "-o", "x.txt"], "x.txt must end in parquet, jsonl or csv, or in / for a folder"),
         (["orders", "-o", "x.csv", "--format", "jsonl"], "x.csv must end in jsonl, or in / for a folder"),

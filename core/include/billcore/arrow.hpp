@@ -87,8 +87,8 @@ class Batch {
 /// A batch of one row with these values.
 [[nodiscard]] Batch make_row(std::vector<ArrowConstant> values);
 
-/// One batch with the rows of all `batches`, in their order. `batches` must not be empty, and all batches must have the
-/// same columns; only the values of constant columns may differ.
+/// One batch with the rows of all `batches`, in their order. `batches` must not be empty. Throws Error(invalid_argument)
+/// if the names or types of the columns differ; the values of constant columns may differ.
 [[nodiscard]] Batch join(const std::vector<Batch>& batches);
 
 /// How to_lines() writes a row. jsonl: an object with the columns in their order; text as JSON strings, decimals as

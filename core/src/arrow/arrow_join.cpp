@@ -1,4 +1,5 @@
 // Joins batches by copying their buffers.
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <limits>
@@ -75,6 +76,12 @@ void join_texts(Parts parts, ArrowArray* out) {
   offsets->size_bytes = (out->length + 1) * std::int64_t{sizeof(std::int32_t)};
 }
 
+bool same_columns(const Columns& left, const Columns& right) {
+  return std::equal(
+      left.all().begin(), left.all().end(), right.all().begin(), right.all().end(),
+      [](const Column& one, const Column& other) { return one.name == other.name && one.type == other.type; });
+}
+
 void join_column(Parts parts, ColumnType type, ArrowArray* out) {
   join_nulls(parts, out);
   switch (type) {
@@ -98,6 +105,11 @@ void join_column(Parts parts, ColumnType type, ArrowArray* out) {
 Batch join(const std::vector<Batch>& batches) {
   if (batches.size() == 1) return batches.front();
   const auto& columns = batches.front().columns();
+  for (const auto& batch : batches) {
+    if (!same_columns(batch.columns(), columns)) {
+      throw Error(ErrorCode::invalid_argument, "batches with different columns cannot be joined");
+    }
+  }
   const auto schema = export_schema(columns);
   auto out = make_empty<ArrowArray>();
   std::vector<const ArrowArray*> parts(batches.size());

@@ -61,6 +61,8 @@ def _export(options: argparse.Namespace) -> int:
     from ._files import digest
     from ._folder import Folder
 
+    if not options.output:
+        raise Failure(EXIT_USAGE, "--output is empty: name a file or a folder")
     output = Path(options.output)
     is_folder = output.is_dir() or options.output.endswith("/") or not output.suffix
     targets = () if is_folder else (output, output.with_suffix(f".reads{output.suffix}"))

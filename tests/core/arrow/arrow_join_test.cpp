@@ -52,6 +52,15 @@ TEST(ArrowJoin, JoinedPagesHaveTheRowsOfTheirPages) {
   }
 }
 
+TEST(ArrowJoin, BatchesWithDifferentColumnsAreRefused) {
+  const auto one = detail::make_row({{"id", "a"}, {"total", std::int64_t{1}}});
+  EXPECT_EQ(detail::join({one, detail::make_row({{"id", "b"}, {"total", std::int64_t{2}}})}).rows(), 2);
+  for (const auto& other : {detail::make_row({{"id", "b"}}), detail::make_row({{"id", "b"}, {"total", "2"}}),
+                            detail::make_row({{"id", "b"}, {"sum", std::int64_t{2}}})}) {
+    EXPECT_THROW(static_cast<void>(detail::join({one, other})), Error);
+  }
+}
+
 TEST(ArrowJoin, BatchesOfAStreamGrow) {
   std::vector<Texts> pages;
   for (int page = 0; page < 20; ++page) pages.push_back({"{\"id\":" + std::to_string(page) + "}"});
