@@ -232,8 +232,7 @@ def test_an_error_while_parquet_is_written(account: SandboxAccount, tmp_path: Pa
 
 def test_a_path_that_cannot_be_printed(account: SandboxAccount, tmp_path: Path) -> None:
     for name, shown in ((b"\xff\n.csv", r"\udcff\n.csv"), ("\u2192.csv".encode(), r"\u2192.csv")):
-        path = os.fsencode(tmp_path) + b"/" + name
-        arguments = [*command("orders", "-o"), path]
+        arguments = command("orders", "-o", tmp_path / os.fsdecode(name))
         ascii_only = {**environment(account), "PYTHONIOENCODING": "ascii"}
         done = subprocess.run(arguments, env=ascii_only, capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout.splitlines()[0].endswith(shown), done
