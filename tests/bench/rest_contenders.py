@@ -28,6 +28,7 @@ CONTENDERS = {
     "cpp": Contender("C++ subscriptions().get", "C++ subscriptions().get, 16 threads", kind="native"),
     "c": Contender("C billcore_subscription_get", "C billcore_subscription_get, 16 threads", kind="native"),
     "raw_yyjson_newest": Contender("raw libcurl 8 easy + yyjson", "raw libcurl 8 multi + yyjson", kind="newest"),
+    "raw_threads_newest": Contender(None, "raw libcurl 8 easy + yyjson, 16 threads", kind="newest"),
     "cpp_newest": Contender("C++, libcurl 8", "C++, libcurl 8, 16 threads", kind="newest"),
     "c_newest": Contender("C, libcurl 8", "C, libcurl 8, 16 threads", kind="newest"),
     "go": Contender("Go net/http + encoding/json", "Go net/http + encoding/json, 16 goroutines", kind="go"),

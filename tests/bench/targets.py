@@ -41,19 +41,19 @@ REST: dict[tuple[str, str], list[Target]] = {
         for row in ("cpp", "c")
     },
     **{
-        (f"rest/{name}/{at_once}", row): [Target("ratio", bound, against="raw_yyjson_newest")]
+        (f"rest/{name}/1", f"{row}_newest"): [Target("ratio", 1.05, against="raw_yyjson_newest")]
         for name in _TRANSPORTS
-        for at_once, bound in ((1, 1.05), (16, 1.15))
-        for row in ("cpp_newest", "c_newest")
+        for row in ("cpp", "c")
     },
     **{(f"rest/{name}/1", "billcore"): [Target("ratio", 1.5)] for name in _TRANSPORTS},
     **{
-        (f"rest/{name}/16", row): [
-            Target("ratio", 1.15, against="raw_yyjson"),
-            Target("ratio", 1.1, against="raw_threads"),  # the same threads, without billcore
+        (f"rest/{name}/16", f"{row}{libcurl}"): [
+            Target("ratio", 1.15, against=f"raw_yyjson{libcurl}"),
+            Target("ratio", 1.1, against=f"raw_threads{libcurl}"),  # the same threads, without billcore
         ]
         for name in _TRANSPORTS
         for row in ("cpp", "c")
+        for libcurl in ("", "_newest")
     },
     **{(f"rest/{name}/1", "billcore_async"): [Target("ratio", 1.75, against="billcore")] for name in _TRANSPORTS},
     **{(f"rest/{name}/16", "billcore"): [Target("ratio", 1, against="pycurl")] for name in ("plain", "tls")},
