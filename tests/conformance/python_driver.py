@@ -118,6 +118,8 @@ class PythonDriver:
         if op.startswith("webhook."):
             return self._webhook(op.removeprefix("webhook."), args)
         client = self._connect(request["client"])
+        if "timeout" in request:
+            client = client.with_options(timeout=request["timeout"])  # shares the connections of the client
         if op == "request":
             return self._response(self._done(client.request(**args)))
         if op == "webhook_endpoints.create":

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from support.waiting import until
+
 GENEROUS = 30.0
 
 
@@ -264,6 +266,10 @@ class Proxy:
         """The number of requests other than GET of which at least one byte has arrived."""
         with self._lock:
             return sum(seen.method != "GET" for seen in self.seen)
+
+    def wait_for(self, count: int) -> None:
+        """Waits until this many requests have arrived. The client's call may end before the proxy sees its request."""
+        until(lambda: len(self.seen) >= count)
 
     def wait_until_closed(self) -> None:
         """Waits until all connections accepted so far are closed. Afterwards the client's kernel has received the

@@ -249,8 +249,12 @@ class Scene:
         }
 
     def call(self, operation: str, *, timeout: float | None = 10.0, **client: Any) -> Outcome:
+        """Makes a call with the driver. timeout: of this call alone, so calls with different time-outs share
+        connections."""
         rest, mark = self.world.arguments(operation)
-        request = {"op": operation, "client": self.options(timeout=timeout, **client), **rest}
+        request = {"op": operation, "client": self.options(**client), **rest}
+        if timeout != self.options()["timeout"]:
+            request["timeout"] = timeout
         begun = time.monotonic()
         reply = self.driver.run(request)
         return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))

@@ -143,8 +143,9 @@ def test_a_read_meets_it_once(world: World, language: str, row: Row, operation: 
     with Scene(world, language, script=[row.step]) as scene:
         outcome = scene.call(operation, max_retries=2, timeout=row.timeout)
         assert outcome.name == row.once, outcome
+        scene.proxy.wait_for(1)
         assert len(scene.proxy.seen) == (2 if row.retried else 1)
-        assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
+        assert scene.call("orders.get", max_retries=2).name == OK
         assert len(scene.proxy.seen) == (3 if row.retried else 2)
 
 
@@ -155,6 +156,7 @@ def test_a_read_meets_it_always(world: World, language: str, row: Row) -> None:
         outcome = scene.call("orders.get", max_retries=1, timeout=row.timeout)
         attempts = 2 if row.retried else 1
         assert outcome.name == row.always, outcome
+        scene.proxy.wait_for(1)
         assert not outcome.unknown and len(scene.proxy.seen) == attempts
         if outcome.name not in (OK, "DecodeError"):
             assert outcome.error["attempts"] == attempts
@@ -180,15 +182,16 @@ def test_a_read_without_retries_is_sent_once(world: World, language: str, row: R
 def test_a_write_meets_it(world: World, language: str, row: Row, operation: str, reused: bool) -> None:
     with Scene(world, language) as scene:
         if reused:
-            assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
+            assert scene.call("orders.get", max_retries=2).name == OK
         scene.proxy.add(row.step, passing)
         outcome = scene.call(operation, max_retries=2, timeout=row.timeout)
         expected = row.unspecified if row.unspecified and operation in ANY_BODY else row.write
         assert outcome.name == expected, outcome
+        scene.proxy.wait_for(1 + reused)
         assert scene.proxy.writes == 1, "sent twice"
         if outcome.name not in (OK, "DecodeError"):
             assert outcome.error["attempts"] == 1
-        assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
+        assert scene.call("orders.get", max_retries=2).name == OK
         if reused:
             assert len({seen.connection for seen in scene.proxy.seen[:2]}) == 1, "the connection was not reused"
     assert outcome.reply["effects"] == row.effect

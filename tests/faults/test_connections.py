@@ -108,10 +108,10 @@ def test_tls_silent(world: World, language: str, certificates: Certificates, ope
 def test_over_tls(world: World, language: str, certificates: Certificates, row: Row, operation: str) -> None:
     """Repeats the connection faults over TLS, where the peer may also end a connection by close_notify."""
     with Scene(world, language, tls=certificates.good) as scene:
-        options: dict[str, Any] = {"max_retries": 2, "timeout": row.timeout, "ca_bundle": str(certificates.bundle)}
+        options: dict[str, Any] = {"max_retries": 2, "ca_bundle": str(certificates.bundle)}
         assert scene.call("orders.get", **options).name == OK
         scene.proxy.add(row.step)
-        outcome = scene.call(operation, **options)
+        outcome = scene.call(operation, timeout=row.timeout, **options)
         assert outcome.name == (row.once if operation in READS else row.write), outcome
     if operation not in READS:
         assert outcome.reply["effects"] == row.effect

@@ -20,14 +20,19 @@ std::optional<std::string> optional_bytes(const Value& args, std::string_view na
   return given && !given->is_null() ? std::optional(bytes_of(*given)) : std::nullopt;
 }
 
+// The time-out that `from` states; nullopt if it states none.
+std::optional<std::chrono::milliseconds> stated_timeout(const Value& from) {
+  const auto timeout = from.find("timeout");
+  if (!timeout) return std::nullopt;
+  if (timeout->is_null()) return no_timeout;
+  return std::chrono::milliseconds(std::llround(timeout->real() * 1000));
+}
+
 ClientOptions client_options(const Value& from) {
   ClientOptions options;
   options.base_url = text(from, "base_url").value_or("");
   options.api_key = text(from, "api_key").value_or("");
-  if (const auto timeout = from.find("timeout")) {
-    options.timeout = no_timeout;
-    if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
-  }
+  options.timeout = stated_timeout(from).value_or(options.timeout);
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
   // concurrency is 1 by default, because the test server sends its canned answers in order.
   options.concurrency = static_cast<int>(number(from, "concurrency").value_or(1));
@@ -94,7 +99,11 @@ class Driver {
     const auto found = request.find("args");
     const auto args = found ? *found : parse("{}");
     if (op.starts_with("webhook.")) return webhook(op.substr(8), args);
-    const auto& client = connect(request.find("client").value());
+    // The time-out of a call makes a client that shares the connections of the other.
+    const auto& shared = connect(request.find("client").value());
+    const auto timeout = stated_timeout(request);
+    const auto own = timeout ? std::optional(shared.with_options({.timeout = timeout})) : std::nullopt;
+    const auto& client = own ? *own : shared;
     const auto list = [&]<typename T>(Pager<T> pager) {
       listing_ = true;
       return read(std::move(pager), request.find("take").value());

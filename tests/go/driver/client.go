@@ -9,6 +9,17 @@ import (
 	"billcore"
 )
 
+// timeout returns the option for a time-out in seconds; null: no time-out.
+func timeout(given json.RawMessage) []billcore.Option {
+	if string(given) == "null" {
+		return []billcore.Option{billcore.WithNoTimeout()}
+	}
+	if seconds, ok := decode[float64](given); ok {
+		return []billcore.Option{billcore.WithTimeout(time.Duration(math.Round(seconds*1000)) * time.Millisecond)}
+	}
+	return nil
+}
+
 func connect(given json.RawMessage) (*billcore.Client, error) {
 	from, _ := decode[map[string]json.RawMessage](given)
 	var options []billcore.Option
@@ -27,11 +38,7 @@ func connect(given json.RawMessage) (*billcore.Client, error) {
 	} else if ok {
 		options = append(options, billcore.WithProxy(proxy))
 	}
-	if string(from["timeout"]) == "null" {
-		options = append(options, billcore.WithNoTimeout())
-	} else if seconds, ok := decode[float64](from["timeout"]); ok {
-		options = append(options, billcore.WithTimeout(time.Duration(math.Round(seconds*1000))*time.Millisecond))
-	}
+	options = append(options, timeout(from["timeout"])...)
 	if retries, ok := decode[int](from["max_retries"]); ok {
 		options = append(options, billcore.WithMaxRetries(retries))
 	}

@@ -21,10 +21,11 @@ type object = map[string]any
 
 // request is one line of stdin. Absent members keep their zero values.
 type request struct {
-	Op     string                     `json:"op"`
-	Client json.RawMessage            `json:"client"`
-	Args   map[string]json.RawMessage `json:"args"`
-	Take   json.RawMessage            `json:"take"`
+	Op      string                     `json:"op"`
+	Client  json.RawMessage            `json:"client"`
+	Timeout json.RawMessage            `json:"timeout"`
+	Args    map[string]json.RawMessage `json:"args"`
+	Take    json.RawMessage            `json:"take"`
 }
 
 // decode reads a JSON value. `given` is false if the value is absent, null or of another type.
@@ -110,7 +111,16 @@ func (d *driver) run(r *request) (any, error) {
 		}
 		d.client, d.madeWith = client, string(r.Client)
 	}
-	return operation(d.client, r)
+	client := d.client
+	if r.Timeout != nil {
+		own, err := client.With(timeout(r.Timeout)...)
+		if err != nil {
+			return nil, err
+		}
+		defer own.Close()
+		client = own
+	}
+	return operation(client, r)
 }
 
 func class(code model.Code) string {

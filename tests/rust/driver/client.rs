@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use billcore::{Client, Error, Item, List, Order, Product, ProductChanges, RequestOptions, Response, Subscription};
+use billcore::{
+    Client, ClientChanges, Error, Item, List, Order, Product, ProductChanges, RequestOptions, Response, Subscription,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json as object};
 
@@ -57,6 +59,15 @@ pub fn connect(given: &str) -> Result<Client, Error> {
         options = options.max_response(bytes);
     }
     options.build()
+}
+
+/// A client that shares the connections of another, with this time-out in seconds; None: no time-out.
+pub fn limited(client: &Client, timeout: Option<f64>) -> Result<Client, Error> {
+    let changes = ClientChanges::new();
+    client.with_options(match timeout {
+        Some(seconds) => changes.timeout(Duration::try_from_secs_f64(seconds).unwrap_or_default()),
+        None => changes.no_timeout(),
+    })
 }
 
 /// The JSON of a resource as received.

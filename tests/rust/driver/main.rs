@@ -28,10 +28,17 @@ struct Request {
     op: String,
     #[serde(default)]
     client: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "stated")]
+    timeout: Option<Option<f64>>,
     #[serde(default)]
     args: Arguments,
     #[serde(default)]
     take: Value,
+}
+
+/// Reads a member that is there, so that null differs from an absent member.
+fn stated<'a, D: serde::Deserializer<'a>>(from: D) -> Result<Option<Option<f64>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 /// Arguments of the request, by name; a null argument counts as not given.
@@ -141,7 +148,10 @@ impl Driver {
             self.client = Some((given.to_owned(), client::connect(given)?));
         }
         match &self.client {
-            Some((_, client)) => operations::run(client, request),
+            Some((_, client)) => match request.timeout {
+                Some(timeout) => operations::run(&client::limited(client, timeout)?, request),
+                None => operations::run(client, request),
+            },
             None => Err(Failure::NoSuchOp),
         }
     }
