@@ -24,7 +24,7 @@ from .certificates import Certificates
 from .libcurl import release
 from .proxy import serve_each
 
-TIMEOUT = 1.0  # seconds
+TIMEOUT = 3.0  # seconds: enough for a TLS connection on a busy machine
 WITHSTANDS = not release() or release() >= (8, 10, 1)
 
 
@@ -47,7 +47,8 @@ HEAD = frame(1, 4, 1, b"\x88")  # :status 200
 
 
 class Flood:
-    """An https server that floods a client after its HTTP/2 request, and never answers."""
+    """An https server that floods a client after its HTTP/2 request, and never answers. It ends a connection that
+    speaks HTTP/1."""
 
     def __init__(self, context: ssl.SSLContext, name: str) -> None:
         self._context = context
@@ -75,8 +76,6 @@ class Flood:
             self._open.append(client)
             self.protocols.append(client.selected_alpn_protocol())
             if client.selected_alpn_protocol() != "h2":
-                while client.recv(65536):
-                    pass
                 return
             client.sendall(frame(4, 0, 0))
             asked = b""
