@@ -198,24 +198,23 @@ def next_length(stream: CStream) -> int:
 def test_other_threads_run_while_a_reader_with_the_gil_waits() -> None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    book = Book(2, delay=0.3)
+    book = Book(2)
     book.instead[2] = [Reply(status=500)]
-    with reading(book) as (_, client):
+    book.go_on.clear()
+
+    def turn() -> None:
+        until(lambda: book.asked)
+        for _ in range(5):
+            time.sleep(0.01)
+        book.go_on.set()  # the answer comes only after this thread has run
+
+    with reading(book, timeout=120) as (_, client):
         capsule = client.subscriptions.orders("s").to_arrow().__arrow_c_stream__()
         stream = CStream.from_address(pointer(capsule, b"arrow_array_stream"))
-        turns = [0]
-        done = threading.Event()
-
-        def count() -> None:
-            while not done.wait(0.01):
-                turns[0] += 1
-
-        counter = threading.Thread(target=count, daemon=True)
-        counter.start()
+        other = threading.Thread(target=turn, daemon=True)
+        other.start()
         assert next_length(stream) == PER_PAGE
-        done.set()
-        counter.join()
-        assert turns[0] > 5
+        other.join()
         with pytest.raises(OSError, match="500"):
             next_length(stream)
         assert [next_length(stream) for _ in range(3)] == [PER_PAGE, -1, -1]
@@ -261,16 +260,17 @@ def test_a_released_stream_does_not_wait_for_the_gil() -> None:
 
 
 def test_a_pager_in_use_says_so() -> None:
-    book = Book(3, delay=0.5)
-    with reading(book) as (_, client):
+    book = Book(3)
+    book.go_on.clear()
+    with reading(book, timeout=120) as (_, client):
         pager = client.subscriptions.orders("s")
         stream = pager.to_arrow()
         reader = threading.Thread(target=pyarrow.table, args=(stream,))
         reader.start()
-        while not book.asked:
-            time.sleep(0.01)
+        until(lambda: book.asked)
         with pytest.raises(billcore.InvalidArgumentError, match="in use"):
             next(pager.to_batches())
+        book.go_on.set()
         reader.join()
         assert stream.error is None
 

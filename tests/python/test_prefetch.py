@@ -30,6 +30,8 @@ class Book:
         self.at_once = 0
         self.most_at_once = 0
         self.instead: dict[int, list[Reply]] = {}
+        self.go_on = threading.Event()  # no answer is sent while this event is clear
+        self.go_on.set()
         self._lock = threading.Lock()
 
     def __call__(self, request: Request) -> Reply:
@@ -40,6 +42,7 @@ class Book:
             self.most_at_once = max(self.most_at_once, self.at_once)
             instead = self.instead.get(number)
             reply = instead.pop(0) if instead else None
+        assert self.go_on.wait(GENEROUS)
         time.sleep(self.delay)
         with self._lock:
             self.at_once -= 1
