@@ -240,6 +240,7 @@ print("begun")
         done = run_program(code, server.url + ACCOUNT, API_KEY)
         assert (done.returncode, done.stdout) == (0, "begun\n"), done.stderr
         assert "Fatal" not in done.stderr and "Traceback" not in done.stderr, done.stderr
+        until(lambda: server.requests)  # the program may end before the server has seen its request
         assert len(server.requests) == 1
 
 
