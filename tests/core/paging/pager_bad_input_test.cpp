@@ -286,6 +286,10 @@ TEST(PagerBadInput, WhoWaitsInVain) {
   const Client client(options);
   auto pager = client.subscriptions().list({secret}, {.timeout = std::chrono::milliseconds(300)});
   auto error = error_of([&] { read_on(pager); });
+  // On a busy machine page 1 may be late too, and so may the other pages, once they are answered.
+  for (int i = 0; i < 100 && error.message().starts_with("GET /subscriptions?page=1: no complete answer"); ++i) {
+    error = error_of([&] { read_on(pager); });
+  }
   EXPECT_EQ(error.code(), ErrorCode::timeout);
   EXPECT_EQ(error.message().find("GET /subscriptions?page=2: no complete answer within"), 0U) << error.message();
   EXPECT_EQ(error.detail().path, "/subscriptions");
@@ -296,8 +300,15 @@ TEST(PagerBadInput, WhoWaitsInVain) {
   EXPECT_EQ(error.detail().path, "/subscriptions");
   stop = false;
   done = true;
-  const auto rest = pager.collect();
-  EXPECT_EQ(rest.size(), 12U);
+  decltype(pager.collect()) rest;
+  for (int i = 0; i < 100 && rest.empty(); ++i) {
+    try {
+      rest = pager.collect();
+    } catch (const Error& late) {
+      EXPECT_EQ(late.code(), ErrorCode::timeout) << late.message();
+    }
+  }
+  ASSERT_EQ(rest.size(), 12U);
   EXPECT_EQ(rest.front().id().text(), "3");
 }
 
