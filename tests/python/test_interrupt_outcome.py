@@ -34,8 +34,8 @@ def test_no_charge_is_lost_in_silence() -> None:
         made.append(f"ord_{len(made)}")
         reply = data({**ORDER, "id": made[-1]})
         if at > answered:
-            threading.Timer(at / 1000, caller.signal, [signal.SIGINT]).start()
             time.sleep(answered / 1000)
+            threading.Timer((at - answered) / 1000, caller.signal, [signal.SIGINT]).start()
         else:
             time.sleep(at / 1000)
             caller.signal(signal.SIGINT)
