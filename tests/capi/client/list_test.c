@@ -71,12 +71,20 @@ static billcore_order_list* orders_of(const billcore_client* client) {
 }
 
 /* Reads the next items, whose ids must be the numbers from `from` to `to` - 1. */
+static bool patient; /* whether a list has a time-out that its answers may miss on a busy machine */
+
 static void read_items(billcore_order_list* list, int from, int to) {
   billcore_error* err = NULL;
   billcore_order* order = NULL;
   billcore_str text;
   for (; from < to; ++from) {
-    CHECK_OK(billcore_order_list_next(list, &order, &err));
+    billcore_status status = billcore_order_list_next(list, &order, &err);
+    for (int i = 0; i < 100 && patient && status == BILLCORE_ERROR_TIMEOUT; ++i) {
+      billcore_error_free(err);
+      err = NULL;
+      status = billcore_order_list_next(list, &order, &err); /* the list goes on with the same page */
+    }
+    CHECK_OK(status);
     CHECK_OK(billcore_order_id(order, &text, NULL, &err));
     CHECK(atoi(text.data) == from);
     billcore_order_free(order);
@@ -211,6 +219,7 @@ static void test_waiting_in_vain(const server* at) {
   CHECK_OK(new_list(client, "s", (billcore_str){NULL, 0}, false, soon, &list, &err));
   billcore_call_options_free(soon);
   silent = 2;
+  patient = true;
   read_items(list, 0, per_page);
   CHECK_FAILS(billcore_order_list_next(list, &order, &err), BILLCORE_ERROR_TIMEOUT,
               "GET /subscription/s/orders?page=2: no ");
@@ -221,6 +230,7 @@ static void test_waiting_in_vain(const server* at) {
   stop_waiting = false;
   silent = 0;
   read_to_the_end(list, per_page);
+  patient = false;
   billcore_order_list_free(list);
   billcore_client_free(client);
   billcore_client_free(plain);
