@@ -90,13 +90,19 @@ func TestTheCauseOfACancelledContextIsKept(t *testing.T) {
 func TestADeadlineOfTheContextCounts(t *testing.T) {
 	s := serve(t, wrapped(order(1)))
 	client := connect(t, s, billcore.WithNoTimeout())
-	ctx, cancel := context.WithTimeout(background, 50*time.Millisecond)
-	defer cancel()
-	_, err := client.Subscriptions().Charge(ctx, "hang", 1, 1)
-	var e *billcore.Error
-	if !errors.As(err, &e) || !errors.Is(err, billcore.ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) || !e.Timeout() {
-		t.Fatal(err)
-	}
+	await(t, "a charge is sent before its deadline", func() bool {
+		ctx, cancel := context.WithTimeout(background, 50*time.Millisecond)
+		defer cancel()
+		_, err := client.Subscriptions().Charge(ctx, "hang", 1, 1)
+		var e *billcore.Error
+		if !errors.As(err, &e) || !errors.Is(err, context.DeadlineExceeded) || !e.Timeout() {
+			t.Fatal(err)
+		}
+		if !e.OutcomeUnknown { // on a busy machine the deadline may come first
+			code(t, err, billcore.ErrTimeout)
+		}
+		return errors.Is(err, billcore.ErrOutcomeUnknown)
+	})
 	short, err := client.With(billcore.WithTimeout(50 * time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
