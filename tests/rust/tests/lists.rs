@@ -147,7 +147,7 @@ fn cancelling_ends_a_list() {
     assert_eq!(list.by_ref().take(20).filter(Result::is_ok).count(), 20);
     let failed = thread::scope(|scope| {
         scope.spawn(|| {
-            thread::sleep(Duration::from_millis(20));
+            wait("the third page is asked for", || service.sent().len() == 3);
             token.trigger();
         });
         error(list.next().unwrap(), ErrorCode::Interrupted)
@@ -169,7 +169,7 @@ fn dropping_a_list_ends_what_is_in_flight() {
         item.unwrap();
         thread::sleep(Duration::from_millis(5)); // gives the list time to prefetch pages
     }
-    assert!(service.sent().len() > 1, "pages are fetched ahead");
+    wait("pages are fetched ahead", || service.sent().len() > 1);
     drop(list);
     wait("all connections end", || service.broken() == service.sent().len() - 1);
 }
