@@ -9,11 +9,13 @@ import pytest
 from billcore.testing import Control, Sandbox, SandboxAccount
 from sandbox.support import Receiver, Service, account
 from support.accounts import new_account
+from support.waiting import GENEROUS
 
 
 @pytest.fixture(scope="session")
 def process() -> Iterator[Sandbox]:
-    with Sandbox(retry_schedule=[0.02, 0.05, 0.1]) as sandbox:
+    # With the default time-out, a busy machine lets an attempt time out, and the receiver gets the event twice.
+    with Sandbox(retry_schedule=[0.02, 0.05, 0.1], delivery_timeout=GENEROUS) as sandbox:
         yield sandbox
 
 

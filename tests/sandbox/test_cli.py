@@ -164,7 +164,7 @@ def test_help_and_version(command: list[str]) -> None:
 def banner(receiver: Receiver) -> Iterator[str]:
     """The text that a running sandbox with a receiver has printed on a terminal."""
     primary, terminal = pty.openpty()
-    command = [sys.executable, "-m", "billcore_sandbox", "--deliver", receiver.url]
+    command = [sys.executable, "-m", "billcore_sandbox", "--deliver", receiver.url, f"--delivery-timeout={GENEROUS}"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=terminal)
     os.close(terminal)
     try:

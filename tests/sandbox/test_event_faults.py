@@ -336,7 +336,7 @@ def test_wrong_faults_are_refused(mine: SandboxAccount, fields: dict[str, Any], 
 
 def test_what_faults_hold_survives_a_kill(tmp_path: Path, receiver: Receiver) -> None:
     db = tmp_path / "billing.db"
-    with Sandbox(db=db) as sandbox:
+    with Sandbox(db=db, delivery_timeout=GENEROUS) as sandbox:
         account = sandbox.new_account(demo=False)
         uuid, control = account.base_url.rpartition("/")[2], account.control
         control.freeze()

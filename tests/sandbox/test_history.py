@@ -11,13 +11,13 @@ import pytest
 
 from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
 from sandbox.support import Receiver, Service, account
-from support.waiting import until
+from support.waiting import GENEROUS, until
 
 CLOSED = "http://127.0.0.1:9/"
 
 
 def test_the_latest_records_are_kept_and_all_pending_deliveries(receiver: Receiver) -> None:
-    with Sandbox(keep=5, retry_schedule=[3600]) as sandbox:
+    with Sandbox(keep=5, retry_schedule=[3600], delivery_timeout=GENEROUS) as sandbox:
         control, service = sandbox.control, account(sandbox)
         waiting = control.create_endpoint(CLOSED)["id"]
         for _ in range(8):

@@ -20,7 +20,7 @@ def lines(sandbox: Sandbox) -> list[dict[str, Any]]:
 
 def test_each_request_attempt_effect_and_warning_is_a_line(receiver: Receiver) -> None:
     receiver.script = [503]
-    with Sandbox(log="ndjson", retry_schedule=[0.01]) as sandbox:
+    with Sandbox(log="ndjson", retry_schedule=[0.01], delivery_timeout=GENEROUS) as sandbox:
         control, service = sandbox.control, account(sandbox)
         endpoint = control.create_endpoint(receiver.url)
         held = control.create_endpoint("http://192.0.2.1/hook")

@@ -226,7 +226,7 @@ def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None
 def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) -> None:
     db = tmp_path / "billing.db"
     receiver.script = [500] * 1000
-    with Sandbox(db=db, seed=5, retry_schedule=[0.01, 3600]) as sandbox:
+    with Sandbox(db=db, seed=5, retry_schedule=[0.01, 3600], delivery_timeout=GENEROUS) as sandbox:
         service = account(sandbox)
         moved = sandbox.control.advance(days=10)
         assert len(moved["happened"]) > 10
@@ -237,7 +237,7 @@ def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) ->
         requests = sandbox.control.requests()
         accounts = [(account.base_url.rpartition("/")[2], account["api_key"]) for account in sandbox.accounts]
     receiver.script = []
-    with Sandbox(db=db) as sandbox:
+    with Sandbox(db=db, delivery_timeout=GENEROUS) as sandbox:
         service = account(sandbox)
         assert [(account.base_url.rpartition("/")[2], account["api_key"]) for account in sandbox.accounts] == accounts
         assert (sandbox.control.ledger(), sandbox.control.endpoints()) == (ledger, endpoints)

@@ -11,6 +11,7 @@ from billcore.testing import ControlError, Sandbox
 from billcore_sandbox.lifecycle import StatesError, read
 from sandbox.stories import TABLE, Step, Story, nothing, on_endpoint, on_order, on_subscription
 from sandbox.support import Receiver, Service
+from support.waiting import GENEROUS
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def story(request: pytest.FixtureRequest, receiver: Receiver) -> Iterator[Story]
 
 @pytest.fixture(scope="module")
 def no_retries() -> Iterator[Sandbox]:
-    with Sandbox(renewal_retries=[]) as sandbox:
+    with Sandbox(renewal_retries=[], delivery_timeout=GENEROUS) as sandbox:
         yield sandbox
 
 
