@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from billcore.testing import Control, ControlError, DeliveryFailed, RequestRecord, Sandbox, SandboxAccount
 from sandbox.support import Receiver, Service, started
+from sandbox.wire import Wire
+from support.answer import Answer
 from support.waiting import GENEROUS, until
 
 CLOSED = "http://127.0.0.1:9/"
@@ -48,18 +53,23 @@ def test_a_request_that_comes_and_one_that_came(mine: SandboxAccount) -> None:
 
 def test_a_request_matches_before_its_answer_but_not_its_status(mine: SandboxAccount) -> None:
     control, service = mine.control, Service(mine.accounts[0])
+    control.fault("delay", delay=3600, path="/products")
+    with Wire(service) as wire:
+        wire.send("GET", "/products")
+        (first,) = control.wait(request={"operation": "products.list"}, timeout=GENEROUS)
+        assert (first["status"], first["fault"]) == (None, "delay")
+        with pytest.raises(TimeoutError):
+            control.wait(request={"status": 200}, timeout=0)
     control.fault("delay", delay=0.5, path="/products")
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(service.get, "/products")
-        (request,) = control.wait(request={"operation": "products.list"}, timeout=GENEROUS)
-        assert (request["status"], request["fault"]) == (None, "delay")
-        (request,) = control.wait(request={"status": 200}, timeout=GENEROUS)
-        assert request["operation"] == "products.list"
-        assert answer.result(GENEROUS).status == 200
+    (second,) = during(
+        lambda: control.wait(request={"operation": "products.list", "status": 200}, timeout=GENEROUS),
+        lambda: service.get("/products"),
+    )
+    assert second["id"] == first["id"] + 1 and second["fault"] == "delay"
     control.fault("reset_before", path="/products")
     with pytest.raises(ConnectionError):
         service.get("/products")
-    assert len(control.wait(request={"operation": "products.list"}, count=2, timeout=GENEROUS)) == 2
+    assert len(control.wait(request={"operation": "products.list"}, count=3, timeout=GENEROUS)) == 3
 
 
 def test_deliveries(mine: SandboxAccount, receiver: Receiver) -> None:
@@ -205,14 +215,17 @@ def test_a_reset_ends_a_wait(sandbox: Sandbox) -> None:
 
 
 def test_the_end_of_the_sandbox_ends_a_wait() -> None:
-    with started() as (process, ready), ThreadPoolExecutor(1) as pool:
-        control = Control(ready["control_url"])
-        waiting = pool.submit(lambda: control.wait(delivery={}, timeout=600))
-        with pytest.raises(TimeoutError):
-            control.wait(delivery={}, timeout=0.2)
+    with started() as (process, ready):
+        parts = urlsplit(ready["control_url"])
+        waiting = http.client.HTTPConnection(parts.netloc, timeout=GENEROUS)
+        body = json.dumps({"delivery": {}, "timeout": 600})
+        waiting.request("POST", f"{parts.path}/wait", body, {"Content-Type": "application/json"})
+        Control(ready["control_url"]).state()  # the sandbox reads requests in the order in which they were sent
         process.send_signal(signal.SIGTERM)
-        with pytest.raises(ControlError, match=r"503 stopped: The sandbox ends."):
-            waiting.result(GENEROUS)
+        answer = Answer.read(waiting.getresponse())
+        waiting.close()
+        assert (answer.status, answer.code) == (503, "stopped")
+        assert answer.json["error"]["message"] == "The sandbox ends."
         assert process.wait(GENEROUS) == 0
 
 
