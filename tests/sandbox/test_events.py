@@ -337,7 +337,7 @@ def test_a_retry_from_before_a_reset_does_not_meet_a_later_delivery(receiver: Re
             control.reset()
             register(service, receiver.url)
             control.test_hook()
-            until(lambda: attempts() == [1])
+            until(lambda: attempts() >= [1])  # 2 if this test was slow
         until(lambda: attempts()[0] >= 2)
         # Any retry left from before the reset would run before the second attempt of this new delivery.
         control.test_hook()
