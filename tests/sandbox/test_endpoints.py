@@ -16,7 +16,7 @@ import pytest
 
 from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
 from sandbox.support import Receiver, Service, sign, started
-from support.waiting import until
+from support.waiting import GENEROUS, until
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CLOSE = b"CLOSE"
@@ -361,12 +361,13 @@ def test_a_kept_connection_that_is_closed_costs_no_retry() -> None:
 @pytest.mark.parametrize("answer", [[], [b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok"], [b"HTTP/1.1 2"]])
 def test_an_answer_that_does_not_end_is_a_time_out(raw: RawReceiver, answer: list[bytes]) -> None:
     raw.script = [answer]
-    with account_of(delivery_timeout=0.3, retry_schedule=[]) as account:
+    # Many retries, because on a busy machine a complete answer may also be too late.
+    with account_of(delivery_timeout=0.3, retry_schedule=[0.1] * 100) as account:
         account.control.create_endpoint(raw.url)
         for _ in range(2):
             account.control.create_product("Tea")
-        first, second = account.control.wait_for_deliveries(failed_ok=True)
-        assert (first["state"], second["state"]) == ("failed", "delivered")
+        first, second = account.control.wait_for_deliveries(GENEROUS)
+        assert (first["state"], second["state"]) == ("delivered", "delivered")
         assert first["attempts"][0]["status"] is None
         assert first["attempts"][0]["error"] == "no answer within 0.3 s"
 
