@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -49,7 +50,8 @@ def test_the_record_of_a_large_or_broken_answer_is_small(mine: SandboxAccount) -
         def serve() -> None:
             for answer in answers:
                 wire = listener.accept()[0]
-                with wire:
+                # The sandbox does not read all of the second answer, so sending the answer may fail.
+                with wire, contextlib.suppress(OSError):
                     wire.recv(65536)
                     wire.sendall(answer)
 
