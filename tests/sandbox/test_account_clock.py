@@ -16,7 +16,7 @@ import pytest
 
 from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
 from sandbox.support import Receiver, Service
-from support.waiting import until
+from support.waiting import GENEROUS, until
 
 BEGIN = datetime(2031, 1, 31, 9, tzinfo=UTC)
 
@@ -295,17 +295,17 @@ def test_a_receiver_in_the_thread_of_the_caller_is_no_deadlock() -> None:
         shop = Shop(sandbox.new_account(demo=False))
         shop.buy()
         shop.control.create_endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}/")
-        moved = shop.control.advance(days=340)
-        assert [each["cause"] for each in moved["happened"]] == ["renew"] * 11
-        assert moved["pending_deliveries"] == 33
-        # advance() waited for one time-out only, so not every delivery was attempted.
+        moved = shop.control.advance(days=3390)
+        assert [each["cause"] for each in moved["happened"]] == ["renew"] * 111
+        assert moved["pending_deliveries"] == 333
+        # advance() waited for one time-out only, so not every delivery was attempted: that takes 100 seconds.
         assert not all(each["attempts"] for each in shop.control.deliveries())
 
 
 def test_everything_survives_a_kill(tmp_path: Path, receiver: Receiver) -> None:
     db = tmp_path / "billing.db"
     receiver.script = [500]
-    with Sandbox(db=db, retry_schedule=[60]) as sandbox:
+    with Sandbox(db=db, retry_schedule=[60], delivery_timeout=GENEROUS) as sandbox:
         account = sandbox.new_account(demo=False)
         shop = Shop(account)
         subscription = shop.buy()
@@ -318,7 +318,7 @@ def test_everything_survives_a_kill(tmp_path: Path, receiver: Receiver) -> None:
         before = shop.control.ledger(), shop.control.deliveries(), shop.control.requests()
         sandbox.control.advance(days=3)
         os.kill(sandbox.pid, signal.SIGKILL)
-    with Sandbox(db=db, retry_schedule=[60]) as sandbox:
+    with Sandbox(db=db, retry_schedule=[60], delivery_timeout=GENEROUS) as sandbox:
         control = Control(sandbox.control_url, account=uuid)
         clock = control.state()["accounts"][0]
         assert (time(clock["now"]), clock["frozen"]) == (BEGIN + timedelta(days=10), True)
@@ -335,7 +335,8 @@ def test_everything_survives_a_kill(tmp_path: Path, receiver: Receiver) -> None:
 
 def test_a_seed_and_a_start_make_it_deterministic(receiver: Receiver) -> None:
     def story() -> tuple[Any, ...]:
-        with Sandbox(seed=7, start=BEGIN - timedelta(days=1), renewal_retries=[1]) as sandbox:
+        begin = BEGIN - timedelta(days=1)
+        with Sandbox(seed=7, start=begin, renewal_retries=[1], delivery_timeout=GENEROUS) as sandbox:
             shop = Shop(sandbox.new_account())
             shop.control.create_endpoint(receiver.url)
             bought = [shop.buy(declines=declines) for declines in (False, True)]
