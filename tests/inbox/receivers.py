@@ -77,8 +77,11 @@ def function(database: PostgresDatabase) -> Iterator[Send]:
 @contextlib.contextmanager
 def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
     """Runs a program that was built from Go or Rust, with the address to listen on as its argument."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
+    # The socket keeps the port for the program: SO_REUSEADDR lets two sockets have a port, of which one may listen.
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    port: int = reserved.getsockname()[1]
     url = f"postgres://postgres@/{database.name}?host={database.server.host}&port={database.server.port}"
     environment = {**os.environ, "WEBHOOK_SECRET": testing.SECRET, "DATABASE_URL": f"{url}&sslmode=disable"}
 
@@ -89,7 +92,7 @@ def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
             return True
         return False
 
-    with tempfile.TemporaryFile("w+") as output:
+    with reserved, tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen([file, f"127.0.0.1:{port}"], env=environment, stdout=output, stderr=output)
         try:
             until(listens)
