@@ -86,6 +86,7 @@ def test_the_job_of_a_killed_worker(jobs: Any, postgresql: PostgresDatabase) -> 
         worker.send_signal(signal.SIGKILL)
         worker.wait()
         held.rollback()
+    postgresql.execute("UPDATE procrastinate_workers SET last_heartbeat = now()")  # this test may be slow
     work(jobs, sweep=True)
     assert statuses(postgresql) == ["doing"], "the worker may still be alive"
     postgresql.execute("UPDATE procrastinate_workers SET last_heartbeat = last_heartbeat - interval '1 minute'")
