@@ -38,10 +38,14 @@ install_python() {
 }
 
 # start_sandbox PYTHON: starts the sandbox, and sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL.
-# The sandbox exits when its stdin is closed, so it cannot outlive this script.
+# The sandbox exits when its stdin is closed, so it cannot outlive this script. With --start, each reset sets the same
+# time, so all stories print the same dates, even if one runs before midnight and another after it.
 start_sandbox() {
-  local ready
-  coproc SANDBOX { exec "$1" -m billcore_sandbox --port 0 --seed 1 --exit-with-stdin 2>>"$log"; }
+  local ready now
+  now="$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+  coproc SANDBOX {
+    exec "$1" -m billcore_sandbox --port 0 --seed 1 --start "$now" --delivery-timeout 60 --exit-with-stdin 2>>"$log"
+  }
   sandbox="$SANDBOX_PID"
   trap stop_sandbox EXIT
   if ! read -r -t 60 ready <&"${SANDBOX[0]}"; then
