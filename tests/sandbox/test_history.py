@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
-from sandbox.support import Receiver, Service, account
+from billcore.testing import Account, Control, ControlError, Sandbox, SandboxAccount
+from sandbox.support import Receiver, Service, account, started
 from support.waiting import GENEROUS, until
 
 CLOSED = "http://127.0.0.1:9/"
@@ -40,14 +41,22 @@ def test_the_latest_records_are_kept_and_all_pending_deliveries(receiver: Receiv
         assert [each["id"] for each in control.requests()] == [11, 12, 13, 14, 15]
 
 
+@contextmanager
+def used(path: Path, keep: int) -> Iterator[Service]:
+    """A sandbox that has a minute to end: SQLite writes the last rows to the file at the end."""
+    with started(f"--db={path}", f"--keep={keep}") as (process, ready):
+        yield Service(Account(ready["base_url"], ready["api_key"]))
+        process.terminate()
+        assert process.wait(GENEROUS) == 0
+
+
 @pytest.mark.parametrize("keep", [40, 100_000])
 def test_what_is_not_kept_takes_no_room(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "billing.db"
-    with Sandbox(db=path, keep=keep) as sandbox:
-        account(sandbox).get("/products")
+    with used(path, keep) as service:
+        service.get("/products")
     before = path.stat().st_size
-    with Sandbox(db=path, keep=keep) as sandbox:
-        service = account(sandbox)
+    with used(path, keep) as service:
         for _ in range(400):
             assert service.post("/webhooks/endpoints", {"url": "x" * 4000}).status == 422
     grown = path.stat().st_size - before
