@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import subprocess
 
 import pytest
 
 from billcore import bulk
-from support.waiting import LATE, until
+from support.waiting import GENEROUS, LATE, until
 
 from .support import LONGER, Scene, child, one_row_at_a_time, threads
 
@@ -21,19 +23,34 @@ bulk.ROWS = 1
 partition, = bulk.plan(billcore.Client(), 1)
 reader = bulk.read(partition)
 assert next(reader)[0] == "reads"
+print("begun", flush=True)
 """
 
 
 def started(scene: Scene, code: str) -> subprocess.Popen[str]:
     """A process that has begun a reading, and runs the code."""
     account = scene.account
-    return child(BEGIN + code, BILLCORE_BASE_URL=account.base_url, BILLCORE_API_KEY=account.api_key)
+    process = child(BEGIN + code, BILLCORE_BASE_URL=account.base_url, BILLCORE_API_KEY=account.api_key)
+    expect_line(process, "begun")
+    return process
 
 
-def outcome(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def expect_line(process: subprocess.Popen[str], line: str) -> None:
+    """Waits for a line of the process, and reads no byte after it: communicate() would not return it."""
+    assert process.stdout is not None
+    found, pipe = b"", process.stdout.fileno()
+    while not found.endswith(b"\n"):
+        assert select.select([pipe], [], [], GENEROUS)[0], f"{line} is not printed"
+        if not (byte := os.read(pipe, 1)):
+            break
+        found += byte
+    assert found.decode() == f"{line}\n", process.communicate()
+
+
+def outcome(process: subprocess.Popen[str], timeout: float = LATE) -> tuple[int, str, str]:
     """The exit status, stdout and stderr of a process that must not wait for a request in flight."""
     try:
-        out, err = process.communicate(timeout=LATE)
+        out, err = process.communicate(timeout=timeout)
     finally:
         process.kill()
     return process.returncode, out, err
@@ -46,7 +63,7 @@ def test_a_reader_that_is_dropped(scene: Scene, monkeypatch: pytest.MonkeyPatch)
     assert threads() == [], "a reading starts with its first batch"
     reader = bulk.read(partition, client=scene.client)
     next(reader)
-    until(lambda: len(threads()) < len(partition.ids))
+    until(lambda: scene.asked() == len(partition.ids))
     assert threads() != [], "more results than wait for the caller"
     del reader
     until(lambda: not threads())
@@ -110,7 +127,15 @@ def test_an_interpreter_that_exits(scene: Scene, code: str, status: int) -> None
 
 def test_ctrl_c(scene: Scene) -> None:
     scene.control.fault("delay", operation="orders", delay=LONGER, times=100)
-    process = started(scene, "try: list(reader)\nexcept KeyboardInterrupt: print('interrupted')")
+    code = """
+try:
+    print("reading", flush=True)
+    list(reader)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    process = started(scene, code)
+    expect_line(process, "reading")
     until(lambda: scene.asked() >= 6)
     process.send_signal(signal.SIGINT)
     assert outcome(process) == (0, "interrupted\n", "")
@@ -120,7 +145,7 @@ def test_a_fork(scene: Scene) -> None:
     code = """
 child = os.fork()
 if child == 0:
-    signal.alarm(20)
+    signal.alarm(60)
     try:
         next(reader)
     except billcore.ConfigError as error:
@@ -132,7 +157,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 print(sum(batch.num_rows for relation, batch in reader if relation == "orders"))
 """
     count = sum(map(len, scene.stored().values()))
-    status, out, err = outcome(started(scene, code))
+    status, out, err = outcome(started(scene, code), timeout=2 * LONGER)
     assert (status, err) == (0, "")
     message = "the process was forked while it read the partition: call read() in the child process"
     assert out.splitlines() == [message, str(count), "5", str(count)]

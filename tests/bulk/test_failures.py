@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -109,12 +111,19 @@ def test_429_for_a_while(scene: Scene) -> None:
 def test_patience_ends(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], error: type[Exception]
 ) -> None:
-    partition = scene.plan()
-    no_pauses(monkeypatch, 0.1)
+    class Hooks:
+        def on_request(self, attempt: billcore.Attempt) -> None:
+            tries.append(attempt)
+
+    tries: list[billcore.Attempt] = []
+    partition, seconds = scene.plan(), itertools.count()
+    # Each reading of the clock is a second later.
+    monkeypatch.setattr("billcore.bulk.time", SimpleNamespace(monotonic=lambda: next(seconds)))
     scene.control.fault(**fault, operation="orders", times=100_000)
-    with scene.client_with(timeout=0.1 if "delay" in fault else LONGER) as client, pytest.raises(error):
-        found_in([bulk.read(partition, client=client, lists_at_once=1, patience=0.35)])
-    assert scene.asked() >= 2
+    timeout = 0.1 if "delay" in fault else LONGER
+    with scene.client_with(timeout=timeout, hooks=Hooks()) as client, pytest.raises(error):
+        found_in([bulk.read(partition, client=client, lists_at_once=1, patience=3.5)])
+    assert len(tries) == 4, "the first one, and those after 1, 2 and 3 seconds"
 
 
 def test_a_pause_that_is_longer_than_the_patience(scene: Scene) -> None:
