@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from support.waiting import GENEROUS
+
 from .drivers import CLIENTS, STATUS, UNSIGNED, Driver
 from .fixtures import ACCOUNT, API_KEY
 from .server import Reply, Request, ScriptedServer, json_reply
@@ -21,10 +23,15 @@ SERVER_ERROR = "GET /subscription/sub_1/orders?page=57: 500 the service failed"
 
 
 class Book:
-    """A service with a list of 60 pages; requests for some of the pages fail."""
+    """A service with a list of 60 pages; requests for some of the pages fail.
 
-    def __init__(self, *broken: int) -> None:
+    at_least: the service answers the first page, but no other one before so many requests are there at once.
+    """
+
+    def __init__(self, *broken: int, at_least: int = 1) -> None:
         self.broken = set(broken)
+        self._at_least = at_least
+        self._enough = threading.Event()
         self.records = ALL
         self.asked: list[int] = []
         self.at_once = self.most_at_once = 0
@@ -36,6 +43,10 @@ class Book:
             self.asked.append(number)
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
+            if self.at_once >= self._at_least:
+                self._enough.set()
+        if number > 1:
+            self._enough.wait(GENEROUS)
         time.sleep(0.002)
         with self._lock:
             self.at_once -= 1
@@ -68,7 +79,7 @@ WHOLE = {"verdict": "complete", "reason": None, "total": len(ALL), "fetched_page
 
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_the_whole_list(language: str, driver: Driver, concurrency: int) -> None:
-    book = Book()
+    book = Book(at_least=min(concurrency, 2))
     with ScriptedServer(book) as server:
         whole = read(driver, server, concurrency)
         assert whole.pop("state")
