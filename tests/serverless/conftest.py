@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from billcore.testing import Sandbox
+from support.waiting import GENEROUS
 
 from .support import OTHER, SECRET
 
@@ -18,13 +19,13 @@ settings.load_profile("billcore")
 
 @pytest.fixture(scope="session")
 def _sandbox_process() -> Iterator[Sandbox]:
-    with Sandbox(secret=SECRET, retry_schedule=[0.02]) as process:
+    with Sandbox(secret=SECRET, retry_schedule=[0.02], delivery_timeout=GENEROUS) as process:
         yield process
 
 
 @pytest.fixture(scope="session")
 def _stranger_process() -> Iterator[Sandbox]:
-    with Sandbox(secret=OTHER, retry_schedule=[0.02]) as process:
+    with Sandbox(secret=OTHER, retry_schedule=[0.02], delivery_timeout=GENEROUS) as process:
         yield process
 
 
