@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from billcore.testing import Account, SandboxAccount
 from support.children import child_environment
 
 Row = dict[str, Any]
+# A busy machine may need more than ten seconds for an export, which then prints such lines.
+PROGRESS = re.compile(r"^[\d,]+ of [\d,]+ lists, .* rows/s\n", re.MULTILINE)
 
 
 def command(*arguments: object) -> list[str]:
@@ -24,8 +27,10 @@ def environment(account: SandboxAccount | Account) -> dict[str, str]:
 
 
 def export(account: SandboxAccount | Account, *arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Runs `billcore export` as a user does."""
-    return subprocess.run(command(*arguments), env=environment(account), capture_output=True, text=True, **more)
+    """Runs `billcore export` as a user does. The result's stderr has no lines of progress."""
+    done = subprocess.run(command(*arguments), env=environment(account), capture_output=True, text=True, **more)
+    done.stderr = PROGRESS.sub("", done.stderr)
+    return done
 
 
 def refused(account: SandboxAccount | Account, status: int, *arguments: object, **more: Any) -> str:

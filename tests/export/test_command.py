@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from billcore.testing import SandboxAccount
+from conformance.server import closed_port
 from support.children import child_environment
 
 from .support import client_of, command, environment, export, refused, result, rows
@@ -55,12 +56,21 @@ def test_the_result_in_a_pipe_and_on_a_terminal(account: SandboxAccount, tmp_pat
 
 
 def test_a_line_every_ten_seconds_in_a_pipe(account: SandboxAccount, tmp_path: Path) -> None:
-    account.control.fault("delay", operation="subscriptions.orders", delay=10.5, nth=2)
-    one_by_one = ("--lists-per-part", 1, "--lists-at-once", 1)
-    done = export(account, "orders", "-o", tmp_path / "out", "--format", "jsonl", *one_by_one)
-    lines = done.stderr.splitlines()
-    assert done.returncode == 0 and 2 <= len(lines) < 6, lines
-    assert lines[0].startswith("1 of 6 lists, ") and lines[-1].startswith("6 of 6 lists, 65 rows, ")
+    """Each reading of the clock is two seconds later; the clock is read twice for most lists, and for each line."""
+    code = (
+        "import itertools, sys, types\n"
+        "from billcore.cli import _progress, main\n"
+        "seconds = itertools.count(0, 2)\n"
+        "_progress.time = types.SimpleNamespace(monotonic=lambda: next(seconds))\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    options = ["--format", "jsonl", "--lists-per-part", "1", "--lists-at-once", "1"]
+    run = [sys.executable, "-c", code, "export", "orders", "-o", str(tmp_path / "out"), *options]
+    done = subprocess.run(run, env=environment(account), capture_output=True, text=True)
+    lines = [line.split(",")[:2] for line in done.stderr.splitlines()]
+    assert done.returncode == 0, done
+    assert [line[0] for line in lines] == [f"{number} of 6 lists" for number in (2, 4, 6)]
+    assert lines[-1][1] == " 65 rows"
 
 
 def test_a_record_that_may_be_missing(account: SandboxAccount, tmp_path: Path) -> None:
@@ -117,7 +127,17 @@ def first_subscriptions(account: SandboxAccount, file: Path) -> list[dict[str, o
 
 
 def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) -> None:
-    text = refused(account, 5, "orders", "-o", tmp_path / "a", "--format", "csv", "--base-url", "http://127.0.0.1:9/a")
+    text = refused(
+        account,
+        5,
+        "orders",
+        "-o",
+        tmp_path / "a",
+        "--format",
+        "csv",
+        "--base-url",
+        f"http://127.0.0.1:{closed_port()}/a",
+    )
     assert text.startswith("billcore export: ") and text.count("\n") == 1
     # An export that continues does not repeat its requests for ten minutes either.
     arguments = ("orders", "-o", tmp_path / "b", "--format", "csv")

@@ -89,7 +89,7 @@ def test_a_late_webhook_at_the_same_time(
 
     with reconcile.compare(export, orders()) as found:
         assert found.each_missing(lambda: begin(database), on_missing) == 1
-    account.events("order.paid")
+    account.events("order.paid", timeout=GENEROUS)
     account.close()
     assert database.execute("SELECT id FROM effects") == [(str(made.id),)] * effects
 
