@@ -14,8 +14,8 @@ import billcore
 from billcore import bulk, reconcile
 from billcore.testing import Sandbox
 from export.support import client_of, command, environment
-from export.test_killed import busy
-from support.waiting import until
+from export.test_killed import busy, changing_lists
+from support.waiting import LONG, until
 
 __all__ = ["busy"]  # a fixture
 SEED = 20261126
@@ -85,11 +85,17 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
         before = rows(client)
         sandbox.control.fault("rows", path=f"/subscription/{ids[0]}/orders", delete=450)
         sandbox.control.fault("rows", path=f"/subscription/{ids[1]}/orders", insert=2)
+        # The export does not end before some orders have been made.
+        held = sandbox.control.fault("reset_before", operation="orders", nth=200, times=10**6)
         with Churn(client, ids) as churn:
             arguments = command("orders", "-o", tmp_path / "export", "--format", "parquet", "--lists-per-part", 100)
-            done = subprocess.run(arguments, env=environment(sandbox), capture_output=True, text=True)
+            running = subprocess.Popen(arguments, env=environment(sandbox), stdout=subprocess.PIPE, text=True)
+            until(lambda: next(each["fired"] for each in sandbox.control.faults() if each["id"] == held), LONG)
+            until(lambda: len(churn.made) > 20, LONG)
+            sandbox.control.delete_fault(held)
+            printed = running.communicate()[0]
         after = rows(client)
-    assert done.returncode == 3 and len(churn.made) > 20, done
+    assert running.returncode == 3, printed
     lost = one_percent(before)
     hidden = judge(tmp_path / "export", [*before, *churn.made, *after], lost)
     assert 0 < len(hidden) < len(lost) / 2
@@ -102,18 +108,17 @@ def test_2426_lists_after_kills(busy: Sandbox, tmp_path: Path) -> None:
         before = rows(client)
         ids = sorted({row["subscription_id"] for row in before})
         busy.control.fault("rows", operation="subscriptions.list", query={"page": "5"}, delete=2)
-        busy.control.fault("rows", operation="orders", query={"page": "1"}, insert=3, probability=0.2, times=10_000)
         with Churn(client, ids[5::90]) as churn:
-            for finished in (1, 3, 5, 9):
-                running = subprocess.Popen(arguments, env=environment(busy), stdout=subprocess.PIPE, text=True)
-                until(lambda: len([*folder.glob("part-*.json")]) >= finished)  # noqa: B023
-                if finished < 9:
+            for finished, stop_after in ((1, 450), (3, 750), (5, 750)):  # in the middle of a part
+                with changing_lists(busy, stop_after):
+                    running = subprocess.Popen(arguments, env=environment(busy), stdout=subprocess.DEVNULL)
+                    until(lambda: len([*folder.glob("part-*.json")]) >= finished, LONG)  # noqa: B023
                     running.kill()
                     kills += running.wait() == -9
-                else:
-                    printed = running.communicate()[0]
+            with changing_lists(busy):
+                done = subprocess.run(arguments, env=environment(busy), stdout=subprocess.PIPE, text=True)
         after = rows(client)
-    assert running.returncode == 3 and kills == 3, printed
+    assert done.returncode == 3 and kills == 3, done
     kept = {row["subscription_id"] for row in after}
     vanished = [row["id"] for row in before if row["subscription_id"] not in kept]
     hidden = judge(folder, [*before, *churn.made, *after], one_percent(before) | {*vanished[:1]})

@@ -9,13 +9,14 @@ from typing import TypeVar
 
 T = TypeVar("T")
 GENEROUS = 60.0  # seconds: limit for a wait that normally takes a moment
+LONG = 600.0  # seconds: limit for a wait for work that takes seconds on a quiet machine
 LATE = 20.0  # seconds: even on a busy machine, a call that takes longer counts as hanging
 MISSED = "the condition did not become true"
 
 
-def until(condition: Callable[[], T]) -> T:
-    """Waits until the condition is true; returns its value."""
-    deadline = time.monotonic() + GENEROUS
+def until(condition: Callable[[], T], limit: float = GENEROUS) -> T:
+    """Waits until the condition is true, for at most `limit` seconds; returns its value."""
+    deadline = time.monotonic() + limit
     while not (value := condition()):
         assert time.monotonic() < deadline, MISSED
         time.sleep(0.005)
