@@ -96,7 +96,7 @@ def test_one_deadline_over_all_attempts(world: World, language: str, step: Step)
         outcome = scene.call("orders.get", max_retries=50, timeout=0.8)
         # Normally the call ends before its deadline, when the remaining time is too short for another wait. On a busy
         # machine the deadline may pass while an attempt is in flight.
-        in_flight = outcome.name == "TimeoutError" and outcome.took >= 0.79 and outcome.error["attempts"] > 1
+        in_flight = outcome.name == "TimeoutError" and outcome.took >= 0.79
         assert outcome.name in ("ServerError", "ConnectionError") or in_flight, outcome
         assert outcome.took < LATE
 

@@ -178,7 +178,7 @@ def test_the_wait_that_was_asked_for(kind: str) -> None:
 )
 def test_errors_are_told_by_class(kind: str, reply: Reply, error: str) -> None:
     hooks = Recorder()
-    options = {"hooks": hooks, "max_response": 4000, "timeout": 0.5 if error == "TimeoutError" else 60}
+    options = {"hooks": hooks, "max_response": 4000, "timeout": 2 if error == "TimeoutError" else 60}
     end = drive(kind, [reply], lambda c: c.subscriptions.cancel("s"), **options)
     assert isinstance(end, billcore.OutcomeUnknownError) and type(end.__cause__).__name__ == error
     assert hooks.lines()[1] == ("response", "POST", "/subscription/{id}/cancel", 1, None, error)

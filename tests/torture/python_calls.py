@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-HANG_SECONDS = 10
+HANG_SECONDS = 60
 KINDS = {"memory": 1, "calls": 2}
 logging.getLogger("billcore").setLevel(logging.CRITICAL)  # hides the warnings about abandoned writes
 

@@ -156,7 +156,7 @@ static void charge(const billcore_client* client, const char* id, billcore_call_
 static void refused(const billcore_client* client, billcore_call_options* call) { charge(client, "refused", call); }
 static void down(const billcore_client* client, billcore_call_options* call) { charge(client, "down", call); }
 static void ended_by_the_time_out(const billcore_client* client, billcore_call_options* call) {
-  CHECK_OK(billcore_call_options_set_timeout_ms(call, 200, &err));
+  CHECK_OK(billcore_call_options_set_timeout_ms(call, 2000, &err));
   charge(client, "held", call);
 }
 static void ended_by_a_token(const billcore_client* client, billcore_call_options* call) {

@@ -92,7 +92,7 @@ std::vector<Case> cases() {
       {"time-out",
        silent,
        [](Scene& scene) {
-         scene.options.timeout = 200ms;
+         scene.options.timeout = 2s;
          charge(scene.client());
        },
        {"POST 1 TIMEOUT sent unknown"}},
@@ -142,7 +142,7 @@ std::vector<Case> cases() {
        },
        [](Scene& scene) {
          scene.options.max_retries = 1;
-         scene.options.timeout = 200ms;
+         scene.options.timeout = 2s;
          const auto client = scene.client();
          auto orders = client.subscriptions().orders("s");
          for (int i = 0; i < 5000; ++i) {

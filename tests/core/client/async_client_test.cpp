@@ -142,12 +142,12 @@ TEST(AsyncClient, KeepsDeadlines) {
   End read;
   End write;
   CallOptions options;
-  options.timeout = 200ms;
+  options.timeout = 2s;
   const auto begun = std::chrono::steady_clock::now();
   static_cast<void>(awaited.start(get("s"), options, read.done()));
   static_cast<void>(awaited.start(operations::subscriptions::cancel(Id("s")), options, write.done()));
   run_until(awaited, [&] { return read.called && write.called; });
-  EXPECT_GE(std::chrono::steady_clock::now() - begun, 190ms);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 1990ms);
   ASSERT_TRUE(read.error && write.error);
   EXPECT_EQ(read.error->code(), ErrorCode::timeout);
   EXPECT_EQ(write.error->code(), ErrorCode::outcome_unknown);
