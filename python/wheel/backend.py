@@ -6,10 +6,11 @@ With these sources, an sdist builds without a network; a build from a checkout d
 
 from __future__ import annotations
 
-import contextlib
+import gzip
 import shutil
 import sys
-from collections.abc import Iterator
+import tarfile
+import tempfile
 from pathlib import Path
 
 from scikit_build_core import build as _build
@@ -35,26 +36,38 @@ __all__ = [
 ]
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
-_CARRIED = _ROOT / "core/third_party"
-
-
-@contextlib.contextmanager
-def _carried() -> Iterator[None]:
-    """Copies the third-party sources into the tree for the sdist; an unpacked sdist already has them."""
-    if _CARRIED.exists():
-        yield
-        return
-    sys.path.insert(0, str(_ROOT / "core/cmake"))
-    import fetch_source
-
-    try:
-        for name, source in fetch_source.SOURCES.items():
-            shutil.copytree(fetch_source.provide(source), _CARRIED / name)
-        yield
-    finally:
-        shutil.rmtree(_CARRIED, ignore_errors=True)
 
 
 def build_sdist(sdist_directory: str, config_settings: dict[str, list[str] | str] | None = None) -> str:
-    with _carried():
-        return _build.build_sdist(sdist_directory, config_settings)
+    name = _build.build_sdist(sdist_directory, config_settings)
+    if not (_ROOT / "core/third_party").exists():  # an unpacked sdist has the sources
+        _add_sources(Path(sdist_directory) / name)
+    return name
+
+
+def _add_sources(sdist: Path) -> None:
+    """Adds the third-party sources to the archive, not to the tree: another build may be reading the tree."""
+    sys.path.insert(0, str(_ROOT / "core/cmake"))
+    import fetch_source
+
+    top = sdist.name.removesuffix(".tar.gz")
+    with tempfile.TemporaryFile() as added:
+        with tarfile.open(sdist) as old:
+            members = old.getmembers()
+            time = int(members[0].mtime)
+            with (
+                gzip.GzipFile(fileobj=added, mode="wb", mtime=time) as packed,
+                tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as new,
+            ):
+                for member in members:
+                    new.addfile(member, old.extractfile(member) if member.isfile() else None)
+                for name, source in fetch_source.SOURCES.items():
+                    folder = fetch_source.provide(source)
+                    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                        member = tarfile.TarInfo(f"{top}/core/third_party/{name}/{path.relative_to(folder).as_posix()}")
+                        member.size, member.mtime = path.stat().st_size, time
+                        with path.open("rb") as file:
+                            new.addfile(member, file)
+        added.seek(0)
+        with sdist.open("wb") as file:
+            shutil.copyfileobj(added, file)
