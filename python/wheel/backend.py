@@ -7,7 +7,7 @@ With these sources, an sdist builds without a network; a build from a checkout d
 from __future__ import annotations
 
 import gzip
-import shutil
+import os
 import sys
 import tarfile
 import tempfile
@@ -39,35 +39,41 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def build_sdist(sdist_directory: str, config_settings: dict[str, list[str] | str] | None = None) -> str:
+    sources = {} if (_ROOT / "core/third_party").exists() else _sources()  # an unpacked sdist has the sources
     name = _build.build_sdist(sdist_directory, config_settings)
-    if not (_ROOT / "core/third_party").exists():  # an unpacked sdist has the sources
-        _add_sources(Path(sdist_directory) / name)
+    _add(sources, Path(sdist_directory) / name)
     return name
 
 
-def _add_sources(sdist: Path) -> None:
-    """Adds the third-party sources to the archive, not to the tree: another build may be reading the tree."""
+def _sources() -> dict[str, Path]:
+    """The third-party sources by their path in the sdist."""
     sys.path.insert(0, str(_ROOT / "core/cmake"))
     import fetch_source
 
+    folders = {name: fetch_source.provide(source) for name, source in fetch_source.SOURCES.items()}
+    return {
+        f"core/third_party/{name}/{path.relative_to(folder).as_posix()}": path
+        for name, folder in folders.items()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def _add(sources: dict[str, Path], sdist: Path) -> None:
+    """Adds files to the archive, and not to the tree, because another build may be reading the tree."""
     top = sdist.name.removesuffix(".tar.gz")
-    with tempfile.TemporaryFile() as added:
-        with tarfile.open(sdist) as old:
-            members = old.getmembers()
-            time = int(members[0].mtime)
-            with (
-                gzip.GzipFile(fileobj=added, mode="wb", mtime=time) as packed,
-                tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as new,
-            ):
-                for member in members:
-                    new.addfile(member, old.extractfile(member) if member.isfile() else None)
-                for name, source in fetch_source.SOURCES.items():
-                    folder = fetch_source.provide(source)
-                    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-                        member = tarfile.TarInfo(f"{top}/core/third_party/{name}/{path.relative_to(folder).as_posix()}")
-                        member.size, member.mtime = path.stat().st_size, time
-                        with path.open("rb") as file:
-                            new.addfile(member, file)
-        added.seek(0)
-        with sdist.open("wb") as file:
-            shutil.copyfileobj(added, file)
+    with tempfile.TemporaryDirectory(dir=sdist.parent) as folder, tarfile.open(sdist) as old:
+        members = old.getmembers()
+        time = int(members[0].mtime)
+        with (
+            gzip.GzipFile(Path(folder) / sdist.name, "wb", mtime=time) as packed,
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as new,
+        ):
+            for member in members:
+                new.addfile(member, old.extractfile(member) if member.isfile() else None)
+            for name, path in sources.items():
+                member = tarfile.TarInfo(f"{top}/{name}")
+                member.size, member.mtime = path.stat().st_size, time
+                with path.open("rb") as file:
+                    new.addfile(member, file)
+        os.replace(Path(folder) / sdist.name, sdist)

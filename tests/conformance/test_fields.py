@@ -14,8 +14,8 @@ from .fixtures import load
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROWS: list[dict[str, Any]] = load("fields.json")["rows"]
 
-# The number of rows in each table of the service interface. These numbers show that a field is missing from
-# fields.json; the other tests check only fields that fields.json has.
+# The number of rows in each table of the service interface. If fields.json lacks a field, only these numbers show it:
+# the other tests check the fields that fields.json has.
 TABLES = {
     "Subscription": 16,
     "Order": 12,

@@ -179,7 +179,7 @@ def test_an_existing_file_is_kept(account: SandboxAccount, tmp_path: Path) -> No
 
 
 def test_files_of_the_user_next_to_those_of_an_export(account: SandboxAccount, tmp_path: Path) -> None:
-    """Neither a file with a name like that of a temporary file, nor what a link names, is changed."""
+    """The export changes no file of the user: neither one named like a temporary file, nor the target of a link."""
     mine, out = tmp_path / "mine", tmp_path / "out"
     for each in (mine, tmp_path / "orders.jsonl.tmp"):
         each.write_text("mine")

@@ -127,17 +127,8 @@ def first_subscriptions(account: SandboxAccount, file: Path) -> list[dict[str, o
 
 
 def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) -> None:
-    text = refused(
-        account,
-        5,
-        "orders",
-        "-o",
-        tmp_path / "a",
-        "--format",
-        "csv",
-        "--base-url",
-        f"http://127.0.0.1:{closed_port()}/a",
-    )
+    elsewhere = ("--base-url", f"http://127.0.0.1:{closed_port()}/a")
+    text = refused(account, 5, "orders", "-o", tmp_path / "a", "--format", "csv", *elsewhere)
     assert text.startswith("billcore export: ") and text.count("\n") == 1
     # An export that continues does not repeat its requests for ten minutes either.
     arguments = ("orders", "-o", tmp_path / "b", "--format", "csv")

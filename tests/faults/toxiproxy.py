@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -18,10 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from support.ports import reserve_port
+
 MODULE = "github.com/Shopify/toxiproxy/v2/cmd/server"
 VERSION = "2.5.0"  # the latest release that Debian 12's Go 1.19 can build
 GENEROUS = 30.0
-ATTEMPTS = 5
 
 
 def program() -> Path:
@@ -48,19 +48,17 @@ class Toxiproxy:
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        # Toxiproxy cannot choose a port itself, and a port that is free now may be taken before Toxiproxy listens.
-        for attempt in range(ATTEMPTS):
-            self._port = _free_port()
-            with tempfile.TemporaryFile() as output:
-                self._process = subprocess.Popen(
-                    [program(), "-host", "127.0.0.1", "-port", str(self._port)], stdout=output, stderr=output
-                )
-                if self._is_ready():
-                    return
+        self._reserved = reserve_port()
+        self._port: int = self._reserved.getsockname()[1]
+        with tempfile.TemporaryFile() as output:
+            self._process = subprocess.Popen(
+                [program(), "-host", "127.0.0.1", "-port", str(self._port)], stdout=output, stderr=output
+            )
+            if not self._is_ready():
                 self.close()
                 output.seek(0)
                 said = output.read().decode(errors="replace")
-            assert attempt + 1 < ATTEMPTS, f"toxiproxy did not start, status {self._process.returncode}:\n{said}"
+                raise AssertionError(f"toxiproxy did not start, status {self._process.returncode}:\n{said}")
 
     def _is_ready(self) -> bool:
         deadline = time.monotonic() + GENEROUS
@@ -84,6 +82,7 @@ class Toxiproxy:
     def close(self) -> None:
         self._process.terminate()
         self._process.wait(GENEROUS)
+        self._reserved.close()
 
     def line(self, upstream_port: int) -> Line:
         return Line(self, f"line-{next(self._numbers)}", upstream_port)
@@ -121,8 +120,3 @@ class Line:
 
     def delete(self) -> None:
         self._server.call("DELETE", self._path)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

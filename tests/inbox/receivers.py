@@ -18,6 +18,7 @@ from journal.support import PostgresDatabase
 from serverless.gateways import gateway_event
 from serverless.support import GUNICORN, HEADER, UVICORN, ServerProcess, post
 from support.children import child_environment
+from support.ports import reserve_port
 from support.waiting import GENEROUS, until
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "inbox"
@@ -77,10 +78,7 @@ def function(database: PostgresDatabase) -> Iterator[Send]:
 @contextlib.contextmanager
 def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
     """Runs a program that was built from Go or Rust, with the address to listen on as its argument."""
-    # The socket keeps the port for the program: SO_REUSEADDR lets two sockets have a port, of which one may listen.
-    reserved = socket.socket()
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    reserved.bind(("127.0.0.1", 0))
+    reserved = reserve_port()
     port: int = reserved.getsockname()[1]
     url = f"postgres://postgres@/{database.name}?host={database.server.host}&port={database.server.port}"
     environment = {**os.environ, "WEBHOOK_SECRET": testing.SECRET, "DATABASE_URL": f"{url}&sslmode=disable"}

@@ -186,7 +186,7 @@ def test_rows_without_an_id(one: Path) -> None:
 
 
 def test_an_export_without_an_id(tmp_path: Path) -> None:
-    """Such an order would be recorded again after each comparison."""
+    """If it were accepted, the caller would record an order without an id again after each comparison."""
     for number, id in enumerate((None, "")):
         parts = [(orders(LIST[0], order(2, id=id)), pyarrow.Table.from_pylist(READS[:1]))]
         export = write_export(tmp_path / f"export{number}", parts, "parquet")
@@ -281,7 +281,7 @@ def test_quotes_after_many_rows_without(one: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_whose_name_looks_like_a_value(tmp_path: Path) -> None:
-    """DuckDB would read total=7 as the value of a column, instead of the values in the files."""
+    """DuckDB would take the name total=7 for the value of the column total, instead of the values in the files."""
     (tmp_path / "total=7").mkdir()
     for extension in FORMATS:
         parts = [(orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))]

@@ -50,7 +50,7 @@ def test_the_record_of_a_large_or_broken_answer_is_small(mine: SandboxAccount) -
         def serve() -> None:
             for answer in answers:
                 wire = listener.accept()[0]
-                # The sandbox does not read all of the second answer, so sending the answer may fail.
+                # The sandbox does not read the second answer to its end, so sendall() may fail.
                 with wire, contextlib.suppress(OSError):
                     wire.recv(65536)
                     wire.sendall(answer)

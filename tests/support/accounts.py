@@ -12,7 +12,7 @@ from billcore.testing import Sandbox, SandboxAccount
 
 @contextmanager
 def new_account(sandbox: Sandbox) -> Iterator[SandboxAccount]:
-    """An account with demo data, 6 subscriptions with 65 orders, which is deleted at the end."""
+    """Makes an account with demo data (6 subscriptions, 65 orders), and deletes it at the end of the block."""
     account = sandbox.new_account()
     yield account
     sandbox.control.delete_account(account.base_url.rpartition("/")[2])

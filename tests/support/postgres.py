@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
+from support.ports import reserve_port
 from support.waiting import until
 
 
@@ -38,17 +38,13 @@ class Postgres:
                 parent.chmod(parent.stat().st_mode | 0o011)
         self._run(find("initdb"), "-D", str(self._folder), "-U", "postgres", "--auth=trust", "--no-sync")
         self.port = 5432
-        self._held = socket.socket()
+        self._reserved = reserve_port()
         self.host = "localhost" if tls else str(folder)
         settings: dict[str, object] = {"fsync": "off", "unix_socket_directories": "", "listen_addresses": ""}
         if tls is None:
             settings["unix_socket_directories"] = folder
         else:
-            # The socket stays bound, so that no other process gets the port before the server listens. The server can
-            # bind the port nevertheless, because it sets SO_REUSEADDR as well.
-            self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._held.bind(("127.0.0.1", 0))
-            self.port = self._held.getsockname()[1]
+            self.port = self._reserved.getsockname()[1]
             settings |= {"listen_addresses": "localhost", "ssl": "on"}
             for source, option, name in zip(
                 tls, ("ssl_cert_file", "ssl_key_file"), ("server.crt", "server.key"), strict=True
@@ -83,6 +79,6 @@ class Postgres:
     def close(self) -> None:
         self._server.send_signal(signal.SIGINT)  # SIGINT also ends the open connections
         self._server.wait(60)
-        self._held.close()
+        self._reserved.close()
         self._log.close()
         self._temporary.cleanup()

@@ -33,7 +33,7 @@ class Readiness {
   /// Watches a socket; with both flags false, stops watching it. Returns false on failure.
   bool watch(int socket, bool readable, bool writable) noexcept;
   /// Stops reporting a socket that is watched for reading, until watch() is called for this socket again. To save
-  /// system calls, the socket is removed from the epoll set only when bytes arrive on it.
+  /// system calls, poll() removes the socket from the epoll set only when bytes arrive on it.
   void pause(int socket) noexcept;
   /// Call this before a socket is closed: it stops watching the socket if pause() has left it in the epoll set.
   void forget(int socket) noexcept;

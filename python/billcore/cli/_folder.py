@@ -40,9 +40,9 @@ class Folder:
     """
 
     def __init__(self, path: Path, head: dict[str, Any], targets: Sequence[Path] = ()) -> None:
-        """`head` is the beginning of the plan: an export continues only with the same values.
+        """`head` is the beginning of plan.json: open() refuses a folder whose plan.json begins with other values.
 
-        `targets` are the files of join(), one for each relation.
+        `targets` are the files that join() writes, one for each relation.
         """
         self.path = path
         self.plan: dict[str, Any] = {"parts": []}
@@ -155,7 +155,7 @@ class Folder:
         self.finished[number] = part
 
     def files(self) -> list[list[Path]]:
-        """The files with records, and those with reads, each in the order of the parts."""
+        """Two lists: the files with records, and the files with reads. Both are in the order of the parts."""
         numbers = range(len(self.plan["parts"]))
         return [[self.path / self._name(relation, number) for number in numbers] for relation in self._relations]
 

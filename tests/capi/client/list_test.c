@@ -70,9 +70,10 @@ static billcore_order_list* orders_of(const billcore_client* client) {
   return list;
 }
 
-/* Reads the next items, whose ids must be the numbers from `from` to `to` - 1. */
-static bool patient; /* whether a list has a time-out that its answers may miss on a busy machine */
+/* If true, read_items() tries again after a time-out: the list has a short one, which a busy machine may miss. */
+static bool patient;
 
+/* Reads the next items, whose ids must be the numbers from `from` to `to` - 1. */
 static void read_items(billcore_order_list* list, int from, int to) {
   billcore_error* err = NULL;
   billcore_order* order = NULL;

@@ -99,7 +99,7 @@ class Driver {
     const auto found = request.find("args");
     const auto args = found ? *found : parse("{}");
     if (op.starts_with("webhook.")) return webhook(op.substr(8), args);
-    // The time-out of a call makes a client that shares the connections of the other.
+    // A time-out of this call alone needs a client of its own, which shares the connections of `shared`.
     const auto& shared = connect(request.find("client").value());
     const auto timeout = stated_timeout(request);
     const auto own = timeout ? std::optional(shared.with_options({.timeout = timeout})) : std::nullopt;

@@ -36,7 +36,7 @@ struct Request {
     take: Value,
 }
 
-/// Reads a member that is there, so that null differs from an absent member.
+/// Deserializes a member that may be null: Some(None) if it is null. An absent member is None, by `serde(default)`.
 fn stated<'a, D: serde::Deserializer<'a>>(from: D) -> Result<Option<Option<f64>>, D::Error> {
     Option::deserialize(from).map(Some)
 }

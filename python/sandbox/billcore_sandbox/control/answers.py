@@ -194,7 +194,7 @@ class Attempt(TypedDict):
 
 
 class DeliveryRecord(TypedDict):
-    """A delivery: the sending of one event to one endpoint. reason: why it ended without an answer, or null."""
+    """A delivery, which sends one event to one endpoint. reason: why it ended without an answer, or null."""
 
     seq: int
     id: int
