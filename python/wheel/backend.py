@@ -40,8 +40,10 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 
 def build_sdist(sdist_directory: str, config_settings: dict[str, list[str] | str] | None = None) -> str:
     sources = {} if (_ROOT / "core/third_party").exists() else _sources()  # an unpacked sdist has the sources
-    name = _build.build_sdist(sdist_directory, config_settings)
-    _add(sources, Path(sdist_directory) / name)
+    with tempfile.TemporaryDirectory(dir=sdist_directory) as folder:  # so that a full disk leaves no part of an sdist
+        name = _build.build_sdist(folder, config_settings)
+        _add(sources, Path(folder) / name, Path(folder) / "whole")
+        os.replace(Path(folder) / "whole", Path(sdist_directory) / name)
     return name
 
 
@@ -59,14 +61,15 @@ def _sources() -> dict[str, Path]:
     }
 
 
-def _add(sources: dict[str, Path], sdist: Path) -> None:
+def _add(sources: dict[str, Path], sdist: Path, whole: Path) -> None:
     """Adds files to the archive, and not to the tree, because another build may be reading the tree."""
     top = sdist.name.removesuffix(".tar.gz")
-    with tempfile.TemporaryDirectory(dir=sdist.parent) as folder, tarfile.open(sdist) as old:
+    with tarfile.open(sdist) as old:
         members = old.getmembers()
         time = int(members[0].mtime)
         with (
-            gzip.GzipFile(Path(folder) / sdist.name, "wb", mtime=time) as packed,
+            whole.open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=time) as packed,
             tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as new,
         ):
             for member in members:
@@ -74,6 +77,5 @@ def _add(sources: dict[str, Path], sdist: Path) -> None:
             for name, path in sources.items():
                 member = tarfile.TarInfo(f"{top}/{name}")
                 member.size, member.mtime = path.stat().st_size, time
-                with path.open("rb") as file:
-                    new.addfile(member, file)
-        os.replace(Path(folder) / sdist.name, sdist)
+                with path.open("rb") as source:
+                    new.addfile(member, source)
