@@ -84,7 +84,7 @@ tell() {
 build_go() {
   cmake --install "$build" --prefix "$build/prefix" &&
     (
-      export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$build/prefix/lib" GOTOOLCHAIN=local
+      export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$build/prefix/lib'" GOTOOLCHAIN=local
       cd examples && PATH="$go:$PATH" go build -buildvcs=false -o "$build/examples/story/story-go" ./story/go
     )
 }

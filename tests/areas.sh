@@ -52,7 +52,7 @@ area_inbox() {
   quietly inbox-prefix cmake --install build/release --prefix "$to"
   if go="$(bc_go)"; then
     (
-      export PKG_CONFIG_PATH="$to/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$to/lib" GOTOOLCHAIN=local
+      export PKG_CONFIG_PATH="$to/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$to/lib'" GOTOOLCHAIN=local
       cd examples/inbox/go && PATH="$go:$PATH" go build -buildvcs=false -o "$to/receiver-go" .
     )
     export BILLCORE_INBOX_GO="$to/receiver-go"
@@ -293,7 +293,7 @@ area_examples() {
   if go="$(bc_go)"; then
     quietly go-prefix-examples cmake --install build/release --prefix build/go-examples
     (
-      export PKG_CONFIG_PATH="$root/build/go-examples/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$root/build/go-examples/lib"
+      export PKG_CONFIG_PATH="$root/build/go-examples/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$root/build/go-examples/lib'"
       cd examples && PATH="$go:$PATH" GOTOOLCHAIN=local go build -buildvcs=false -o "$root/build/release/examples/go/" ./go/...
     )
   fi
