@@ -186,20 +186,22 @@ area_install() {
 }
 # wheel: the self-contained wheel, alone and beside packages that contain their own OpenSSL and libcurl
 area_wheel() {
-  local folder
-  wheel_python="${BILLCORE_WHEEL_PYTHON:-$(bc_python)}"
-  folder="$bc_cache/wheel-$("$wheel_python" -c 'import sys; print(sys.implementation.cache_tag)')-$(bc_tree_hash core python \
-    pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
-  once wheel bc_once "$folder" make_wheel "$folder"
-  prune "$folder"
-  local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
+  build_wheel
+  local wheel=("$wheel_folder"/*.whl) with="$wheel_folder/environment/bin/python"
   PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
   # Runs the tests that depend on how the modules are linked: process exit, imports, memory, errors.
   PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
     tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
-    tests/faults/test_{connections,floods,http2,keep_alive,strays}.py
+    tests/faults/test_{connections,floods,http2,keep_alive,outage,strays}.py
   PYTHONPATH="$root" run wheel-foreign tests/foreign/run.sh "$with" "${at_once[@]}"
+}
+build_wheel() { # sets wheel_folder, the folder with the wheel and with an environment in which it is installed
+  wheel_python="${BILLCORE_WHEEL_PYTHON:-$(bc_python)}"
+  wheel_folder="$bc_cache/wheel-$("$wheel_python" -c 'import sys; print(sys.implementation.cache_tag)')-$(bc_tree_hash core \
+    python pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
+  once wheel bc_once "$wheel_folder" make_wheel "$wheel_folder"
+  prune "$wheel_folder"
 }
 make_wheel() { # FOLDER
   mkdir -p "$1"
@@ -208,6 +210,12 @@ make_wheel() { # FOLDER
   local beside wheels=("$1"/*.whl)
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
+}
+# meets: programs that people run together with billcore, such as nginx
+area_meets() {
+  bc_packages nginx-light
+  build_wheel
+  PYTHONPATH="$root" run meets "$wheel_folder/environment/bin/python" -m pytest -q "${at_once[@]}" tests/meets
 }
 # proof: no branch and no memory address depends on a secret
 # Runs the release build under memcheck, because memcheck does not work with sanitizers.

@@ -20,7 +20,7 @@ cd "$root"
 # The longest areas are first: each parallel job (run_lane) takes the next area of this list, so all jobs end at about
 # the same time.
 all_areas=(lint python interface wheel conformance fuzz go rust install libcurl faults examples tsan core torture cost
-  sandbox journal inbox export bulk serverless spark layering proof foreign capi)
+  sandbox journal inbox export bulk serverless spark meets layering proof foreign capi)
 quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint quick_capi)
 most_lanes=3
 
@@ -48,7 +48,7 @@ done
 case " ${areas[*]} " in *" quick "*) wanted+=("${quick_areas[@]}") ;; esac
 lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 
-bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go \
+bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go iproute2 \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config postgresql python3-dev python3-pip \
   python3-venv shellcheck valgrind
 (bc_rust_packages) || true # if Rust is missing, the area rust reports it

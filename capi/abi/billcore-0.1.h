@@ -107,6 +107,7 @@ BILLCORE_API billcore_str billcore_error_request_id(const billcore_error* error)
 BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double* seconds);
 BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
+BILLCORE_API bool billcore_error_sent_late(const billcore_error* error);
 typedef int32_t billcore_reason;
 enum {
   BILLCORE_REASON_NONE = 0,
@@ -569,6 +570,8 @@ BILLCORE_API billcore_status billcore_response_info_status(const billcore_respon
                                                            billcore_error** err);
 BILLCORE_API billcore_status billcore_response_info_attempts(const billcore_response_info* info, int32_t* out,
                                                              billcore_error** err);
+BILLCORE_API billcore_status billcore_response_info_sent_late(const billcore_response_info* info, bool* out,
+                                                              billcore_error** err);
 BILLCORE_API billcore_status billcore_response_info_request_id(const billcore_response_info* info, billcore_str* out,
                                                                billcore_error** err);
 BILLCORE_API billcore_status billcore_response_info_header_count(const billcore_response_info* info, size_t* count,
@@ -847,6 +850,10 @@ BILLCORE_INLINE billcore_status billcore_order_query_new(billcore_order_query** 
 BILLCORE_INLINE_VOID void billcore_order_query_free(billcore_order_query* given) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
+BILLCORE_INLINE billcore_status billcore_order_query_set_per_page(billcore_order_query* given, int64_t per_page,
+                                                                  billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("per_page"), per_page, err);
+}
 BILLCORE_INLINE billcore_status billcore_order_query_set_product_id(billcore_order_query* given, int64_t product_id,
                                                                     billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("product_id"), product_id,
@@ -855,10 +862,6 @@ BILLCORE_INLINE billcore_status billcore_order_query_set_product_id(billcore_ord
 BILLCORE_INLINE billcore_status billcore_order_query_add_state(billcore_order_query* given, billcore_str state,
                                                                billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("state"), state, err);
-}
-BILLCORE_INLINE billcore_status billcore_order_query_set_per_page(billcore_order_query* given, int64_t per_page,
-                                                                  billcore_error** err) {
-  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("per_page"), per_page, err);
 }
 BILLCORE_INLINE billcore_status billcore_order_query_set_page(billcore_order_query* given, int64_t page,
                                                               billcore_error** err) {

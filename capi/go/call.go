@@ -172,7 +172,7 @@ func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 		return 0, nil
 	default:
 	}
-	began := time.Now()
+	began := C.bc_now()
 	var late <-chan time.Time
 	if c.timeout >= 0 {
 		timer := time.NewTimer(c.timeout)
@@ -181,7 +181,7 @@ func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 	}
 	select {
 	case c.slots <- struct{}{}:
-		return time.Since(began), nil
+		return time.Duration(C.bc_now() - began), nil
 	case <-ctx.Done():
 		return 0, ended(reason(ctx))
 	case <-late:

@@ -4,9 +4,17 @@
 #define BILLCORE_GO_CLIENT_H
 
 #include <billcore/client.h>
+#include <time.h>
 
 #include "native.h"
 #include "operations.h"
+
+/* Nanoseconds of the clock of the library's deadlines, which also runs while the machine is suspended. */
+static inline int64_t bc_now(void) {
+  struct timespec now = {0, 0};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 /* ---- options ---- */
 

@@ -33,7 +33,8 @@ func WithNoTimeout() Option {
 
 // WithMaxRetries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The
 // client retries a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The
-// client retries a write only if no part of the write was sent. Default: 2.
+// client retries a write only if no part of the write was sent, or if HTTP/2 proves that it was not processed.
+// Default: 2.
 func WithMaxRetries(maxRetries int) Option {
 	return Option{name: "max_retries", set: setInteger, number: int64(maxRetries)}
 }

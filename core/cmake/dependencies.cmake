@@ -19,5 +19,8 @@ _billcore_bundled(OpenSSL::SSL libssl.a OpenSSL::Crypto)
 _billcore_bundled(billcore::nghttp2 libnghttp2.a)
 _billcore_bundled(CURL::libcurl libcurl.a billcore::nghttp2 OpenSSL::SSL)
 set_property(TARGET CURL::libcurl PROPERTY INTERFACE_COMPILE_DEFINITIONS CURL_STATICLIB)
-# The linker redirects libcurl's call of this nghttp2 function to core/src/http/stream_end.cpp.
-set_property(TARGET CURL::libcurl PROPERTY INTERFACE_LINK_OPTIONS LINKER:--wrap=nghttp2_session_callbacks_set_on_begin_headers_callback)
+# The linker redirects libcurl's calls of these functions to core/src/http/streams.cpp and unread.cpp.
+foreach(_callback frame_recv stream_close begin_headers)
+  set_property(TARGET CURL::libcurl APPEND PROPERTY INTERFACE_LINK_OPTIONS LINKER:--wrap=nghttp2_session_callbacks_set_on_${_callback}_callback)
+endforeach()
+set_property(TARGET CURL::libcurl APPEND PROPERTY INTERFACE_LINK_OPTIONS LINKER:--wrap=send)

@@ -26,9 +26,12 @@ class BillcoreError(Exception):
 
     Attributes:
         outcome_unknown: True if a write may or may not have happened; check before you send the write again.
+        sent_late: True if a write may have been sent after its deadline, because the process or the machine was
+            stopped while the write was sent.
     """
 
     outcome_unknown: bool = False
+    sent_late: bool = False
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text)
@@ -267,6 +270,8 @@ def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) 
         error = kind(text)
     if "service_time" in detail and isinstance(error, (ApiError, OutcomeUnknownError)):
         error.service_time = detail["service_time"]
+    if detail.get("sent_late") and not isinstance(error, TransportError):  # not the cause of an OutcomeUnknownError
+        error.sent_late = True
     if isinstance(error, (TransportError, OutcomeUnknownError)):
         error.attempts = detail["attempts"]
     return error

@@ -375,6 +375,10 @@ class ResponseInfo:
         """Number of attempts, including those that sent nothing."""
 
     @property
+    def sent_late(self) -> bool:
+        """True if a write may have been sent after its deadline: the process or the machine was stopped meanwhile."""
+
+    @property
     def request_id(self) -> str | None:
         """Value of the request id header, or None."""
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from . import _client
+from . import _client, _clock
 from ._client import ArrowBatch, Client, Pager
 from ._errors import ApiError, ConfigError, ConnectionError, InvalidArgumentError, NotFoundError, TimeoutError
 
@@ -313,9 +313,9 @@ def _patiently(
         try:
             return request()
         except (ApiError, ConnectionError, TimeoutError) as error:
-            until = until or time.monotonic() + patience
+            until = until or _clock.now() + patience
             seconds = _seconds(error)
-            if seconds is None or time.monotonic() + seconds > until:
+            if seconds is None or _clock.now() + seconds > until:
                 raise
             pause(seconds)
             if stopped():

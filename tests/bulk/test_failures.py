@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import billcore
-from billcore import bulk
+from billcore import _clock, bulk
 
 from .support import LONGER, Found, Scene, found_in, no_pauses, one_row_at_a_time
 
@@ -118,7 +117,7 @@ def test_patience_ends(
     tries: list[billcore.Attempt] = []
     partition, seconds = scene.plan(), itertools.count()
     # Each reading of the clock is a second later.
-    monkeypatch.setattr("billcore.bulk.time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr(_clock, "now", lambda: next(seconds))
     scene.control.fault(**fault, operation="orders", times=100_000)
     timeout = 0.1 if "delay" in fault else LONGER
     with scene.client_with(timeout=timeout, hooks=Hooks()) as client, pytest.raises(error):

@@ -23,6 +23,7 @@ _DETAILS = {
     "retry_after": "retry_after",
     "reason": "reason",
     "outcome_unknown": "outcome_unknown",
+    "sent_late": "sent_late",
     "method": "method",
     "path": "path",
 }

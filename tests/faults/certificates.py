@@ -46,6 +46,8 @@ class Certificates:
         self.tls13.minimum_version = ssl.TLSVersion.TLSv1_3
         self.http2 = self._context("good")
         self.http2.set_alpn_protocols(["h2"])
+        self.both = self._context("good")
+        self.both.set_alpn_protocols(["h2", "http/1.1"])
         self.expired = self._signed("expired", "localhost", "20200101000000Z", "20210101000000Z")
         self.not_yet = self._signed("not_yet", "localhost", "20480101000000Z", "20490101000000Z")
         self.other_host = self._signed("other_host", "elsewhere.example", "20200101000000Z", "20490101000000Z")
@@ -60,6 +62,10 @@ class Certificates:
     def files(self, name: str) -> tuple[Path, Path]:
         """Returns the files of a certificate and of its key."""
         return self._folder / f"{name}.pem", self._folder / f"{name}.key"
+
+    def for_address(self, address: str) -> ssl.SSLContext:
+        """Returns the context of a server with this IP address."""
+        return self._signed("address", address, "20200101000000Z", "20490101000000Z", names=f"IP:{address}")
 
     def folder_of_hashes(self) -> Path:
         """Makes a folder in which OpenSSL finds the CA by a file that is named after the hash of the CA's name."""

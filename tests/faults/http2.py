@@ -149,9 +149,19 @@ def passing(stream: Stream) -> None:
     stream.send_body(answer.body, end=True)
 
 
+def by_protocol(proxy: Proxy, number: int, sock: Any) -> Connection:
+    """A `kind` of connection for a server that offers HTTP/2 and HTTP/1.1."""
+    return (Http2Connection if sock.selected_alpn_protocol() == "h2" else Connection)(proxy, number, sock)
+
+
 def refused(stream: Stream) -> None:
     """Resets the stream with REFUSED_STREAM: the request was not processed, so libcurl retries it by itself."""
+    stream.seen.refused = True
     stream.reset_stream(Codes.REFUSED_STREAM)
+
+
+def http1_required(stream: Stream) -> None:
+    stream.reset_stream(Codes.HTTP_1_1_REQUIRED)
 
 
 def broken(code: Codes, place: str) -> Http2Step:
@@ -242,6 +252,7 @@ def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_E
     def step(stream: Stream) -> None:
         if effect:
             stream.forward()
+        stream.seen.refused = last == 0 and code != Codes.HTTP_1_1_REQUIRED
         stream.go_away(last, code)
         stream.close()
 

@@ -53,12 +53,14 @@ class RawAnswer:
 
 @dataclass
 class Seen:
-    """A request of which at least one byte has arrived. at: monotonic time of the first byte."""
+    """A request of which at least one byte has arrived. at: monotonic time of the first byte. refused: the proxy has
+    said that it did not process the request."""
 
     method: str
     at: float
     connection: int
     forwarded: bool = False
+    refused: bool = False
 
 
 class Gone(Exception):
@@ -103,6 +105,15 @@ class Exchange:
     def reset(self) -> None:
         """Closes the connection with RST."""
         self._connection.reset()
+
+    def was_reset(self) -> bool:
+        """Waits until the client ends the connection; returns whether it was with RST."""
+        try:
+            while self._connection.socket.recv(65536):
+                pass
+        except ConnectionResetError:
+            return True
+        return False
 
     def hang(self) -> None:
         """Stays silent until the client closes the connection or the test is over."""
@@ -209,7 +220,8 @@ class Proxy:
     """A proxy that listens on loopback.
 
     script: steps for the first requests. on_accept: functions to call with the first connections instead of
-    serving them; None serves the connection. tls: serve over TLS. late: refuse connections until listen().
+    serving them; None serves the connection. tls: serve over TLS. late: refuse connections until listen(). listener: a
+    bound socket to use.
     """
 
     def __init__(
@@ -220,7 +232,8 @@ class Proxy:
         on_accept: Iterable[Callable[[socket.socket], None] | None] = (),
         tls: ssl.SSLContext | None = None,
         late: bool = False,
-        kind: type[Connection] | None = None,
+        kind: Callable[[Proxy, int, Any], Connection] | None = None,
+        listener: socket.socket | None = None,
     ) -> None:
         self.upstream = upstream
         self.stopped = threading.Event()
@@ -233,8 +246,9 @@ class Proxy:
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._connections: list[Connection] = []
-        self._listener = socket.socket()
-        self._listener.bind(("127.0.0.1", 0))
+        self._listener = listener or socket.socket()
+        if listener is None:
+            self._listener.bind(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._acceptor = threading.Thread(target=self._accept, daemon=True)
         if not late:
@@ -263,9 +277,9 @@ class Proxy:
 
     @property
     def writes(self) -> int:
-        """The number of requests other than GET of which at least one byte has arrived."""
+        """The number of requests other than GET of which at least one byte has arrived, without those refused."""
         with self._lock:
-            return sum(seen.method != "GET" for seen in self.seen)
+            return sum(seen.method != "GET" and not seen.refused for seen in self.seen)
 
     def wait_for(self, count: int) -> None:
         """Waits until this many requests have arrived. The client's call may end before the proxy sees its request."""

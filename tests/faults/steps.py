@@ -14,6 +14,10 @@ from .proxy import Exchange, Gone, Step
 BOMB = gzip.compress(b"0" * (32 << 20))  # 32 MB, compressed to 32 KB
 
 
+_ORDER = b'{"data":{"id":"o","state":"paid","total":1}}'
+ORDER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(_ORDER), _ORDER)  # an answer to a charge
+
+
 def reset_unread(exchange: Exchange) -> None:
     exchange.reset()
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import billcore
+from support.waiting import until_awaited
 
 from . import http2, steps
 from .certificates import Certificates
@@ -68,15 +69,49 @@ def test_many_streams_are_one_connection(world: World, certificates: Certificate
 
 def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certificates) -> None:
     async def main(scene: Scene) -> list[str]:
-        async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
+        given = scene.options(timeout=20.0, max_retries=0, ca_bundle=str(certificates.bundle))
+        async with billcore.AsyncClient(**given) as client:
             await call(scene, client, "orders.get")
             scene.proxy.add(http2.passing, http2.passing, http2.broken(Codes.INTERNAL_ERROR, "effect"), http2.passing)
-            outcomes = await asyncio.gather(*(call(scene, client, "subscriptions.charge") for _ in range(20)))
+            outcomes = await asyncio.gather(*(call(scene, client, "orders.get") for _ in range(20)))
             return [outcome.name for outcome in outcomes]
 
     with http2_scene(world, certificates) as scene:
         names = asyncio.run(main(scene))
-        assert sorted(names) == sorted([OK] * 19 + [LOST]) and scene.proxy.accepted == 1
+        assert sorted(names) == sorted([OK] * 19 + ["ConnectionError"]) and scene.proxy.accepted == 1
+
+
+def test_a_write_has_its_connection_alone(world: World, certificates: Certificates) -> None:
+    """Giving up a write resets its connection, which must not end other calls."""
+    released = threading.Event()
+
+    def silent(stream: http2.Stream) -> None:
+        stream.forward()
+        released.wait(GENEROUS)
+
+    async def main(scene: Scene) -> None:
+        async with billcore.AsyncClient(
+            **scene.options(timeout=GENEROUS, ca_bundle=str(certificates.bundle))
+        ) as client:
+            assert (await call(scene, client, "orders.get")).name == OK
+            scene.proxy.add(silent)
+            given_up = asyncio.ensure_future(call(scene, client, "subscriptions.charge"))
+            await until_awaited(lambda: scene.proxy.writes == 1)
+            scene.proxy.add(silent, silent)
+            operations = ["subscriptions.charge", "orders.get"]
+            others = [asyncio.ensure_future(call(scene, client, operation)) for operation in operations]
+            await until_awaited(lambda: len(scene.proxy.seen) == 4)
+            used = [(seen.method, seen.connection) for seen in scene.proxy.seen]
+            assert used.count(("GET", 1)) == 2 and len(set(used)) == 3, used
+            given_up.cancel()
+            released.set()
+            assert (await call(scene, client, "subscriptions.charge")).name == OK
+            assert not any(other.done() for other in others)
+            for other in others:
+                other.cancel()
+
+    with http2_scene(world, certificates) as scene:
+        asyncio.run(main(scene))
 
 
 @pytest.mark.parametrize(
@@ -119,13 +154,12 @@ def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certifi
         async with billcore.AsyncClient(**given) as client:
             assert (await call(scene, client, "orders.get")).name == OK
             scene.proxy.add(slow)
-            others = [asyncio.ensure_future(call(scene, client, "subscriptions.charge")) for _ in range(5)]
-            while scene.proxy.writes == 0:
-                await asyncio.sleep(0.005)
+            others = [asyncio.ensure_future(call(scene, client, "orders.get")) for _ in range(5)]
+            await until_awaited(lambda: len(scene.proxy.seen) == 2)
             with pytest.raises(billcore.TimeoutError):
                 await client.orders.get("x", timeout=0.2)
             for _ in range(10):
-                assert (await call(scene, client, "subscriptions.charge")).name == OK
+                assert (await call(scene, client, "orders.get")).name == OK
             assert scene.proxy.accepted == 2
             assert not any(other.done() for other in others)
             released.set()

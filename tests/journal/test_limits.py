@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 import billcore
-from billcore.journal import AmbiguousChargeError, Journal
+from billcore.journal import AmbiguousChargeError, Journal, JournalError, _table
+from billcore.journal._machine import Sql
 
 from .support import Scene, SqliteDatabase
 
@@ -64,3 +66,23 @@ def test_an_answer_that_comes_after_another_result(scene: Scene) -> None:
         with pytest.raises(AmbiguousChargeError, match="another result") as raised:
             scene.charge(journal)
     assert [order.id for order in raised.value.candidates][1] == other.id
+
+
+def test_a_machine_that_sleeps_before_the_charge_sends_nothing(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the clock that also runs while the machine is suspended tells that the time is over."""
+    journal = scene.journal()
+    scene.charge(journal, key="before")  # makes the tables
+    awake, run = time.clock_gettime, journal._store.run
+
+    def run_then_sleep(statement: Sql) -> object:
+        result = run(statement)
+        if statement.text == _table.INTEND:
+            monkeypatch.setattr(
+                time, "clock_gettime", lambda clock: awake(clock) + 3600 * (clock == time.CLOCK_BOOTTIME)
+            )
+        return result
+
+    monkeypatch.setattr(journal._store, "run", run_then_sleep)
+    with pytest.raises(JournalError, match="was not sent"):
+        scene.charge(journal, key="k")
+    assert len(scene.charges()) == 1

@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sqlalchemy
 
 import billcore
+from billcore import _clock
 from billcore.journal import AmbiguousChargeError, Journal, JournalError, _machine, _table
 
 from .support import CHARGE, PAST, Scene, SqliteDatabase
@@ -78,7 +78,7 @@ class Race:
         self.scene = scene
         self._keys = itertools.count(1)
         self._passed = 0.0
-        monkeypatch.setattr(_machine, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + self._passed))
+        monkeypatch.setattr(_clock, "now", lambda: time.clock_gettime(time.CLOCK_BOOTTIME) + self._passed)
         engine = sqlalchemy.create_engine(scene.database.url())  # an engine reuses its connections, which is faster
         self.switches = SWITCHES[engine.dialect.name]
         self.journal = Journal(engine, scene.client, settle=SETTLE, timeout=DEADLINE)

@@ -123,6 +123,7 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_response_info_header_at, g.info, std::size_t{0}),
       CALL(billcore_response_info_header_count, g.info),
       CALL(billcore_response_info_request_id, g.info),
+      CALL(billcore_response_info_sent_late, g.info),
       CALL(billcore_response_info_status, g.info),
   };
   return functions;

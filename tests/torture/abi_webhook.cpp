@@ -160,6 +160,7 @@ const std::vector<Function>& webhook_functions() {
       GETTER(billcore_error_reason),
       GETTER(billcore_error_request_id),
       GETTER_WITH(billcore_error_retry_after),
+      GETTER(billcore_error_sent_late),
       GETTER(billcore_error_status),
   };
   return functions;

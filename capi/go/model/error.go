@@ -12,7 +12,7 @@ typedef struct bg_error {
   billcore_status status, cause;
   billcore_reason reason;
   int32_t http_status, attempts;
-  bool has_retry_after, outcome_unknown, attempted;
+  bool has_retry_after, outcome_unknown, sent_late, attempted;
 } bg_error;
 
 static void bg_error_read(const billcore_error* error, bg_error* out) {
@@ -26,6 +26,7 @@ static void bg_error_read(const billcore_error* error, bg_error* out) {
   out->has_retry_after = billcore_error_retry_after(error, &out->retry_after);
   out->attempts = billcore_error_attempts(error);
   out->outcome_unknown = billcore_error_outcome_unknown(error);
+  out->sent_late = billcore_error_sent_late(error);
   out->reason = billcore_error_reason(error);
   out->method = billcore_error_method(error);
   out->path = billcore_error_path(error);
@@ -73,9 +74,12 @@ type Error struct {
 	// OutcomeUnknown reports that a write was sent and may or may not have happened. Before you send the write again,
 	// check whether it happened.
 	OutcomeUnknown bool
-	AttemptedAt    time.Time // When the write of unknown outcome was sent; else the zero time.
-	Cause          Code      // The failure that led to ErrOutcomeUnknown or ErrPossiblyMissed; else 0.
-	CauseMessage   string
+	// SentLate reports that a write may have been sent after its deadline, because the process or the machine was stopped
+	// while the library sent it.
+	SentLate     bool
+	AttemptedAt  time.Time // When the write of unknown outcome was sent; else the zero time.
+	Cause        Code      // The failure that led to ErrOutcomeUnknown or ErrPossiblyMissed; else 0.
+	CauseMessage string
 
 	FieldPath string // Path of the JSON value that could not be read, such as data.price.
 	Reason    Reason // Why a signature was refused.
@@ -155,7 +159,7 @@ func takeError(status int32, from handle.Pointer, ended error) *Error {
 		APICode: text(read.api_code), APIMessage: text(read.api_message), Body: text(read.body),
 		RequestID: text(read.request_id), Method: text(read.method), Path: text(read.path), Attempts: int(read.attempts),
 		RetryAfter: time.Duration(float64(read.retry_after) * float64(time.Second)), HasRetryAfter: bool(read.has_retry_after),
-		OutcomeUnknown: bool(read.outcome_unknown), Cause: Code(read.cause), CauseMessage: text(read.cause_message),
+		OutcomeUnknown: bool(read.outcome_unknown), SentLate: bool(read.sent_late), Cause: Code(read.cause), CauseMessage: text(read.cause_message),
 		FieldPath: text(read.field_path), Reason: Reason(read.reason), ended: ended,
 	}
 	if bool(read.attempted) {

@@ -69,7 +69,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_no_timeout(billcore_
 
 /** Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries a
  * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries a write
- * only if no part of the write was sent. Default: 2.  @since 0.1 */
+ * only if no part of the write was sent, or if HTTP/2 proves that it was not processed. Default: 2.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
                                                                         int32_t max_retries, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("max_retries"), max_retries,
@@ -206,7 +206,7 @@ BILLCORE_INLINE billcore_status billcore_client_changes_set_no_timeout(billcore_
 
 /** Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries a
  * GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries a write
- * only if no part of the write was sent. Default: 2.  @since 0.1 */
+ * only if no part of the write was sent, or if HTTP/2 proves that it was not processed. Default: 2.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes,
                                                                         int32_t max_retries, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("max_retries"), max_retries,

@@ -66,6 +66,10 @@ BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
  * @since 0.1 */
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
+/** True for a write that may have been sent after its deadline, because the process or the machine was stopped while
+ * the library sent it.  @since 0.1 */
+BILLCORE_API bool billcore_error_sent_late(const billcore_error* error);
+
 /** The reasons why a signature check fails, in the order of the checks. Append-only. */
 typedef int32_t billcore_reason;
 /** Values of a billcore_reason, each with the HTTP status of the receiver's answer. */

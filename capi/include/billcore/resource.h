@@ -143,6 +143,11 @@ BILLCORE_API billcore_status billcore_response_info_status(const billcore_respon
 BILLCORE_API billcore_status billcore_response_info_attempts(const billcore_response_info* info, int32_t* out,
                                                              billcore_error** err);
 
+/** True when the request was a write that may have been sent after its deadline, because the process or the machine
+ * was stopped while the library sent it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_info_sent_late(const billcore_response_info* info, bool* out,
+                                                              billcore_error** err);
+
 /** Value of the answer's request id header; empty when the answer has none.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_info_request_id(const billcore_response_info* info, billcore_str* out,
                                                                billcore_error** err);

@@ -95,6 +95,11 @@ bool billcore_error_outcome_unknown(const billcore_error* error) {
   return found != nullptr && found->outcome_unknown;
 }
 
+bool billcore_error_sent_late(const billcore_error* error) {
+  const auto* found = detail(error);
+  return found != nullptr && found->sent_late;
+}
+
 billcore_reason billcore_error_reason(const billcore_error* error) {
   const auto* found = detail(error);
   return found != nullptr ? static_cast<billcore_reason>(found->reason) : BILLCORE_REASON_NONE;

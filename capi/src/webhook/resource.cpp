@@ -296,6 +296,10 @@ billcore_status billcore_response_info_attempts(const billcore_response_info* in
   return get(info, &ResponseInfo::attempts, out, err);
 }
 
+billcore_status billcore_response_info_sent_late(const billcore_response_info* info, bool* out, billcore_error** err) {
+  return get(info, &ResponseInfo::sent_late, out, err);
+}
+
 billcore_status billcore_response_info_request_id(const billcore_response_info* info, billcore_str* out,
                                                   billcore_error** err) {
   return get(info, &ResponseInfo::request_id, out, err);

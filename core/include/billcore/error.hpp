@@ -30,6 +30,8 @@ struct ErrorDetail {
   std::optional<double> retry_after;                              // seconds
   int attempts = 0;                                               // number of attempts of the request
   bool outcome_unknown = false;                                   // a write may or may not have happened
+  /// A write may have been sent after its deadline, because the process or the machine was stopped while it was sent.
+  bool sent_late = false;
   SignatureReason reason = SignatureReason::none;
   std::string method;                        // HTTP method of the request
   std::string path;                          // path of the request, relative to the base URL

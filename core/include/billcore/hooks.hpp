@@ -24,8 +24,9 @@ struct Attempt {
   std::chrono::microseconds duration{0};
   std::string_view request_id;        // request id of the answer; empty if absent
   std::chrono::milliseconds wait{0};  // on_retry: time until the next attempt
-  bool sent = false;                  // after the attempt: false if no part of the request was sent
-  bool outcome_unknown = false;       // after the attempt: true for a write that may or may not have happened
+  /// After the attempt: false if no part of the request was sent, or if HTTP/2 proved that it was not processed.
+  bool sent = false;
+  bool outcome_unknown = false;  // after the attempt: true for a write that may or may not have happened
   /// Path of a write that was cancelled, interrupted, or ended by an exception after it had been sent; otherwise empty.
   /// Log the path, because the caller may get no error that mentions the write. The path is relative to the base URL,
   /// encoded, and contains the id.

@@ -30,7 +30,7 @@ struct ClientOptions {
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
   /// Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries a
   /// GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries a
-  /// write only if no part of the write was sent.
+  /// write only if no part of the write was sent, or if HTTP/2 proves that it was not processed.
   int max_retries = 2;
   /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
   int concurrency = 8;

@@ -24,7 +24,8 @@ namespace billcore {
 /// Metadata of the answer that contained a resource. Threads: any.
 class ResponseInfo {
  public:
-  ResponseInfo(int status, int attempts) noexcept : status_(status), attempts_(attempts) {}
+  ResponseInfo(int status, int attempts, bool sent_late = false) noexcept
+      : status_(status), attempts_(attempts), sent_late_(sent_late) {}
   virtual ~ResponseInfo() = default;
   ResponseInfo(const ResponseInfo&) = delete;
   ResponseInfo& operator=(const ResponseInfo&) = delete;
@@ -32,6 +33,9 @@ class ResponseInfo {
   [[nodiscard]] int status() const noexcept { return status_; }
   /// How many attempts the request took.
   [[nodiscard]] int attempts() const noexcept { return attempts_; }
+  /// Whether the request was a write that may have left after its deadline, because the process or the machine was
+  /// stopped while it was sent.
+  [[nodiscard]] bool sent_late() const noexcept { return sent_late_; }
   /// Header fields in the order received, names in lower case; secrets are redacted.
   [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& headers() const = 0;
   /// Value of the request id header; empty if absent.
@@ -40,6 +44,7 @@ class ResponseInfo {
  private:
   int status_;
   int attempts_;
+  bool sent_late_;
 };
 
 class Resource {

@@ -39,6 +39,7 @@ std::string failure_text(const RequestInfo& request, const Transfer& transfer) {
     throw Error(rule_of(transfer.failure).error, subject(request) + text, std::move(detail));
   }
   detail.outcome_unknown = true;
+  detail.sent_late = transfer.sent_late;
   add_send_time(request, transfer.sent_at, detail);
   detail.cause = rule_of(transfer.failure).error;
   detail.cause_message = std::move(text);
@@ -97,6 +98,7 @@ std::string hint_for_not_found(const RequestInfo& request, const ErrorDetail& de
                                     const std::string& problem) {
   auto detail = detail_of(request);
   detail.http_status = info.status();
+  detail.sent_late = info.sent_late();
   detail.request_id = info.request_id();
   detail.body = kept_text(scrub(body, request.settings.api_key, kept_body + 4), kept_body);
   const auto shown = one_line(detail.body, shown_body);
@@ -197,8 +199,8 @@ const std::string& ReceivedInfo::request_id() const {
 Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
   if (transfer.failure != Failure::none) throw_failure(request, std::move(transfer));
   request.settings.service_clock.note(transfer.head);
-  auto info = std::make_shared<ReceivedInfo>(transfer.status, request.attempts, std::move(transfer.head),
-                                             request.settings.shared_from_this());
+  auto info = std::make_shared<ReceivedInfo>(transfer.status, request.attempts, transfer.sent_late,
+                                             std::move(transfer.head), request.settings.shared_from_this());
   return {std::move(info), std::move(transfer.body), transfer.sent_at};
 }
 
@@ -208,6 +210,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   if (rule.outcome == Outcome::done) return;
   auto detail = detail_of(request);
   detail.http_status = status;
+  detail.sent_late = answer.info->sent_late();
   detail.request_id = answer.info->request_id();
   detail.headers = answer.info->headers();
   detail.body = kept_text(scrub(answer.body, request.settings.api_key, kept_body + 4), kept_body);

@@ -50,8 +50,9 @@ struct RequestInfo {
 /// ResponseInfo that keeps the raw header lines, and parses and redacts them on first use.
 class ReceivedInfo final : public ResponseInfo {
  public:
-  ReceivedInfo(int status, int attempts, std::string head, std::shared_ptr<const AnswerSettings> settings) noexcept
-      : ResponseInfo(status, attempts), head_(std::move(head)), settings_(std::move(settings)) {}
+  ReceivedInfo(int status, int attempts, bool sent_late, std::string head,
+               std::shared_ptr<const AnswerSettings> settings) noexcept
+      : ResponseInfo(status, attempts, sent_late), head_(std::move(head)), settings_(std::move(settings)) {}
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const override;
   [[nodiscard]] const std::string& request_id() const override;
   [[nodiscard]] std::string_view head() const noexcept { return head_; }

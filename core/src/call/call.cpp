@@ -188,7 +188,8 @@ void Call::begin() {
       throw Error(ErrorCode::interrupted, subject(request()) + "cancelled before it was sent", detail_of(request()));
     }
   }
-  send(false);
+  // A service may again refuse a request on a shared connection, but hardly the first request on a new connection.
+  send(refused_ && attempts_ > settings_.options.max_retries);
 }
 
 void Call::send(bool fresh) {
@@ -203,8 +204,9 @@ void Call::send(bool fresh) {
                                                  std::to_string(longest_url) +
                                                  ": an id or an option is too long; nothing was sent");
   }
-  in_flight_ = engine_.start({operation_.method, std::move(url), operation_.body, deadline_, settings_.headers, fresh},
-                             [this](Transfer&& transfer) { on_transfer(std::move(transfer)); });
+  in_flight_ = engine_.start(
+      {operation_.method, std::move(url), operation_.body, deadline_, settings_.headers, fresh, operation_.is_write()},
+      [this](Transfer&& transfer) { on_transfer(std::move(transfer)); });
 }
 
 void Call::wait(std::chrono::milliseconds length, void (Call::*then)()) {
@@ -266,6 +268,7 @@ void Call::settle(Transfer&& transfer) {
     return finish();
   }
   ++attempts_;
+  refused_ = transfer.failure == Failure::refused;
   wait(*pause, &Call::attempt);
 }
 

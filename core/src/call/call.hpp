@@ -136,6 +136,7 @@ class Call {
   bool in_hook_ = false;
   bool ends_after_hook_ = false;
   bool limited_ = false;
+  bool refused_ = false;  // HTTP/2 refused the last attempt
   bool done_ = false;
   std::optional<Transfer> transfer_;
   SendState send_state_;    // state of the last finished attempt

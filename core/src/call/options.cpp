@@ -11,7 +11,7 @@
 #include "call/option_table.hpp"
 #include "http/libcurl.hpp"
 #include "http/releases.hpp"
-#include "http/stream_end.hpp"
+#include "http/streams.hpp"
 #include "http/trust.hpp"
 #include "http/url.hpp"
 #include "http/url_parts.hpp"
@@ -139,8 +139,8 @@ TransportOptions transport_options(const ClientOptions& options,
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }
   const auto release = libcurl_version();
-  transport.http2 =
-      options.http2.value_or(is_flood_proof(release) && (sees_stream_ends || reports_cut_streams(release)));
+  transport.http2 = options.http2.value_or(is_flood_proof(release) && (sees_streams || reports_cut_streams(release)));
+  if (transport.http2) transport.http2_refused = std::make_shared<std::atomic<bool>>(false);
   transport.max_response = options.max_response;
   return transport;
 }

@@ -36,6 +36,12 @@ class Chance {
   std::atomic<std::uint64_t> counter_{std::uint64_t{std::random_device{}()} << 32U | std::random_device{}()};
 };
 
+// Whether a further attempt makes sense at once, because the failure says nothing about the service's health.
+bool goes_on_at_once(const CallProgress& tries, const Transfer& transfer) noexcept {
+  if (transfer.failure == Failure::http1_required) return true;
+  return tries.made == 1 && (transfer.died_on_reuse || transfer.failure == Failure::refused);
+}
+
 }  // namespace
 
 std::optional<milliseconds> wait_before_next(const CallProgress& tries, const Transfer& transfer,
@@ -45,7 +51,7 @@ std::optional<milliseconds> wait_before_next(const CallProgress& tries, const Tr
   if (tries.asked_for) {
     wait = *tries.asked_for;
     if (wait > longest_wait) return std::nullopt;
-  } else if (!transfer.died_on_reuse || tries.made > 1) {
+  } else if (!goes_on_at_once(tries, transfer)) {
     const int doubled = std::min(tries.made - 1, 10);
     const auto most = std::min<milliseconds>(first_backoff * (1 << doubled), longest_backoff);
     wait = milliseconds(static_cast<std::int64_t>(static_cast<double>(most.count()) * std::clamp(chance, 0.0, 1.0)));

@@ -28,7 +28,8 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
 /// Delay before the next attempt; nullopt if no further attempt is allowed, or if the delay would exceed the deadline.
 /// The delay is that of the answer's Retry-After header, else exponential backoff with full jitter (`chance` from 0 to
-/// 1). The first retry after a reused connection was found dead has no backoff.
+/// 1). The first retry after a reused connection was found dead, or after HTTP/2 refused the request, has no backoff,
+/// nor has a retry over HTTP/1.1 that the service asked for.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
                                                                         const Transfer& transfer,
                                                                         SteadyClock::time_point now,

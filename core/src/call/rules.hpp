@@ -15,7 +15,7 @@ enum class Repeat : std::uint8_t {
   never,
   read,             // a read may be sent again, a write never
   unless_received,  // a read may always be sent again; a write only if no part of it was sent
-  unless_sent,      // a read or a write may be sent again only if no part of it was sent
+  unless_sent,      // a read or a write may be sent again only if no part of it was sent (see Transfer::sent)
 };
 
 struct StatusRule {

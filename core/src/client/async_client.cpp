@@ -7,7 +7,7 @@
 namespace billcore {
 
 AsyncClient::AsyncClient(const Client& client)
-    : session_(client.session_), loop_(std::make_shared<detail::Loop>(session_->settings().options)) {}
+    : session_(client.session_), loop_(std::make_shared<detail::Loop>(session_->settings().state->pool.options())) {}
 
 AsyncClient::AsyncClient(const Client& client, const AsyncClient& beside)
     : session_(client.session_), loop_(beside.loop_) {}

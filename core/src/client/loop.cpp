@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <new>
 
-#include "call/options.hpp"
-
 namespace billcore::detail {
 namespace {
 
@@ -14,17 +12,17 @@ namespace {
 // wait for a free connection.
 constexpr int max_connections = 100;
 
-TransportOptions options_of(const ClientOptions& options) {
-  auto transport = transport_options(options);
-  transport.max_connections = max_connections;
-  return transport;
+TransportOptions limited(TransportOptions options) {
+  options.max_connections = max_connections;
+  return options;
 }
 
 }  // namespace
 
-Loop::Loop(const ClientOptions& options)
-    : descriptors(std::make_shared<Descriptors>()),
-      engine(std::make_unique<Engine>(options_of(options), descriptors)),
+Loop::Loop(TransportOptions transport)
+    : options(limited(std::move(transport))),
+      descriptors(std::make_shared<Descriptors>()),
+      engine(std::make_unique<Engine>(options, descriptors)),
       descriptor(engine->descriptor()),
       pid_(getpid()) {}
 
@@ -41,14 +39,28 @@ Loop::~Loop() {
   descriptors->close_inherited();
   for (auto& [id, each] : calls) static_cast<void>(each.release());
   static_cast<void>(engine.release());
+  static_cast<void>(writes.release());
 }
 
 bool Loop::is_ours() const noexcept { return pid_ == getpid(); }
 
-AsyncClient::CallId Loop::start(SessionPtr session, Operation operation, const CallOptions& options,
+Engine& Loop::engine_for(const Operation& operation) {
+  if (!options.http2 || !operation.is_write()) return *engine;
+  if (writes == nullptr) {
+    auto alone = options;
+    alone.streams = 1;
+    auto made = std::make_unique<Engine>(alone, descriptors);
+    engine->drive_with(*made);
+    writes = std::move(made);
+  }
+  return *writes;
+}
+
+AsyncClient::CallId Loop::start(SessionPtr session, Operation operation, const CallOptions& call_options,
                                 AsyncClient::Done done) {
   const auto id = ++last_;
-  auto own = std::make_unique<PendingCall>(std::move(session), *engine, std::move(operation), options, std::move(done));
+  Engine& on = engine_for(operation);
+  auto own = std::make_unique<PendingCall>(std::move(session), on, std::move(operation), call_options, std::move(done));
   auto& call = calls.emplace(id, std::move(own)).first->second->call;
   const bool outer = std::exchange(starting_, true);  // start() calls may be nested: a hook may start an operation
   call.start([this, id] { finish(id); });

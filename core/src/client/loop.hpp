@@ -32,7 +32,7 @@ struct PendingCall {
 };
 
 struct Loop {
-  explicit Loop(const ClientOptions& options);
+  explicit Loop(TransportOptions options);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -44,14 +44,19 @@ struct Loop {
   /// Returns false in a forked child, because the loop's calls and connections belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept;
 
+  TransportOptions options;
   std::shared_ptr<Descriptors> descriptors;
+  // The engine for writes, where connections carry several requests: a write has its connection alone, so that the
+  // connection can be reset when the write is given up. nullptr until the first write.
+  std::unique_ptr<Engine> writes;
   std::unique_ptr<Engine> engine;
   int descriptor;
   std::size_t waiting = 0;  // number of lists that wait for a page
-  // The pending calls; declared after the engine, so that they are destroyed before it.
+  // The pending calls; declared after the engines, so that they are destroyed before them.
   std::unordered_map<AsyncClient::CallId, std::unique_ptr<PendingCall>> calls;
 
  private:
+  [[nodiscard]] Engine& engine_for(const Operation& operation);
   void finish(AsyncClient::CallId id) noexcept;
   void finish_early() noexcept;
 

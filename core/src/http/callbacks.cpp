@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "http/diagnose.hpp"
+#include "http/streams.hpp"
 #include "http/tls_layer.hpp"
 
 namespace billcore::detail {
@@ -32,8 +33,22 @@ curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) n
   return made;
 }
 
+// libcurl closes a connection also when a transfer has failed or timed out, before it reports the failure.
+void settle_writes(const Engine::Impl& engine, int closed) noexcept {
+  for (const auto& flight : engine.in_flight) {
+    if (flight->connection == nullptr || flight->connection->descriptor != closed) continue;
+    if (!flight->transfer.request.write || !flight->connection->held) continue;
+    if (flight->has_whole_answer()) {
+      flight->connection->release();
+    } else {
+      flight->connection->reset();
+    }
+  }
+}
+
 int close_socket(void* context, curl_socket_t closed) noexcept {
   auto& engine = *static_cast<Engine::Impl*>(context);
+  settle_writes(engine, closed);
   if (engine.readiness != nullptr) engine.readiness->forget(closed);
   engine.connections.remove(closed);
   engine.descriptors->remove(closed);
@@ -59,14 +74,38 @@ bool is_named(InFlight& flight, Connection* connection) noexcept {
   return naming == Naming::good;
 }
 
-// libcurl calls this function when a connection is ready, just before libcurl sends the request.
-int before_send(void* context, char*, char*, int, int local_port) noexcept {
-  auto& flight = *static_cast<InFlight*>(context);
-  if (flight.sends > 0) {
-    ++flight.sends;
-    return flight.guarded ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+// libcurl wants to send a request again, over another connection.
+int before_second_send(InFlight& flight) noexcept {
+  ++flight.sends;
+  // Usually libcurl changes the protocol because the service has refused HTTP/2. With streams.cpp this is certain.
+  if (!sees_streams && flight.connection != nullptr && flight.connection->http2 &&
+      !has_negotiated_http2(flight.easy.get())) {
+    flight.note_refusal(Failure::http1_required);
   }
-  auto connection = flight.engine.connections.find(local_port);
+  return flight.guarded ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+// Makes sure that a write does not reach the service after the client has given it up.
+bool hold(InFlight& flight, Connection* connection) noexcept {
+  std::optional<std::chrono::milliseconds> left;
+  if (const auto& deadline = flight.transfer.request.deadline) {
+    left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - SteadyClock::now());
+  }
+  flight.unheld = connection == nullptr || !connection->hold(left);
+  if (flight.unheld) return false;
+  flight.leaving = left.has_value();
+  flight.engine.sending = flight.engine.sending || flight.leaving;
+  // From now on the engine applies the deadline, because libcurl's time-out ends a transfer without reading what has
+  // arrived.
+  if (left) curl_easy_setopt(flight.easy.get(), CURLOPT_TIMEOUT_MS, 0L);
+  return true;
+}
+
+// libcurl calls this function when a connection is ready, just before libcurl sends the request.
+int before_send(void* context, char* address, char*, int, int local_port) noexcept {
+  auto& flight = *static_cast<InFlight*>(context);
+  if (flight.sends > 0) return before_second_send(flight);
+  auto connection = flight.engine.connections.find(local_port, address);
   if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
     flight.transfer.dead_before_send = true;
     flight.forbid_reuse();  // so that libcurl does not choose this connection again
@@ -76,6 +115,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
     flight.forbid_reuse();
     return CURL_PREREQFUNC_ABORT;
   }
+  if (flight.transfer.request.write && !hold(flight, connection.get())) return CURL_PREREQFUNC_ABORT;
   // Check the deadline once more: after libcurl checked it, the process or the whole machine may have been suspended.
   // (libcurl's clock does not count the time during which the machine is suspended.)
   const auto now = SteadyClock::now();

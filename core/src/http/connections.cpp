@@ -1,5 +1,6 @@
 #include "http/connections.hpp"
 
+#include <arpa/inet.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -7,7 +8,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 
 namespace billcore::detail {
@@ -22,6 +25,18 @@ int port_of(int descriptor) noexcept {
   if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
   return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
                                              : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+// Whether a socket is connected to this IP address.
+bool leads_to(int descriptor, std::string_view address) noexcept {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return false;
+  const void* const bytes = peer.ss_family == AF_INET6
+                                ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&peer)->sin6_addr)
+                                : &reinterpret_cast<const sockaddr_in*>(&peer)->sin_addr;
+  return inet_ntop(peer.ss_family, bytes, text.data(), text.size()) != nullptr && address == text.data();
 }
 
 // Number of bytes that the kernel has received on a socket; nullopt if the kernel does not report it.
@@ -58,7 +73,7 @@ bool Connection::has_unparsed() const noexcept {
 }
 
 std::uint64_t Connection::read_ahead() const noexcept {
-  if (descriptor == closed) return ahead;
+  if (descriptor == closed || was_reset) return ahead;
   // Bytes that arrive between bytes_unread() and bytes_received() would count as read, so repeat both until the number
   // of unread bytes is stable.
   for (int more = most_questions;; --more) {
@@ -69,6 +84,37 @@ std::uint64_t Connection::read_ahead() const noexcept {
     const auto seen = parsed + *unread;
     return *received > seen ? *received - seen : 0;
   }
+}
+
+bool Connection::hold(std::optional<std::chrono::milliseconds> left) noexcept {
+  constexpr linger reset_on_close{1, 0};
+  if (setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset_on_close, sizeof reset_on_close) != 0) return false;
+  held = true;
+  timed = left.has_value();
+  if (timed) {
+    const auto most = std::int64_t{std::numeric_limits<int>::max()};
+    const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left->count(), 1, most));
+    setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+  }
+  return true;
+}
+
+void Connection::release() noexcept {
+  if (!held || descriptor == closed) return;
+  held = false;
+  constexpr linger usual{0, 0};
+  setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &usual, sizeof usual);
+  constexpr int unlimited = 0;  // otherwise the kernel would end the idle connection after the time of this write
+  if (timed) setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &unlimited, sizeof unlimited);
+}
+
+void Connection::reset() noexcept {
+  if (descriptor == closed || was_reset) return;
+  ahead = read_ahead();
+  was_reset = true;
+  sockaddr none{};
+  none.sa_family = AF_UNSPEC;
+  connect(descriptor, &none, sizeof none);
 }
 
 // An existing entry with this descriptor is stale: libcurl does not call close_socket() for a socket that never
@@ -91,16 +137,24 @@ void Connections::remove(int descriptor) noexcept {
   open_.erase(found);
 }
 
-std::shared_ptr<Connection> Connections::find(int local_port) noexcept {
+std::shared_ptr<Connection> Connections::find(int local_port, std::string_view address) noexcept {
   std::shared_ptr<Connection> found;
   for (const auto& each : open_) {
     // Look each port up only once: with many connections the system calls would cost more than the request itself.
     if (each->port == 0) each->port = port_of(each->descriptor);
     if (each->port != local_port) continue;
-    if (found != nullptr) return nullptr;  // connections to two addresses may share a local port
+    if (found != nullptr) return find_exactly(local_port, address);
     found = each;
   }
   return found;
+}
+
+// Connections to two addresses may share a local port.
+std::shared_ptr<Connection> Connections::find_exactly(int local_port, std::string_view address) const noexcept {
+  const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& each) {
+    return each->port == local_port && leads_to(each->descriptor, address);
+  });
+  return found == open_.end() ? nullptr : *found;
 }
 
 Connection* Connections::find_descriptor(int descriptor) noexcept {

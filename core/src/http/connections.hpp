@@ -1,9 +1,12 @@
 // The connections of one engine, and the check whether a connection may be reused. Internal.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace billcore::detail {
@@ -23,7 +26,10 @@ struct Connection {
   std::uint64_t parsed = 0;  // bytes parsed as part of answers
   int in_flight = 0;         // unfinished requests that were sent over the connection
   std::uint64_t news = 0;    // number of pieces of answers that have arrived
-  std::uint64_t ahead = 0;   // result of read_ahead() when the connection was closed
+  std::uint64_t ahead = 0;   // result of read_ahead() when the connection was closed or reset
+  bool was_reset = false;    // by reset()
+  bool held = false;         // see hold()
+  bool timed = false;        // hold() has set the kernel's time limit
 
   /// Whether the server has closed the connection. (libcurl itself detects only an orderly close, not a connection
   /// reset.)
@@ -40,6 +46,19 @@ struct Connection {
   /// Whether the connection uses HTTP/2, which numbers answers by stream. If the handshake was not seen, a second
   /// concurrent request implies HTTP/2, since an HTTP/1 connection carries one request at a time.
   [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || (!known && in_flight > 0); }
+
+  /// Call this before a write is sent. From then on, closing the socket resets the connection, also when the process
+  /// ends: the kernel discards what it has not yet delivered. (After an ordinary close the kernel would go on
+  /// delivering a write that the client has given up.) `left`: the time until the write's deadline, after which the
+  /// kernel itself gives up an undelivered write, also while the process is stopped; the kernel counts from the first
+  /// retransmission, and not while the machine is suspended. Returns false if the kernel refuses; then the write must
+  /// not be sent.
+  [[nodiscard]] bool hold(std::optional<std::chrono::milliseconds> left) noexcept;
+  /// Reverses hold(), when the write has been answered.
+  void release() noexcept;
+  /// Resets the connection at once, also if a forked child has the socket open, which would delay the effect of
+  /// closing the socket.
+  void reset() noexcept;
 };
 
 class Connections {
@@ -48,8 +67,8 @@ class Connections {
   void add(int descriptor);
   /// Removes a socket. Call remove() before the descriptor is closed.
   void remove(int descriptor) noexcept;
-  /// The connection with this local port; nullptr if there is none or more than one.
-  [[nodiscard]] std::shared_ptr<Connection> find(int local_port) noexcept;
+  /// The connection with this local port to this address; nullptr if there is none.
+  [[nodiscard]] std::shared_ptr<Connection> find(int local_port, std::string_view address) noexcept;
   /// The connection with this descriptor; nullptr if there is none.
   [[nodiscard]] Connection* find_descriptor(int descriptor) noexcept;
   /// Whether any connection is open.
@@ -58,6 +77,8 @@ class Connections {
   [[nodiscard]] bool has_retired_in_flight() const noexcept;
 
  private:
+  [[nodiscard]] std::shared_ptr<Connection> find_exactly(int local_port, std::string_view address) const noexcept;
+
   std::vector<std::shared_ptr<Connection>> open_;
 };
 

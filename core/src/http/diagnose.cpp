@@ -129,7 +129,7 @@ bool breaks_connection(CURLcode code) noexcept {
 }
 
 Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
-  const bool failed = evidence.code != CURLE_OK;
+  const bool failed = evidence.code != CURLE_OK && !(evidence.whole && breaks_connection(evidence.code));
   // Check first for failures that the callbacks in callbacks.cpp caused on purpose.
   if (evidence.body_over_limit) {
     return {Failure::too_large,
@@ -150,6 +150,14 @@ Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   if (evidence.unnamed) {
     return {Failure::tls,
             "the certificate has no subject alternative name for a host, and its common name does not count"};
+  }
+  if (evidence.unheld) {
+    return {Failure::other, "the kernel did not accept SO_LINGER for the socket, so the write was not sent"};
+  }
+  if (evidence.refusal == Failure::http1_required) return {Failure::http1_required, "HTTP_1_1_REQUIRED"};
+  // When a request was refused, libcurl connects once more, which may fail for a reason of its own.
+  if (evidence.refusal != Failure::none && evidence.code != CURLE_OPERATION_TIMEDOUT) {
+    return {Failure::refused, "HTTP/2 stream refused"};
   }
   if (evidence.dead_before_send) return {Failure::reset, "the other side had closed the connection"};
   if (evidence.sent_again) return {Failure::reset, "the connection was lost before an answer arrived", true};

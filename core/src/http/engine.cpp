@@ -1,7 +1,5 @@
 #include "http/engine.hpp"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <new>
@@ -10,7 +8,7 @@
 #include "http/callbacks.hpp"
 #include "http/diagnose.hpp"
 #include "http/in_flight.hpp"
-#include "http/stream_end.hpp"
+#include "http/streams.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -20,7 +18,6 @@ constexpr auto slice = std::chrono::milliseconds(2);  // time limit for the work
 constexpr auto unwatched_interval = std::chrono::milliseconds(10);
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // lets libcurl's more precise time-out fire first
 constexpr long kept_connections = 100;
-constexpr long usual_streams = 100;  // maximum number of streams per connection: libcurl's default
 
 }  // namespace
 
@@ -40,9 +37,13 @@ Engine::Impl::Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of
   // By default libcurl keeps four connections per active request, so only four would stay open after a burst of
   // requests.
   curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kept_connections);
+  if (options.http2) curl_multi_setopt(multi.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, options.streams);
 }
 Engine::Impl::~Impl() {
-  for (const auto& flight : in_flight) curl_multi_remove_handle(multi.get(), flight->easy.get());
+  for (const auto& flight : in_flight) {
+    settle(*flight, false);
+    curl_multi_remove_handle(multi.get(), flight->easy.get());
+  }
   // Unset the timer callback, because `due`, which it writes, is destroyed before `multi`.
   curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, nullptr);
 }
@@ -72,10 +73,11 @@ InFlight* Engine::start(Request request, Completion done) {
   InFlight* const started = flight.get();
   impl_->in_flight.push_back(std::move(flight));
   try {
-    // libcurl does not apply the time-out to a request that is waiting for a connection.
-    if (impl_->readiness != nullptr && started->transfer.request.deadline) {
-      started->expiry = at(*started->transfer.request.deadline + expiry_grace,
-                           [impl = impl_.get(), started] { impl->expire(started); });
+    // libcurl does not apply the time-out to a request that is waiting for a connection, nor to a write that was sent
+    // (before_send() in callbacks.cpp).
+    const auto& asked = started->transfer.request;
+    if (asked.deadline && (impl_->readiness != nullptr || asked.write)) {
+      impl_->expire_at(started, *asked.deadline + expiry_grace);
     }
     if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) throw std::bad_alloc();
   } catch (...) {
@@ -97,70 +99,8 @@ void Engine::Impl::send_now() noexcept {
   due.reset();
   int running = 0;
   if (curl_multi_socket_action(multi.get(), CURL_SOCKET_TIMEOUT, 0, &running) == CURLM_OUT_OF_MEMORY) unwatched = true;
+  note_late();
   if (static_cast<std::size_t>(running) < in_flight.size()) unfinished = true;
-}
-
-std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) noexcept {
-  const auto found = std::find_if(in_flight.begin(), in_flight.end(),
-                                  [flight](const auto& candidate) { return candidate.get() == flight; });
-  if (found == in_flight.end()) return nullptr;
-  // An HTTP/2 connection stays open after the client has abandoned a request on it. If no bytes have arrived on the
-  // connection since the request was sent, the connection may be dead, so retire it.
-  const auto& connection = (*found)->connection;
-  if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
-  auto taken = std::move(*found);
-  in_flight.erase(found);
-  if (taken->expiry) timers.erase(*taken->expiry);
-  curl_multi_remove_handle(multi.get(), taken->easy.get());
-  leave(*taken);
-  return taken;
-}
-
-// Excludes the connection from reuse; libcurl closes it after its last request in flight. A shutdown() of its socket
-// alone would not prevent the reuse, because libcurl 8.22 assumes that a connection it checked within the last second
-// is alive.
-void Engine::Impl::retire(Connection& connection) noexcept {
-  connection.retired = true;
-  for (const auto& each : in_flight) {
-    if (each->connection.get() == &connection) each->forbid_reuse();
-  }
-}
-
-void Engine::Impl::leave(InFlight& flight) noexcept {
-  const auto connection = std::move(flight.connection);
-  if (connection == nullptr) return;
-  --connection->in_flight;
-  if (connection->descriptor == Connection::closed) return limit_streams();
-  if (connection->retired && connection->in_flight == 0) shutdown(connection->descriptor, SHUT_RDWR);
-  limit_streams();
-}
-
-// libcurl chooses the connection for a request, and would add streams to a retired connection. Therefore allow libcurl
-// only one stream per connection while a retired connection has streams in flight.
-void Engine::Impl::limit_streams() noexcept {
-  const bool limited = connections.has_retired_in_flight();
-  if (limited == streams_limited) return;
-  streams_limited = limited;
-  curl_multi_setopt(multi.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, limited ? 1L : usual_streams);
-}
-
-void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
-  if (!reuses_handles) return;
-  // The handle is kept for reuse, so it must not refer to data of the finished request.
-  curl_easy_setopt(flight->easy.get(), CURLOPT_POSTFIELDS, nullptr);
-  static_cast<RequestState&>(*flight) = RequestState{};
-  spare.push_back(std::move(flight));
-} catch (...) {
-  // Memory ran out: the handle is freed instead of kept for reuse. The connection of the freed handle stays with the
-  // engine.
-}
-
-void Engine::Impl::end(InFlight* flight) {
-  auto taken = take(flight, flight->transfer.failure == Failure::timeout);
-  const auto done = std::move(taken->done);
-  auto transfer = std::move(taken->transfer);
-  give_back(std::move(taken));
-  done(std::move(transfer));
 }
 
 namespace {
@@ -186,14 +126,17 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   evidence.dead_before_send = transfer.dead_before_send;
   evidence.late = flight.late;
   evidence.unnamed = flight.unnamed;
+  evidence.unheld = flight.unheld;
+  evidence.refusal = flight.refusal;
   evidence.out_of_memory = flight.out_of_memory;
   evidence.body_over_limit = flight.over_limit;
   evidence.max_response = flight.max_response;
   evidence.headers_over_limit = flight.headers_over_limit;
   evidence.body_ended = flight.chunks.ended();
   evidence.body = transfer.body.size();
-  evidence.reports_cuts = sees_stream_ends || reports_cut_streams(release);
-  evidence.stream_ended = !sees_stream_ends || flight.stream_ended;
+  evidence.reports_cuts = sees_streams || reports_cut_streams(release);
+  evidence.stream_ended = !sees_streams || flight.stream_ended;
+  evidence.whole = code != CURLE_OK && flight.has_whole_answer();
   evidence.lost = hides_broken_connections(release) && flight.connection != nullptr &&
                   flight.connection->descriptor == Connection::closed && !flight.reuse_forbidden;
   if (code != CURLE_OK && flight.connection != nullptr) evidence.read_ahead = flight.connection->read_ahead();
@@ -203,6 +146,8 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   transfer.died_on_reuse = found.died_on_reuse;
   transfer.ending = found.ending;
   if (!found.has_status) transfer.status = 0;
+  if (found.failure == Failure::none && code != CURLE_OK) transfer.status = flight.head.status();
+  if (found.failure == Failure::http1_required && options.http2_refused != nullptr) *options.http2_refused = true;
 }
 
 bool Engine::Impl::collect(Deadline until) {
@@ -246,6 +191,7 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
   while (true) {
     int running = 0;
     impl_->check(curl_multi_perform(impl_->multi.get(), &running));
+    impl_->note_late();
     impl_->collect();
     impl_->run_timers();
     if (until()) return true;
@@ -257,6 +203,7 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
     if (ends) {
       // Read an answer that arrived while `interrupt` ran, so that the caller can report the outcome of a write.
       static_cast<void>(curl_multi_perform(impl_->multi.get(), &running));
+      impl_->note_late();
       impl_->collect();
       return false;
     }
@@ -289,13 +236,6 @@ void Engine::Impl::run_timers() {
   }
 }
 
-void Engine::Impl::expire(InFlight* flight) {
-  auto& transfer = flight->transfer;
-  transfer.failure = Failure::timeout;
-  transfer.reason = transfer.sent ? "no answer in time" : "no connection was free in time";
-  end(flight);
-}
-
 void Engine::Impl::make_readiness() {
   readiness = std::make_unique<Readiness>();
   set_event_callbacks(*this);
@@ -322,6 +262,10 @@ void Engine::process() {
   int running = 0;
   const auto until = SteadyClock::now() + slice;
   for (const auto& ready : impl_->readiness->poll(room)) {
+    if (impl_->beside != nullptr && ready.socket == impl_->beside->descriptor()) {
+      impl_->beside->process();
+      continue;
+    }
     const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
                      (ready.failed ? CURL_CSELECT_ERR : 0);
     impl_->note(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
@@ -335,6 +279,7 @@ void Engine::process() {
     impl_->note(curl_multi_perform(impl_->multi.get(), &running));
     impl_->unwatched = !impl_->in_flight.empty();
   }
+  impl_->note_late();
   impl_->unfinished = !impl_->collect(until);
   // While finished transfers wait to be collected, do not run timers: an answer that has already arrived must not
   // time out.
@@ -345,6 +290,12 @@ void Engine::process() {
 void Engine::wake() noexcept {
   impl_->unfinished = true;
   impl_->rearm();
+}
+
+void Engine::drive_with(Engine& other) {
+  static_cast<void>(descriptor());
+  if (!impl_->readiness->watch(other.descriptor(), true, false)) throw std::bad_alloc();
+  impl_->beside = &other;
 }
 
 Engine::Progress Engine::progress(InFlight* flight) noexcept {

@@ -5,6 +5,7 @@
 // Threads: one thread at a time may use an engine.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,10 @@ struct TransportOptions {
   std::optional<std::string> proxy;               // proxy URL; empty: no proxy; nullopt: the environment's proxy
   std::optional<std::string> client_certificate;  // PEM file: certificate, intermediates and key
   bool http2 = false;
+  /// Set when the service has refused HTTP/2; the engines of one client then offer it no longer. nullptr: never set.
+  std::shared_ptr<std::atomic<bool>> http2_refused = nullptr;
+  /// Maximum number of requests in flight on one HTTP/2 connection. (100 is libcurl's default.)
+  long streams = 100;
   /// A connection that was idle for longer is not reused: some load balancers silently drop connections after 60 s.
   std::chrono::seconds max_idle{50};
   /// Maximum number of connections of one engine; further requests wait for a free connection. 0: unlimited.
@@ -74,8 +79,9 @@ class Engine {
     std::string_view head;
   };
   [[nodiscard]] static Progress progress(InFlight* request) noexcept;
-  /// Cancels a request without calling its `done`. If no bytes have arrived on the request's HTTP/2 connection since
-  /// the request was sent, that connection is not used for further requests. Returns whether sending had begun; if so,
+  /// Cancels a request without calling its `done`. The connection of a write that was sent is reset, so that the
+  /// kernel does not go on delivering the write. If no bytes have arrived on the HTTP/2 connection of a read since the
+  /// read was sent, that connection is not used for further requests. Returns whether sending had begun; if so,
   /// `sent_at` is set.
   bool cancel(InFlight* request, SendTime* sent_at = nullptr) noexcept;
   /// Replaces the deadline after which the request is not sent. libcurl's time-out for the request does not change.
@@ -95,6 +101,8 @@ class Engine {
   void process();
   /// Makes descriptor() readable, so that the event loop calls process().
   void wake() noexcept;
+  /// Makes descriptor() and process() of this engine also serve `other`, which must outlive this engine.
+  void drive_with(Engine& other);
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -32,14 +32,19 @@ struct RequestState {
   std::uint64_t news_before = 0;                     // value of Connection::news when the request was sent
   HeadReader head = {};
   ChunkedBody chunks = {};
-  bool reuse_forbidden = false;  // see forbid_reuse()
-  bool stream_ended = false;     // the HTTP/2 stream ended with END_STREAM; see stream_end.hpp
+  bool reuse_forbidden = false;     // see forbid_reuse()
+  bool stream_ended = false;        // the HTTP/2 stream ended with END_STREAM; see streams.hpp
+  Failure refusal = Failure::none;  // how the service refused the request by HTTP/2's means: refused or http1_required
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
   bool late = false;           // the deadline had passed before libcurl sent the request
   bool unnamed = false;        // the service's certificate has no subject alternative name
   bool out_of_memory = false;  // memory ran out in a callback, which then aborted the transfer
+  bool unheld = false;         // the kernel refused Connection::hold()
+  bool answered = false;       // the request ended with a complete answer
+  bool leaving = false;        // a write whose sending has begun and may not have ended
+  bool looked_again = false;   // see Engine::Impl::expire()
   std::optional<Engine::Timer> expiry = {};
 };
 
@@ -56,6 +61,10 @@ class InFlight : public RequestState {
     ++connection->news;
     connection->parsed += bytes;
   }
+  /// Records that the service refused the request, unless a part of an answer has arrived.
+  void note_refusal(Failure how) noexcept;
+  /// Whether the whole answer has arrived. False also for an answer that ends with its connection.
+  [[nodiscard]] bool has_whole_answer() const noexcept;
   /// Makes libcurl close the connection after this answer instead of reusing the connection.
   void forbid_reuse() noexcept {
     reuse_forbidden = true;
@@ -90,12 +99,19 @@ struct Engine::Impl {
   void send_now() noexcept;
   void run_timers();
   void expire(InFlight* flight);
+  void expire_at(InFlight* flight, SteadyClock::time_point when);
   void make_readiness();
   void rearm() noexcept;
   // Removes a request from `in_flight`. `given_up` says that the request ends without its answer, because of a
   // deadline, a cancellation or an interrupt.
   std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
   void retire(Connection& connection) noexcept;
+  // Ends the effect of Connection::hold() on the connection of a write that has ended: releases the connection if the
+  // write was answered, otherwise resets it.
+  void settle(InFlight& flight, bool answered) noexcept;
+  // To be called when libcurl has returned from a step in which it may have sent requests. Marks the writes that may
+  // have been sent after their deadline: the process, or the machine, may have been stopped within the step.
+  void note_late() noexcept;
   void leave(InFlight& flight) noexcept;
   void limit_streams() noexcept;
   void give_back(std::unique_ptr<InFlight> flight) noexcept;
@@ -114,6 +130,8 @@ struct Engine::Impl {
   std::vector<std::unique_ptr<InFlight>> in_flight;
   std::map<Timer, std::function<void()>> timers;
   std::uint64_t timer_count = 0;
+  bool sending = false;                        // some write is `leaving`
+  Engine* beside = nullptr;                    // see drive_with()
   bool unfinished = false;                     // process() must run again at once
   bool unwatched = false;                      // libcurl waits for a socket that is not in the epoll set
   std::optional<SteadyClock::time_point> due;  // time at which libcurl's timer expires, in an event loop

@@ -39,6 +39,7 @@ class EnginePool {
     std::uint64_t process_;  // process that leased the engine; a child forked during the call must not use the engine
   };
   [[nodiscard]] Lease lease();
+  [[nodiscard]] const TransportOptions& options() const noexcept { return options_; }
   /// The number of this process, which differs from the numbers of the processes that it was forked from.
   [[nodiscard]] std::uint64_t process() noexcept { return mark_.here(); }
   /// Closes idle engines; a leased engine closes when it is returned.

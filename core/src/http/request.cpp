@@ -100,11 +100,12 @@ void Engine::Impl::prepare(InFlight& flight) {
   CURL* easy = flight.easy.get();
   const Request& request = flight.transfer.request;
   set_address(easy, request.url);
-  // Over TLS, wait for a connection that is being set up instead of opening another one, because HTTP/2 may serve both
-  // requests.
-  const bool http2 = options.http2 && request.url.starts_with("https:");
+  // With PIPEWAIT libcurl waits for a connection that is being set up instead of opening another one, because HTTP/2 may
+  // serve both requests.
+  const bool refused = options.http2_refused != nullptr && options.http2_refused->load(std::memory_order_relaxed);
+  const bool http2 = options.http2 && !refused && request.url.starts_with("https:");
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-  set(easy, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);
+  set(easy, CURLOPT_PIPEWAIT, http2 && options.streams > 1 ? 1L : 0L);
   set(easy, CURLOPT_FRESH_CONNECT, request.fresh ? 1L : 0L);
   set(easy, CURLOPT_FORBID_REUSE, 0L);
   const auto& headers = *request.headers->lists_;

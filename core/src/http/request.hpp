@@ -32,6 +32,7 @@ struct Request {
   Deadline deadline;
   std::shared_ptr<const RequestHeaders> headers;
   bool fresh = false;  // send the request over a new connection
+  bool write = false;  // a write, which must not reach the service after the client has given it up
 };
 
 }  // namespace billcore::detail

@@ -43,6 +43,14 @@ TlsLayer tls_of(CURL* easy) noexcept {
   return {true, static_cast<const ssl_st*>(tls->internals)};
 }
 
+bool speaks_http2(const TlsLayer& tls) noexcept {
+  if (tls.ssl == nullptr) return false;
+  const unsigned char* name = nullptr;
+  unsigned int size = 0;
+  SSL_get0_alpn_selected(tls.ssl, &name, &size);
+  return std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
+}
+
 constexpr int subject_alt_name = 85;  // NID_subject_alt_name
 constexpr int dns_name = 2;           // GEN_DNS
 constexpr int ip_address = 7;         // GEN_IPADD
@@ -77,12 +85,10 @@ void learn(const InFlight& flight, Connection& connection) noexcept {
   connection.opaque = !tls.readable || (tls.ssl != nullptr && is_in_tls_tunnel(flight));
   if (!tls.readable) return;
   connection.known = true;
-  if (tls.ssl == nullptr) return;
-  const unsigned char* name = nullptr;
-  unsigned int size = 0;
-  SSL_get0_alpn_selected(tls.ssl, &name, &size);
-  connection.http2 = std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
+  connection.http2 = speaks_http2(tls);
 }
+
+bool has_negotiated_http2(CURL* easy) noexcept { return speaks_http2(tls_of(easy)); }
 
 Naming naming_of_peer(CURL* easy) noexcept {
   const auto tls = tls_of(easy);

@@ -17,6 +17,7 @@ enum class Naming : std::uint8_t {
 /// Records properties of a connection after its TLS handshake: its protocol, and whether its TLS layer can be
 /// inspected. Called for the first request on the connection.
 void learn(const InFlight& flight, Connection& connection) noexcept;
+[[nodiscard]] bool has_negotiated_http2(CURL* easy) noexcept;
 /// Whether the TLS library has buffered bytes of an HTTP/1 connection that libcurl has not read yet. poll() does not
 /// report such bytes.
 [[nodiscard]] bool holds_bytes(CURL* easy) noexcept;

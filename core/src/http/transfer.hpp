@@ -21,8 +21,10 @@ enum class Failure : std::uint8_t {
   truncated,
   too_large,
   protocol,
-  proxy,   // the proxy refused the connection
-  memory,  // out of memory
+  proxy,           // the proxy refused the connection
+  refused,         // HTTP/2 proved that the request was not processed
+  http1_required,  // the service refused HTTP/2 and asks for HTTP/1.1
+  memory,          // out of memory
   other
 };
 
@@ -35,9 +37,11 @@ enum class Ending : std::uint8_t {
 
 struct Transfer {
   Failure failure = Failure::none;
-  std::string reason;             // error text, usually from libcurl
-  bool sent = false;              // libcurl began to send the request; false: nothing was sent
+  std::string reason;  // error text, usually from libcurl
+  /// libcurl began to send the request. False: nothing was sent, or HTTP/2 proved that it was not processed.
+  bool sent = false;
   SendTime sent_at;               // time at which libcurl began to send the request
+  bool sent_late = false;         // the request may have left after its deadline: see Engine::Impl::note_late()
   bool died_on_reuse = false;     // the request was sent over a reused connection that the peer had closed
   bool dead_before_send = false;  // the peer had closed a reused connection before libcurl began to send
   int status = 0;                 // 0 if no status line arrived

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from .. import _clock
 from .._errors import ApiError, BillcoreError, DecodeError, PaymentError
 from .._ids import same_id
 from .._webhook import Order
@@ -216,7 +216,7 @@ class Machine:
 
     def _first_attempt(self) -> Steps:
         baseline, since = yield from self._baseline()
-        begun = time.monotonic()
+        begun = _clock.now()
         new = {**self._this, **self._wanted, "baseline": baseline, "since": since, "timeout": self._timeout}
         if not (yield Sql(table.INTEND, new)):
             yield from self._refuse_if_blocked()
@@ -224,7 +224,7 @@ class Machine:
         return (yield from self._send(1, begun, certain=True))
 
     def _attempt_again(self, row: Row, baseline: str, since: float) -> Steps:
-        begun = time.monotonic()
+        begun = _clock.now()
         more = {"baseline": baseline, "since": since, "timeout": self._timeout}
         if not (yield Sql(table.INTEND_AGAIN, self._at(row) | more)):
             yield from self._refuse_if_blocked()
@@ -252,7 +252,7 @@ class Machine:
         result: dict[str, str | None]
 
         def call(client: Any) -> Any:
-            left = begun + self._timeout - time.monotonic()
+            left = begun + self._timeout - _clock.now()
             if left <= 0:
                 raise JournalError(f"{self._key!r} was not sent: its time was over; call again", key=self._key)
             wanted = dict(self._wanted)

@@ -125,6 +125,8 @@ inline constexpr const char* response_info_status = "HTTP status.";
 inline constexpr const char* response_info_headers =
     "Headers of the answer: names in lower case, values of a repeated header joined by commas.";
 inline constexpr const char* response_info_attempts = "Number of attempts, including those that sent nothing.";
+inline constexpr const char* response_info_sent_late =
+    "True if a write may have been sent after its deadline: the process or the machine was stopped meanwhile.";
 inline constexpr const char* response_info_request_id = "Value of the request id header, or None.";
 inline constexpr const char* about_event =
     "An event of the service, parsed from a verified body. (parse_unverified() and unpickling skip the verification.)\n"

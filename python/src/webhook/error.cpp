@@ -37,6 +37,7 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   out["retry_after"] = detail.retry_after ? py::object(py::float_(*detail.retry_after)) : py::object(py::none());
   out["attempts"] = detail.attempts;
   out["outcome_unknown"] = detail.outcome_unknown;
+  out["sent_late"] = detail.sent_late;
   py::dict headers;
   for (const auto& [name, value] : detail.headers) add_header(headers, name, value);
   out["headers"] = headers;

@@ -43,6 +43,8 @@ void bind_response_info(py::module_& module) {
   type.def_property_readonly("headers", headers, docs::response_info_headers);
   type.def_property_readonly(
       "attempts", [](const Info& self) { return self.info->attempts(); }, docs::response_info_attempts);
+  type.def_property_readonly(
+      "sent_late", [](const Info& self) { return self.info->sent_late(); }, docs::response_info_sent_late);
   type.def_property_readonly("request_id", request_id, docs::response_info_request_id);
   type.def("__repr__", [](const Info& self) {
     return py::str("<ResponseInfo status={} request_id={!r}>").format(self.info->status(), request_id(self));

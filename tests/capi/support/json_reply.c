@@ -103,6 +103,7 @@ yyjson_mut_val* put_error(yyjson_mut_doc* reply, const billcore_error* error) {
   if (billcore_error_retry_after(error, &seconds)) yyjson_mut_obj_add_real(reply, out, "retry_after", seconds);
   if (reason != BILLCORE_REASON_NONE) yyjson_mut_obj_add_str(reply, out, "reason", billcore_reason_name(reason));
   yyjson_mut_obj_add_bool(reply, out, "outcome_unknown", billcore_error_outcome_unknown(error));
+  yyjson_mut_obj_add_bool(reply, out, "sent_late", billcore_error_sent_late(error));
   add_text(reply, out, "method", billcore_error_method(error));
   add_text(reply, out, "path", billcore_error_path(error));
   if (billcore_error_cause(error) != BILLCORE_OK) {

@@ -65,6 +65,7 @@ static void test_no_error(void) {
   CHECK(!billcore_error_retry_after(NULL, &seconds) && seconds == 0);
   CHECK(!billcore_error_attempted_at(NULL, &micros) && micros == 0);
   CHECK(!billcore_error_outcome_unknown(NULL));
+  CHECK(!billcore_error_sent_late(NULL));
   CHECK(billcore_error_reason(NULL) == BILLCORE_REASON_NONE && billcore_error_cause(NULL) == BILLCORE_OK);
   CHECK(is_text(billcore_error_cause_message(NULL), "") && is_text(billcore_error_field_path(NULL), ""));
   billcore_error_free(NULL);

@@ -11,7 +11,7 @@
 #include "billcore/error.hpp"
 #include "http/libcurl.hpp"
 #include "http/releases.hpp"
-#include "http/stream_end.hpp"
+#include "http/streams.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -61,7 +61,7 @@ TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstoodAndCutAnswersReporte
     ClientOptions options{.base_url = "http://127.0.0.1/acct", .api_key = "k", .http2 = given};
     return transport_options(options, nothing).http2;
   };
-  EXPECT_EQ(made(std::nullopt), sees_stream_ends);  // default: HTTP/2 only if the build notices truncated streams
+  EXPECT_EQ(made(std::nullopt), sees_streams);  // default: HTTP/2 only if the build notices truncated streams
   EXPECT_TRUE(made(true));
   EXPECT_FALSE(made(false));
 }

@@ -111,6 +111,18 @@ TEST(Retry, ADeadConnectionIsReplacedAtOnceTheFirstTime) {
   EXPECT_FALSE(wait_before_next({true, 1, 2}, dead, SteadyClock::now(), 1.0));
 }
 
+TEST(Retry, WhatHttp2RefusedIsSentAgainAtOnceTheFirstTime) {
+  const auto refused = failed(Failure::refused, false);
+  EXPECT_EQ(wait_before_next({true, 1, 2}, refused, SteadyClock::now(), 1.0), 0ms);
+  EXPECT_EQ(wait_before_next({true, 2, 2}, refused, SteadyClock::now(), 1.0), 500ms);
+}
+
+TEST(Retry, AReadGoesOverToHttp1AtOnce) {
+  const auto refused = failed(Failure::http1_required, true);
+  EXPECT_EQ(wait_before_next({false, 2, 2}, refused, SteadyClock::now(), 1.0), 0ms);
+  EXPECT_FALSE(wait_before_next({true, 1, 2}, refused, SteadyClock::now(), 1.0));
+}
+
 TEST(Retry, AWaitThatDoesNotFitIsNotBegun) {
   const auto now = SteadyClock::now();
   EXPECT_EQ(wait_before_next({false, 1, 2, now + 251ms}, answer(503), now, 1.0), 250ms);

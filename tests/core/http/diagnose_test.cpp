@@ -73,6 +73,11 @@ Evidence in_tunnel(Evidence evidence, int status) {
   return evidence;
 }
 
+Evidence refused(Evidence evidence, Failure how) {
+  evidence.refusal = how;
+  return evidence;
+}
+
 constexpr std::uint64_t much = std::uint64_t{200} << 10U;
 
 const std::vector<Row> table{
@@ -132,6 +137,20 @@ const std::vector<Row> table{
     {"timed out", ended(CURLE_OPERATION_TIMEDOUT, "Operation timed out"), whole_head, Failure::timeout, "timed out"},
     {"a name without an address", not_sent(ended(CURLE_COULDNT_RESOLVE_HOST)), no_head, Failure::resolve},
     {"connection refused", not_sent(ended(CURLE_COULDNT_CONNECT)), no_head, Failure::connect},
+
+    {"a socket that cannot be reset", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::unheld}), no_head,
+     Failure::other, "SO_LINGER"},
+    {"refused", refused(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), Failure::refused), no_head, Failure::refused,
+     "refused"},
+    {"refused, and no new connection", refused(not_sent(ended(CURLE_COULDNT_CONNECT)), Failure::refused), no_head,
+     Failure::refused, "refused"},
+    {"refused, and no time is left", refused(not_sent(ended(CURLE_OPERATION_TIMEDOUT)), Failure::refused), no_head,
+     Failure::timeout},
+    {"HTTP/2 refused", refused(ended(CURLE_ABORTED_BY_CALLBACK), Failure::http1_required), no_head,
+     Failure::http1_required, "HTTP_1_1_REQUIRED"},
+    {"a whole answer, then a reset", with(ended(CURLE_SEND_ERROR), {&Evidence::whole}), whole_head, Failure::none},
+    {"a whole answer, then a time-out", with(ended(CURLE_OPERATION_TIMEDOUT), {&Evidence::whole}), whole_head,
+     Failure::timeout},
 
     {"a foreign certificate", not_sent(ended(CURLE_PEER_FAILED_VERIFICATION)), no_head, Failure::tls},
     {"a handshake that breaks off", not_sent(ended(CURLE_SSL_CONNECT_ERROR, "unexpected eof")), no_head,

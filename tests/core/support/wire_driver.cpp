@@ -70,6 +70,7 @@ std::string error_reply(const Error& error, const std::optional<Progress>& progr
   if (detail.retry_after) out.set_json("retry_after", std::to_string(*detail.retry_after));
   if (detail.reason != SignatureReason::none) out.set("reason", to_string(detail.reason));
   out.set("outcome_unknown", detail.outcome_unknown);
+  out.set("sent_late", detail.sent_late);
   put("method", detail.method);
   put("path", detail.path);
   if (detail.cause != ErrorCode::ok) out.set("cause", class_of(detail.cause));

@@ -25,13 +25,15 @@ MOST_CONNECTIONS = 1000
 
 @dataclass(frozen=True)
 class Act:
-    """What the peer does with one request. spoils: after the act, stray bytes remain on the connection."""
+    """What the peer does with one request. spoils: after the act, stray bytes remain on the connection. refuses: the
+    peer says that it did not process the request, which may then be sent again."""
 
     name: str
     step: Step
     spoils: bool = False
     early: bool = False  # run the step before the request has been read completely
     delay: float = 0.0
+    refuses: bool = False
 
 
 Draw = Callable[[random.Random], Act]
@@ -63,13 +65,14 @@ class Peer(Proxy):
         with self._telling:
             self._asked[asked] += 1
             times = self._asked[asked]
-            if asked.is_write:
-                self.arrived[asked.what, asked.mark] += 1
         act = self._plain
         if not self.calm:
             act = self._draw(random.Random(f"{self.seed} {asked.method} {asked} {times}"))
         self.tell(f"connection {connection}: {asked}, time {times}: {act.name}")
         self.acts[act.name] += 1
+        if asked.is_write and not act.refuses:
+            with self._telling:
+                self.arrived[asked.what, asked.mark] += 1
         return act
 
     def tell(self, what: str) -> None:

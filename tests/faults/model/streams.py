@@ -71,6 +71,7 @@ class Http2Peer(Drawn, Http2Connection):
         self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
         self._suspect = False  # the client cancelled a stream that was opened since the stall
         self._abandoned = ""
+        self.last_stream = MOST  # the last stream that the peer processes, according to a GOAWAY
         sock.settimeout(GENEROUS)
 
     def serve(self) -> None:
@@ -178,7 +179,7 @@ class Http2Peer(Drawn, Http2Connection):
             self.proxy.violation(f"{asked} was sent over connection {self.number} after {self._abandoned}")
         if self._processed:
             self._ignored[event.stream_id] = asked
-        act = self.proxy.act(asked, self.number)
+        act = self.proxy.act(asked, self.number) if event.stream_id <= self.last_stream else IGNORED
         self._taken[event.stream_id] = asked, act
         if act.early:
             self._later_or_now(act, DrawnStream(self, event.stream_id, asked))
@@ -237,20 +238,21 @@ def twice(stream: DrawnStream) -> None:
 
 def unasked(number: int) -> Step:
     """Sends the honest answer, and another answer on a stream that the client has not opened and will not open
-    next."""
+    next. When the client reads that, it gives up the connection."""
 
     def step(stream: DrawnStream) -> None:
         http2.passing(stream)
         stream.send_raw(frame(1, 5, stream.number + number, _OK))
+        stream.peer.hopeless = True
 
     return step
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """Sends GOAWAY before the answer (`first`) or after it. The GOAWAY names the current stream, 0 or the highest
-    stream number as the last stream."""
-    code = chance.choice([*Codes, 0xFF])
-    last = chance.choice([None, 0, MOST])
+    """Sends GOAWAY before the answer (`first`) or after it. The GOAWAY names the current stream, the highest stream
+    number, or, after the answer, 0 as the last stream."""
+    code = _code(chance)
+    last = chance.choice([None, MOST] if first else [None, 0, MOST])
 
     def step(stream: DrawnStream) -> None:
         data = frame(7, 0, 0, struct.pack(">II", stream.number if last is None else last, code))
@@ -259,11 +261,18 @@ def go_away(chance: random.Random, *, first: bool) -> Step:
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
+        stream.peer.last_stream = stream.number if last is None else last
         # After a GOAWAY, the client may open new streams only if the GOAWAY has NO_ERROR and the highest stream number.
         if (code, last) != (Codes.NO_ERROR, MOST):
             stream.peer.hopeless = True
 
     return step
+
+
+def not_begun(stream: DrawnStream) -> None:
+    """Sends a GOAWAY that says that the request was not processed, and leaves the connection open."""
+    stream.send_raw(frame(7, 0, 0, struct.pack(">II", 0, Codes.NO_ERROR)))
+    stream.peer.hopeless, stream.peer.last_stream = True, 0
 
 
 def flood_of(chance: random.Random, number: int) -> bytes:
@@ -301,19 +310,24 @@ def early_end(stream: DrawnStream) -> None:
 
 
 def _code(chance: random.Random) -> Any:
-    return chance.choice([*Codes, 0xFF])
+    """REFUSED_STREAM is left out, because it is a promise, and so is HTTP_1_1_REQUIRED, after which the client speaks
+    HTTP/1.1, which this peer does not."""
+    return chance.choice(
+        [*(code for code in Codes if code not in (Codes.REFUSED_STREAM, Codes.HTTP_1_1_REQUIRED)), 0xFF]
+    )
 
 
 def _flip(chance: random.Random) -> bool:
     return chance.random() < 0.5
 
 
+REFUSED = "refused"
 _PLACES = ["request", "effect", "headers", "body"]
 _TABLE: list[tuple[int, str, Callable[[random.Random], Step]]] = [
     (60, "plain", lambda chance: http2.passing),
     (10, "in pieces", in_pieces),
     (3, "trailers", lambda chance: http2.trailers),
-    (3, "refused", lambda chance: http2.refused),
+    (3, REFUSED, lambda chance: chance.choice([http2.refused, http2.gone_away(effect=False, last=0), not_begun])),
     (9, "reset", lambda chance: http2.broken(_code(chance), chance.choice(_PLACES))),
     (3, "reset without error", lambda chance: http2.no_error(chance.choice([0, 12, -5]))),
     (2, "reset behind the end", lambda chance: http2.no_error(None, end=True)),
@@ -321,7 +335,7 @@ _TABLE: list[tuple[int, str, Callable[[random.Random], Step]]] = [
     (1, "no body", lambda chance: http2.no_body),
     (1, "cut", lambda chance: http2.cut),
     (3, "ended", lambda chance: http2.ended(effect=_flip(chance), reset=_flip(chance))),
-    (2, "GOAWAY and the end", lambda chance: http2.gone_away(effect=_flip(chance), last=chance.choice([None, 0]))),
+    (2, "GOAWAY and the end", lambda chance: http2.gone_away(effect=_flip(chance))),
     (5, "GOAWAY", lambda chance: go_away(chance, first=_flip(chance))),
     (2, "leaving", http2.leaving),
     (5, "silent", lambda chance: http2.silent(effect=_flip(chance))),
@@ -337,6 +351,7 @@ _TABLE: list[tuple[int, str, Callable[[random.Random], Step]]] = [
 
 
 PLAIN = Act("plain", http2.passing)
+IGNORED = Act("ignored", lambda stream: None, refuses=True)
 
 
 def draw(chance: random.Random) -> Act:
@@ -344,7 +359,7 @@ def draw(chance: random.Random) -> Act:
     early = name == "answer before the end" or chance.random() < 0.1
     delay = chance.choice([0.01, 0.05, 0.1, 0.4]) if chance.random() < 0.3 else 0.0
     shown = name + (", early" if early else "") + (f", {delay} s late" if delay else "")
-    return Act(shown, make(chance), early=early, delay=delay)
+    return Act(shown, make(chance), early=early, delay=delay, refuses=name == REFUSED)
 
 
 def _leave(connection: Http2Peer) -> None:

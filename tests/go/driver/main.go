@@ -147,6 +147,7 @@ func described(err error) object {
 	}
 	out["class"], out["status"], out["message"] = class(e.Code), int(e.Code), e.Message
 	out["outcome_unknown"] = e.OutcomeUnknown
+	out["sent_late"] = e.SentLate
 	for name, text := range map[string]string{
 		"api_code": e.APICode, "api_message": e.APIMessage, "body": e.Body, "request_id": e.RequestID, "method": e.Method,
 		"path": e.Path,

@@ -112,6 +112,7 @@ fn described(failure: Failure) -> Value {
     out.insert("status".into(), error.status().into());
     out.insert("message".into(), error.message().into());
     out.insert("outcome_unknown".into(), error.outcome_unknown().into());
+    out.insert("sent_late".into(), error.is_sent_late().into());
     let texts = [
         ("api_code", error.api_code()),
         ("api_message", error.api_message()),

@@ -69,6 +69,9 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn billcore_error_outcome_unknown(error: *const billcore_error) -> bool;
 }
+unsafe extern "C" {
+    pub fn billcore_error_sent_late(error: *const billcore_error) -> bool;
+}
 pub type billcore_reason = i32;
 pub const BILLCORE_REASON_NONE: i32 = 0;
 pub const BILLCORE_REASON_BODY_TOO_LARGE: i32 = 1;
@@ -416,6 +419,13 @@ unsafe extern "C" {
     pub fn billcore_response_info_attempts(
         info: *const billcore_response_info,
         out: *mut i32,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_response_info_sent_late(
+        info: *const billcore_response_info,
+        out: *mut bool,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }

@@ -133,6 +133,11 @@ impl Error {
         let seconds = self.of(NativeError::retry_after, None)?;
         Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
     }
+    /// Whether a write may have been sent after its deadline, because the process or the machine was stopped while the
+    /// library sent it.
+    pub fn is_sent_late(&self) -> bool {
+        self.of(NativeError::sent_late, false)
+    }
     /// When the request was sent, for a write whose outcome is unknown.
     pub fn attempted_at(&self) -> Option<Timestamp> {
         self.of(NativeError::attempted_at, None).map(Timestamp::from_unix_micros)

@@ -226,6 +226,11 @@ impl ResponseInfo {
     pub fn attempts(&self) -> Result<u32> {
         Ok(self.0.attempts()?.try_into().unwrap_or(0))
     }
+    /// Whether the request was a write that may have been sent after its deadline, because the process or the machine
+    /// was stopped while the library sent it.
+    pub fn is_sent_late(&self) -> Result<bool> {
+        self.0.sent_late()
+    }
     /// Value of the request id header; `None` when the answer has no such header.
     pub fn request_id(&self) -> Result<Option<&str>> {
         Ok(Some(self.0.request_id()?).filter(|text| !text.is_empty()))

@@ -31,7 +31,7 @@ impl ClientOptions {
     }
     /// Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries
     /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries
-    /// a write only if no part of the write was sent. Default: 2.
+    /// a write only if no part of the write was sent, or if HTTP/2 proves that it was not processed. Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }
@@ -102,7 +102,7 @@ impl ClientChanges {
     }
     /// Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries. The client retries
     /// a GET if it could not connect, if the answer broke off, or after a status 408, 429 or 5xx. The client retries
-    /// a write only if no part of the write was sent. Default: 2.
+    /// a write only if no part of the write was sent, or if HTTP/2 proves that it was not processed. Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }

@@ -58,6 +58,9 @@ impl NativeError {
     pub(crate) fn outcome_unknown(&self) -> bool {
         self.number(sys::billcore_error_outcome_unknown)
     }
+    pub(crate) fn sent_late(&self) -> bool {
+        self.number(sys::billcore_error_sent_late)
+    }
     pub(crate) fn reason(&self) -> i32 {
         self.number(sys::billcore_error_reason)
     }

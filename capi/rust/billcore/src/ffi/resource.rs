@@ -192,11 +192,11 @@ handle!(
 );
 
 impl NativeInfo {
-    fn number(
+    fn number<T: Default>(
         &self,
-        read: unsafe extern "C" fn(*const sys::billcore_response_info, *mut i32, *mut *mut sys::billcore_error) -> i32,
-    ) -> Result<i32> {
-        let mut out = 0;
+        read: unsafe extern "C" fn(*const sys::billcore_response_info, *mut T, *mut *mut sys::billcore_error) -> i32,
+    ) -> Result<T> {
+        let mut out = T::default();
         // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
         Ok(out)
@@ -206,6 +206,9 @@ impl NativeInfo {
     }
     pub(crate) fn attempts(&self) -> Result<i32> {
         self.number(sys::billcore_response_info_attempts)
+    }
+    pub(crate) fn sent_late(&self) -> Result<bool> {
+        self.number(sys::billcore_response_info_sent_late)
     }
     pub(crate) fn request_id(&self) -> Result<&str> {
         let mut out = NO_TEXT;
