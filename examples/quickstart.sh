@@ -96,7 +96,7 @@ build_rust() {
 }
 
 bc_packages ca-certificates cmake g++ gcc libcurl4-openssl-dev libmicrohttpd-dev libssl-dev ninja-build pkg-config python3 \
-  python3-dev python3-pip python3-venv
+  python3-dev python3-pip python3-venv zlib1g-dev
 mkdir -p "$build" "$bc_cache"
 : >"$log"
 python="$(bc_python)"

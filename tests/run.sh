@@ -50,7 +50,7 @@ lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 
 bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go iproute2 \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config postgresql python3-dev python3-pip \
-  python3-venv shellcheck valgrind
+  python3-venv shellcheck valgrind zlib1g-dev
 (bc_rust_packages) || true # if Rust is missing, the area rust reports it
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)

@@ -93,7 +93,8 @@ func WithRequestIDHeader(header string) Option {
 	return Option{name: "request_id_header", set: setText, text: hide(header)}
 }
 
-// WithMaxResponse: Size of the largest answer that the client accepts (bytes). Default: 67108864.
+// WithMaxResponse: Size of the largest answer that the client accepts (bytes, after decompression). Default:
+// 67108864.
 func WithMaxResponse(bytes int64) Option {
 	return Option{name: "max_response", set: setInteger, number: int64(bytes)}
 }

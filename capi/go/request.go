@@ -16,7 +16,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// Response is the answer to a request made with Client.Request, as received.
+// Response is the answer to a request made with Client.Request. Compression of the Body (gzip or deflate) is already
+// decoded; the Header stays as received.
 type Response struct {
 	Status    int
 	Header    http.Header

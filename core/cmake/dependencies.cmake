@@ -1,7 +1,8 @@
-# OpenSSL and libcurl: those of the system, or the static ones in BILLCORE_BUNDLE.
+# OpenSSL, libcurl and zlib: those of the system, or the static ones in BILLCORE_BUNDLE.
 if(NOT BILLCORE_BUNDLE)
   find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto GLOBAL)  # GLOBAL: for projects that include this one by add_subdirectory()
   find_package(CURL 7.88 REQUIRED)
+  find_package(ZLIB REQUIRED)
   return()
 endif()
 
@@ -17,6 +18,7 @@ endfunction()
 _billcore_bundled(OpenSSL::Crypto libcrypto.a -pthread ${CMAKE_DL_LIBS})
 _billcore_bundled(OpenSSL::SSL libssl.a OpenSSL::Crypto)
 _billcore_bundled(billcore::nghttp2 libnghttp2.a)
+_billcore_bundled(ZLIB::ZLIB libz.a)
 _billcore_bundled(CURL::libcurl libcurl.a billcore::nghttp2 OpenSSL::SSL)
 set_property(TARGET CURL::libcurl PROPERTY INTERFACE_COMPILE_DEFINITIONS CURL_STATICLIB)
 # The linker redirects libcurl's calls of these functions to core/src/http/streams.cpp and unread.cpp.

@@ -29,7 +29,7 @@ def build_info() -> BuildInfo:
         The release of billcore, the compiler, and the releases of the libraries.
 
     Raises:
-        ImportError: libcurl, which the client needs, is not installed.
+        ImportError: libcurl or zlib, which the client needs, is not installed.
     """
     from . import (
         Client,  # noqa: F401 (this import explains a missing library)

@@ -53,7 +53,7 @@ class Client:
         http2: True: offer HTTP/2. False: never. None: only if the build resists frame floods and detects truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
-        max_response: Size of the largest answer that the client accepts (bytes).
+        max_response: Size of the largest answer that the client accepts (bytes, after decompression).
         hooks: Object whose methods are called for every attempt; see Hooks.
 
     Raises:
@@ -462,7 +462,7 @@ class AsyncClient:
         http2: True: offer HTTP/2. False: never. None: only if the build resists frame floods and detects truncation.
         allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header that contains the request id, which errors and response_info show.
-        max_response: Size of the largest answer that the client accepts (bytes).
+        max_response: Size of the largest answer that the client accepts (bytes, after decompression).
         hooks: Object whose methods are called for every attempt; see Hooks.
 
     Raises:
@@ -1072,7 +1072,11 @@ class Response:
 
     @property
     def body(self) -> bytes:
-        """The body as received."""
+        """The body; compression (gzip or deflate) is already decoded. The headers stay as received.
+
+        Raises:
+            DecodeError: The body is compressed in another way, or its compression is corrupt.
+        """
 
     @property
     def response_info(self) -> ResponseInfo:

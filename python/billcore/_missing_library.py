@@ -8,6 +8,7 @@ _PACKAGES = {
     "libcurl.so": "libcurl 7.88 or newer (on Debian: apt-get install libcurl4)",
     "libcrypto.so": "OpenSSL 3 (on Debian: apt-get install libssl3)",
     "libssl.so": "OpenSSL 3 (on Debian: apt-get install libssl3)",
+    "libz.so": "zlib (on Debian: apt-get install zlib1g)",
 }
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the libraries that the wheel links in, as static libraries, and prints their folder:
 #   python/wheel/dependencies.sh TARGET
-# It builds OpenSSL, nghttp2 and libcurl, in the releases of sources.toml, with only what the client needs. Each set of
-# releases and options is built once: later calls find the folder in the cache.
+# It builds OpenSSL, nghttp2, zlib and libcurl, in the releases of sources.toml, with only what the client needs. Each
+# set of releases and options is built once: later calls find the folder in the cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
@@ -26,7 +26,9 @@ curl_options=(-DHTTP_ONLY=ON -DCURL_USE_OPENSSL=ON -DUSE_NGHTTP2=ON -DENABLE_THR
   -DCURL_DISABLE_MIME=ON -DCURL_DISABLE_FORM_API=ON -DCURL_DISABLE_AWS=ON -DCURL_DISABLE_NTLM=ON
   -DCURL_DISABLE_KERBEROS_AUTH=ON -DCURL_DISABLE_NEGOTIATE_AUTH=ON -DCURL_DISABLE_IPFS=ON -DCURL_DISABLE_WEBSOCKETS=ON
   -DCURL_DISABLE_SRP=ON -DENABLE_UNIX_SOCKETS=OFF)
-key="$(printf '%s\n' "$(wheel_pin openssl sha256)" "$(wheel_pin nghttp2 sha256)" "$(wheel_pin curl sha256)" "$(cat "$wheel_tools"/clang)" "$compile_flags" "${openssl_options[@]}" \
+zlib_files=(adler32 crc32 inffast inflate inftrees zutil) # the client only decompresses
+key="$(printf '%s\n' "$(wheel_pin openssl sha256)" "$(wheel_pin nghttp2 sha256)" "$(wheel_pin zlib sha256)" \
+  "$(wheel_pin curl sha256)" "${zlib_files[@]}" "$(cat "$wheel_tools"/clang)" "$compile_flags" "${openssl_options[@]}" \
   "${curl_options[@]}" | sha256sum | cut -c1-16)"
 folder="$bc_cache/wheel-dependencies-$target-$key"
 
@@ -58,19 +60,30 @@ build_openssl() { # SOURCE
   )
 }
 
+build_zlib() { # SOURCE
+  mkdir "$work/zlib" && (
+    # shellcheck disable=SC2086 # words
+    cd "$work/zlib" && for name in "${zlib_files[@]}"; do
+      ccache "$wheel_tools/clang" $compile_flags -flto -c "$1/$name.c" || return
+    done && "$wheel_tools/ar" rcs "$folder/lib/libz.a" ./*.o && cp "$1/zlib.h" "$1/zconf.h" "$folder/include"
+  )
+}
+
 build() {
   bc_packages ccache cmake make ninja-build perl
   bc_ccache "$PWD"
-  bc_say "building OpenSSL $(wheel_pin openssl version), nghttp2 $(wheel_pin nghttp2 version), libcurl $(wheel_pin curl version) for $target"
+  bc_say "building OpenSSL $(wheel_pin openssl version), nghttp2 $(wheel_pin nghttp2 version), zlib $(wheel_pin zlib version), libcurl $(wheel_pin curl version) for $target"
   work="$folder/work"
   mkdir -p "$work"
-  local openssl nghttp2 curl
+  local openssl nghttp2 zlib curl
   openssl="$(source_of openssl)" || return
   nghttp2="$(source_of nghttp2)" || return
+  zlib="$(source_of zlib)" || return
   curl="$(source_of curl)" || return
   bc_quietly "building OpenSSL" "$folder/openssl.log" build_openssl "$openssl"
   bc_quietly "building nghttp2" "$folder/nghttp2.log" with_cmake "$nghttp2" -DENABLE_LIB_ONLY=ON -DENABLE_DOC=OFF -DBUILD_STATIC_LIBS=ON \
     -DBUILD_TESTING=OFF
+  bc_quietly "building zlib" "$folder/zlib.log" build_zlib "$zlib"
   bc_quietly "building libcurl" "$folder/curl.log" with_cmake "$curl" "${curl_options[@]}" -DBUILD_STATIC_LIBS=ON -DBUILD_CURL_EXE=OFF \
     -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DCMAKE_DISABLE_FIND_PACKAGE_Perl=ON -DOPENSSL_ROOT_DIR="$folder" \
     -DOPENSSL_USE_STATIC_LIBS=ON -DNGHTTP2_INCLUDE_DIR="$folder/include" -DNGHTTP2_LIBRARY="$folder/lib/libnghttp2.a" \

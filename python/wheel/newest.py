@@ -66,9 +66,9 @@ def newest(source: sources.Source) -> tuple[str, str]:
         versions = [
             carried[1]
             for each in crate_versions(source.crate)
-            if (carried := re.search(source.carries, each)) is not None
+            if (carried := re.search(source.carries or "(.*)", each)) is not None
         ]
-        pinned = source.version
+        pinned = source.version if source.carries else source.crate_version
     else:
         carrier = source.tool or source.package
         versions = [each for each in package_versions(carrier) if re.fullmatch(r"[\d.]+", each)]

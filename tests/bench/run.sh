@@ -28,7 +28,7 @@ case "$*" in
 esac
 
 bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev \
-  libnginx-mod-http-echo libsimdjson-dev libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv
+  libnginx-mod-http-echo libsimdjson-dev libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv zlib1g-dev
 bc_ccache "$root"
 mkdir -p build/bench/logs
 

@@ -3,8 +3,10 @@ input."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -45,6 +47,15 @@ def fill(value: Any, places: dict[str, str]) -> Any:
     return value
 
 
+CODINGS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "raw deflate": lambda body: zlib.compress(body, wbits=-zlib.MAX_WBITS),
+    "cut": lambda body: body[:-1],
+    "corrupt": lambda body: body[:-1] + bytes([body[-1] ^ 1]),
+}
+
+
 def make_reply(reply: dict[str, Any]) -> Reply:
     if "raw" in reply:
         body, raw = b"", reply["raw"].encode()
@@ -52,6 +63,8 @@ def make_reply(reply: dict[str, Any]) -> Reply:
         body, raw = json.dumps(reply["body"], ensure_ascii=False).encode(), None
     else:
         body, raw = body_bytes(reply) if reply.keys() & {"body_text", "body_b64", "body_parts"} else b"", None
+    for coding in reply.get("coded", []):
+        body = CODINGS[coding](body)
     return Reply(
         status=reply.get("status", 200),
         headers=reply.get("headers", {}),

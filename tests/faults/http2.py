@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import random
 import time
 from collections.abc import Callable
@@ -278,6 +279,20 @@ def cut(stream: Stream) -> None:
     stream.send_answer_head(answer)
     stream.send_body(answer.body[:20], end=False)
     stream.close()
+
+
+def gzipped(cut: int = 0, short: int = 0, *, length: bool = True) -> Http2Step:
+    """Sends a compressed body without its last `cut` bytes. short: how many bytes of the Content-Length are missing.
+    length: whether to send a Content-Length."""
+
+    def step(stream: Stream) -> None:
+        body = gzip.compress(stream.forward().body)
+        body = body[: len(body) - cut]
+        headers = [("content-encoding", "gzip"), ("content-length", str(len(body)))]
+        stream.send_head(200, *headers[: 1 + length])
+        stream.send_body(body[: len(body) - short], end=True)
+
+    return step
 
 
 def drip(stream: Stream) -> None:

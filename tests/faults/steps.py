@@ -173,6 +173,18 @@ def big_header(size: int, count: int = 1) -> Step:
     return step
 
 
+def gzipped(cut: int = 0) -> Step:
+    """Sends a compressed body without its last `cut` bytes, with the Content-Length of what is sent."""
+
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        body = gzip.compress(answer.body)
+        body = body[: len(body) - cut]
+        exchange.send(answer.with_headers(Content_Encoding="gzip", Content_Length=len(body)) + body)
+
+    return step
+
+
 def gzip_bomb(exchange: Exchange) -> None:
     """Sends a compressed body, although the client did not request compression."""
     answer = exchange.forward()
@@ -204,14 +216,17 @@ def http10_keep_alive(exchange: Exchange) -> None:
     exchange.send(head + answer.body)
 
 
-def chunked(end: bytes, *, close: bool) -> Step:
+def chunked(end: bytes, *, close: bool, gzipped: bool = False) -> Step:
     """Sends a body in chunks of seven bytes, then `end` instead of the last chunk."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
-        pieces = [answer.body[at : at + 7] for at in range(0, len(answer.body), 7)]
+        data = gzip.compress(answer.body) if gzipped else answer.body
+        pieces = [data[at : at + 7] for at in range(0, len(data), 7)]
         body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
-        exchange.send(answer.with_headers(Content_Length=None, Transfer_Encoding="chunked") + body + end)
+        coding = "gzip" if gzipped else None
+        head = answer.with_headers(Content_Length=None, Transfer_Encoding="chunked", Content_Encoding=coding)
+        exchange.send(head + body + end)
         if close:
             exchange.close()
 

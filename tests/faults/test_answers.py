@@ -106,6 +106,10 @@ ROWS = [
     final("no-http", steps.garbage, "ConnectionError", LOST),
     served("header-of-90-kb", steps.big_header(90_000)),
     final("headers-of-2-mb", steps.big_header(50_000, 40), "ConnectionError", LOST),
+    served("gzip", steps.gzipped()),
+    Row("gzip-cut", steps.gzipped(cut=5)),
+    served("gzip-in-chunks", steps.chunked(b"0\r\n\r\n", close=False, gzipped=True)),
+    Row("gzip-in-chunks-and-cut", steps.chunked(b"", close=True, gzipped=True)),
     final("gzip-bomb", steps.gzip_bomb, "DecodeError", "DecodeError", unspecified=OK),
     final(
         "no-json", steps.canned(200, body=b"<h1>Hello</h1>", effect=True), "DecodeError", "DecodeError", unspecified=OK
@@ -224,7 +228,7 @@ LONG = steps.canned(200, body=b'{"data":{"id":"%s"}}' % (b"x" * 5000), effect=Tr
 
 
 @pytest.mark.one_language
-@pytest.mark.parametrize("step", [LONG, steps.transfer_bomb], ids=["long", "bomb"])
+@pytest.mark.parametrize("step", [LONG, steps.transfer_bomb, steps.gzip_bomb], ids=["long", "bomb", "gzip-bomb"])
 @pytest.mark.parametrize("operation", ["orders.get", *WRITES])
 def test_an_answer_over_max_response(world: World, language: str, operation: str, step: Step) -> None:
     with Scene(world, language, script=[step] * 3) as scene:

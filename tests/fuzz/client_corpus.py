@@ -3,7 +3,10 @@ format of its input."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
+from collections.abc import Callable
 
 from conformance.fixtures import with_examples
 
@@ -27,6 +30,14 @@ CODED = [
     "fffffffffffffffff\r\n",
     "-1\r\n",
 ]
+CODINGS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "Deflate": lambda text: zlib.compress(text, wbits=-zlib.MAX_WBITS),
+    "gzip, x-gzip": lambda text: gzip.compress(gzip.compress(text)),
+    "gzip\r\nX: y\r\ncontent-encoding: identity, deflate": lambda text: zlib.compress(gzip.compress(text)),
+    "br": lambda text: text,
+}
 # The test vectors of RFC 4648, and texts that are almost valid.
 ENCODED = [
     *["", "f", "fo", "foo", "foob", "fooba", "foobar"],
@@ -55,6 +66,7 @@ URLS = [
 IDS = ["sub_1001", "480001", ".", "..", "%2e%2e", "a/b?c#d", "\u00e9\u20ac\U0001f600", "a b", "\r\n", "%", "+&="]
 WORDS = {
     "arrow": ['"id":', '"raw":', "vat_rate", "null", "1e-18", "e", "}", "{", "\\u0061", '"2025-04-25T12:00:00Z"'],
+    "coding": ["Content-Encoding: ", "Transfer-Encoding: ", "gzip", "deflate", "identity", ", ", "\r\n", "\x1f\x8b"],
     "encoding": ["=", "==", "\r\n", "+/", "-_", "AAAA", "Zg==", "%", "%2B", "%zz", "6a", "FF"],
     "head": [
         "Content-Length: ",
@@ -112,6 +124,11 @@ def seeds() -> dict[str, set[bytes]]:
             for first in range(5)
             for step in (1, 3, 7)
         }
+    for layout in range(0, 256, 51):
+        for name, coded in CODINGS.items():
+            body = coded(item)
+            head = bytes([layout, layout]) + f"Content-Encoding: {name}\r\n\r\n".encode()
+            out["coding"] |= {head + body, head + body + body, head + body[:-1], head + body[:20] + b"x" + body[21:]}
     out["encoding"] = {bytes([layout]) + text.encode() for layout in (0, 1, 2, 7, 255) for text in ENCODED}
     out["time"] = {time.encode() for time in TIMES}
     out["head"] = {

@@ -66,7 +66,12 @@ bool fits(const std::string& digits) {
 
 void judge_framing(const detail::HeadReader& head, const std::vector<std::string>& lines) {
   bool chunked = false;
-  for (const auto& coding : elements(lines, "transfer-encoding")) chunked = chunked || lowered(coding) == "chunked";
+  bool coded = !elements(lines, "content-encoding").empty();
+  for (const auto& coding : elements(lines, "transfer-encoding")) {
+    chunked = chunked || lowered(coding) == "chunked";
+    coded = coded || lowered(coding) != "chunked";
+  }
+  require(head.has_coding() == coded, "a body has a coding exactly when the head declares one");
   require(head.is_chunked() == (chunked && !head.is_http2()), "a body is chunked exactly when the head declares it");
   std::string length;
   bool odd = false;

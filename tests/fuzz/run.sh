@@ -12,7 +12,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-small_targets=(arrow encoding head pages redact retry_after state time url)
+small_targets=(arrow coding encoding head pages redact retry_after state time url)
 all_targets=(wire wire_h2 abi header explain envelope value subscription order product product_group "${small_targets[@]}")
 seconds=""
 case "${1:-}" in '' | *[!0-9]*) ;; *) seconds="$1"; shift ;; esac
@@ -25,7 +25,7 @@ for target in "${targets[@]}"; do
   esac
 done
 
-bc_packages ca-certificates ccache clang cmake libclang-rt-14-dev libcurl4-openssl-dev libnghttp2-dev libssl-dev ninja-build python3 python3-venv
+bc_packages ca-certificates ccache clang cmake libclang-rt-14-dev libcurl4-openssl-dev libnghttp2-dev libssl-dev ninja-build python3 python3-venv zlib1g-dev
 bc_ccache "$root"
 
 build="$root/build/fuzz"

@@ -3,6 +3,7 @@ wire/script.hpp describes the format."""
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -31,6 +32,8 @@ PAGE = (
     'HTTP/1.1 200 OK\r\n%({"data":[{"id":"%i"}],"pagination":{"total":4,"count":1,"per_page":1,"current_page":%p,'
     '"total_pages":4,"links":{"next":null,"previous":null}}}%)'
 )
+GZIPPED = gzip.compress(BODY.replace("%i", "1").encode(), mtime=0).decode("latin-1").replace("%", "%%")
+CODED = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
 
 
 def refusal(status: int, code: str = "declined") -> str:
@@ -54,6 +57,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("gc", ["%wHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + OK + "%w" + OK]),
     ("gc", [OK + "%w" + OK]),
     ("cc", ["HTTP/1.1 408 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n%f"]),
+    ("gcg", [f"%w{CODED}%({GZIPPED}%)%w{CODED}%({GZIPPED}%)%w{CODED}%({GZIPPED[:-1]}%)"]),
     # Connections that end.
     ("gmcg", ["%w" + OK + "%f", "%w" + OK]),
     ("gmcg", ["%w" + OK + "%r", "%w" + OK]),

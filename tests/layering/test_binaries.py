@@ -55,9 +55,9 @@ def test_the_verifier_library_needs_libcrypto_alone() -> None:
     assert "libcrypto" in everything and "curl" not in everything and "libssl" not in everything
 
 
-def test_the_client_library_needs_libcurl_and_the_verifier_library() -> None:
+def test_the_client_library_needs_libcurl_zlib_and_the_verifier_library() -> None:
     wanted = needed(BUILD / "capi/libbillcore.so") - RUNTIME
-    assert wanted - {"libcrypto.so.3"} == {"libcurl.so.4", "libbillcore-webhook.so.0"}
+    assert wanted - {"libcrypto.so.3"} == {"libcurl.so.4", "libz.so.1", "libbillcore-webhook.so.0"}
 
 
 def test_the_arrow_library_needs_the_client_library_alone() -> None:
@@ -66,7 +66,7 @@ def test_the_arrow_library_needs_the_client_library_alone() -> None:
 
 def test_the_verifier_module_needs_libcrypto_alone() -> None:
     assert needed(module("_webhook")) - RUNTIME <= {"libcrypto.so.3"}
-    assert "libcurl.so.4" in needed(module("_client"))
+    assert {"libcurl.so.4", "libz.so.1"} <= needed(module("_client"))
 
 
 def test_only_our_names_are_exported() -> None:

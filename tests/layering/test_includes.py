@@ -128,6 +128,7 @@ def test_the_wall_is_where_the_libraries_part() -> None:
     [
         ("curl/", "http"),
         ("nghttp2/", "http"),
+        (r"zlib\.h$", "http"),
         ("openssl/", "webhook"),
         (r"yyjson\.h$", "json"),
         ("nanoarrow/", "arrow"),

@@ -183,6 +183,14 @@ std::unique_ptr<Scenario> make(const Place& place) {
   return std::make_unique<Made>(place);
 }
 
+// Makes a scenario in which the server compresses its answers.
+template <typename Made>
+std::unique_ptr<Scenario> make_compressed(const Place& place) {
+  auto compressed = place;
+  compressed.base_url += compressed_account;
+  return std::make_unique<Made>(compressed);
+}
+
 }  // namespace
 
 const std::vector<Entry>& client_scenarios() {
@@ -193,6 +201,8 @@ const std::vector<Entry>& client_scenarios() {
       {"charge", make<ChargeOnce>, true},
       {"charge-kept", make<KeptCharge>, true},
       {"charge-retried", make<RetriedCharge>, true},
+      {"get-compressed", make_compressed<Get>},
+      {"charge-compressed", make_compressed<ChargeOnce>, true},
       {"list", make<List>},
       {"close", make<Close>},
       {"first-client", make<Construction>, false, true, true},

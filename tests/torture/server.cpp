@@ -13,6 +13,8 @@
 #include <string_view>
 #include <thread>
 
+#include "../core/support/compress.hpp"
+
 namespace torture {
 namespace {
 
@@ -52,9 +54,13 @@ std::string answer(std::string_view head, std::string_view body, Ledger& ledger)
   } else {
     json = R"({"data":)" + order("an-order-with-a-long-name-beyond-short-strings") + "}";
   }
-  return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Request-Id: a-request-id-beyond-short-strings\r\n"
-         "Content-Length: " +
-         std::to_string(json.size()) + "\r\n\r\n" + json;
+  std::string coding;
+  if (head.find(std::string(compressed_account) + '/') != std::string_view::npos) {
+    json = billcore::test::compressed(json);
+    coding = "Content-Encoding: gzip\r\n";
+  }
+  return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Request-Id: a-request-id-beyond-short-strings\r\n" +
+         coding + "Content-Length: " + std::to_string(json.size()) + "\r\n\r\n" + json;
 }
 
 void serve(int peer, Ledger& ledger) {

@@ -25,6 +25,8 @@ struct Ledger {
 /// Each list has this many pages, and each page this many orders.
 constexpr int pages = 3;
 constexpr int orders_per_page = 2;
+/// If the path of the base URL ends with this text, the server compresses its answers.
+inline constexpr const char* compressed_account = "-gzip";
 /// Returns the name of an order of the list; `number` counts from 0.
 std::string listed_order(int number);
 

@@ -22,7 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "python/wheel/sources.toml").read_text("utf-8"))
 # Maps names in build_info() to names in sources.toml. The run-time library of the compiler has no entry in
 # build_info().
-LINKED = {"curl": "libcurl", **{name: name for name in ("openssl", "nghttp2", "yyjson", "nanoarrow", "pybind11")}}
+LINKED = {
+    "curl": "libcurl",
+    **{name: name for name in ("openssl", "nghttp2", "zlib", "yyjson", "nanoarrow", "pybind11")},
+}
 
 
 def info_file(wheel: zipfile.ZipFile, name: str) -> str:

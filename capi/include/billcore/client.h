@@ -112,7 +112,8 @@ BILLCORE_API billcore_status billcore_client_request(const billcore_client* clie
 BILLCORE_API billcore_status billcore_response_status(const billcore_response* response, int32_t* out,
                                                       billcore_error** err);
 
-/** The body of the answer, after transfer decoding; it may contain any bytes.  @since 0.1 */
+/** The body of the answer, after transfer decoding and decompression (gzip, deflate); it may contain any bytes. The
+ * headers stay as received. Fails with BILLCORE_ERROR_DECODE if the body cannot be decompressed.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_body(const billcore_response* response, billcore_str* out,
                                                     billcore_error** err);
 

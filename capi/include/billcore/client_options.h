@@ -149,7 +149,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_request_id_header(bi
                                    err);
 }
 
-/** Size of the largest answer that the client accepts (bytes). Default: 67108864.  @since 0.1 */
+/** Size of the largest answer that the client accepts (bytes, after decompression). Default: 67108864.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcore_client_options* options, size_t bytes,
                                                                          billcore_error** err) {
   const uint64_t wide = bytes; /* a comparison of a 32-bit size_t with INT64_MAX would cause a warning */

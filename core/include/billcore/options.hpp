@@ -55,7 +55,7 @@ struct ClientOptions {
   bool allow_insecure_http = false;
   /// Answer header that contains the request id, which errors and response_info show.
   std::string request_id_header = "X-Request-Id";
-  /// Size of the largest answer that the client accepts (bytes).
+  /// Size of the largest answer that the client accepts (bytes, after decompression).
   std::size_t max_response = std::size_t{64} << 20U;
   /// Object whose methods are called for every attempt; see Hooks.
   std::shared_ptr<Hooks> hooks = {};

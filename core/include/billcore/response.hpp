@@ -10,6 +10,7 @@
 
 namespace billcore {
 
+class Error;
 namespace detail {
 class Document;
 class Call;
@@ -18,11 +19,13 @@ class Call;
 /// An answer as received, for requests whose answer is not a resource or a list.
 class Response {
  public:
-  Response(std::shared_ptr<const ResponseInfo> info, std::string body)
-      : info_(std::move(info)), body_(std::move(body)) {}
+  Response(std::shared_ptr<const ResponseInfo> info, std::string body, std::shared_ptr<const Error> unread = nullptr)
+      : info_(std::move(info)), body_(std::move(body)), unread_(std::move(unread)) {}
   [[nodiscard]] int status() const noexcept { return info_->status(); }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const { return info_->headers(); }
-  [[nodiscard]] const std::string& body() const noexcept { return body_; }
+  /// The body, after a content coding (gzip or deflate) was decoded; throws Error(decode) if it cannot be decoded. The
+  /// headers stay as received: Content-Encoding and Content-Length describe the encoded body.
+  [[nodiscard]] const std::string& body() const;
   /// Parses the body; throws Error(decode) when the body is not JSON.
   [[nodiscard]] Value json() const;
   [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept { return info_; }
@@ -30,6 +33,7 @@ class Response {
  private:
   std::shared_ptr<const ResponseInfo> info_;
   std::string body_;
+  std::shared_ptr<const Error> unread_;  // why the body cannot be read; nullptr if it can
 };
 
 /// A finished operation. A Completed is valid only while the function that receives it runs. Call exactly one of the

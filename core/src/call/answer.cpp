@@ -109,7 +109,12 @@ std::string hint_for_not_found(const RequestInfo& request, const ErrorDetail& de
               std::move(detail));
 }
 
+std::string unread_text(const RequestInfo& request, const Answer& answer) {
+  return one_line(scrub(answer.unread, request.settings.api_key), shown_body);
+}
+
 std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& answer) {
+  require_readable(request, answer);
   const auto text = SharedText::own(std::move(answer.body));
   if (const auto problem = problem_of_extent(text.text); !problem.empty()) {
     throw_undecodable(request, *answer.info, text.text, problem);
@@ -201,7 +206,7 @@ Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
   request.settings.service_clock.note(transfer.head);
   auto info = std::make_shared<ReceivedInfo>(transfer.status, request.attempts, transfer.sent_late,
                                              std::move(transfer.head), request.settings.shared_from_this());
-  return {std::move(info), std::move(transfer.body), transfer.sent_at};
+  return {std::move(info), std::move(transfer.body), transfer.sent_at, std::move(transfer.reason)};
 }
 
 void require_success(const RequestInfo& request, const Answer& answer) {
@@ -226,12 +231,18 @@ void require_success(const RequestInfo& request, const Answer& answer) {
     message += ": " + one_line(detail.api_message, shown_body);
   } else if (const auto shown = one_line(detail.body, shown_body); !shown.empty() && shown != "null") {
     message += ": " + shown;
+  } else if (!answer.unread.empty()) {
+    message += ": " + unread_text(request, answer);
   }
   if (!detail.api_code.empty()) message += " (" + one_line(detail.api_code, shown_body) + ')';
   if (status == 404) message += hint_for_not_found(request, detail);
   if (detail.outcome_unknown) message += std::string("; ") + look_first;
   if (!detail.request_id.empty()) message += " [request id " + one_line(detail.request_id, shown_body) + ']';
   throw Error(rule.error, std::move(message), std::move(detail));
+}
+
+void require_readable(const RequestInfo& request, const Answer& answer) {
+  if (!answer.unread.empty()) throw_undecodable(request, *answer.info, {}, unread_text(request, answer));
 }
 
 Value read_resource(const RequestInfo& request, Answer&& answer) {

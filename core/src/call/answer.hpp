@@ -72,6 +72,7 @@ struct Answer {
   std::shared_ptr<const ReceivedInfo> info;
   std::string body;
   SendTime sent_at;
+  std::string unread;  // why the body could not be decoded; empty if it could
 };
 
 /// Prefix of a request's error messages: "GET /order/1 (attempt 2): "; for a list "GET /products?page=57: ". The prefix
@@ -91,6 +92,8 @@ void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDet
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error for any status except 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);
+/// Throws Error(decode) if the body of a successful answer could not be decoded.
+void require_readable(const RequestInfo& request, const Answer& answer);
 /// Returns the object `data` of a successful answer, without checking the content of the object. Throws like
 /// require_success(); throws Error(decode) if the answer has no object `data`.
 [[nodiscard]] Value read_resource(const RequestInfo& request, Answer&& answer);

@@ -16,10 +16,11 @@ constexpr std::size_t longest_url = std::size_t{256} << 10U;  // libcurl refuses
 // Whether an answer is incomplete. Answers with an error status never count as incomplete, because their bodies do not
 // matter. If libcurl does not report whether the body is complete, the answer counts as incomplete unless its JSON
 // certainly is complete. An HTTP/1 answer without a length ends when the server closes the connection; such an answer
-// counts as incomplete only if its JSON breaks off.
+// counts as incomplete only if its JSON breaks off. An answer whose content coding breaks off is incomplete.
 bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   if (transfer.failure != Failure::none || transfer.ending == Ending::framed) return false;
   if (rule_of(transfer.status).outcome != Outcome::done) return false;
+  if (transfer.ending == Ending::cut) return true;
   if (transfer.ending == Ending::unseen) return !shows_its_end(transfer.body);
   return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
 }
@@ -236,9 +237,10 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
       status_ = 0;
       transfer.failure = Failure::truncated;
       const bool within = ends_within_json(transfer.body) && !transfer.body.empty();
-      transfer.reason = within || transfer.ending == Ending::closed
-                            ? "its JSON is incomplete"
-                            : "this libcurl does not tell whether HTTP/2 without Content-Length was cut";
+      if (transfer.reason.empty())
+        transfer.reason = within || transfer.ending == Ending::closed
+                              ? "its JSON is incomplete"
+                              : "this libcurl does not tell whether HTTP/2 without Content-Length was cut";
     }
     settle(std::move(transfer));
   });

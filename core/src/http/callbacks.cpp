@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "http/body_room.hpp"
 #include "http/diagnose.hpp"
 #include "http/streams.hpp"
 #include "http/tls_layer.hpp"
@@ -150,6 +151,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   head.take(line);
   if (was_ended || !head.ended()) return line.size();
   if (head.is_contradictory() || head.status() == 0) return 0;
+  if (head.has_coding()) flight.coding = std::make_unique<ContentCoding>(head.text());
   if (head.is_http2()) {
     if (flight.connection != nullptr) flight.connection->http2 = true;
   } else if (head.is_bodyless() && (flight.connection == nullptr || flight.connection->has_unparsed())) {
@@ -161,18 +163,25 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
-// Reserves memory for a large body, but not more than `most` bytes. Without this function, append() could double the
-// capacity to far more than `most`.
-void make_room(std::string& body, std::size_t more, std::size_t most) {
-  const auto needed = std::min(body.size() + more, most);
-  if (needed <= body.capacity()) return;
-  body.reserve(std::max(needed, body.capacity() > most / 4 ? most : body.capacity() * 2));
+// Decodes the next piece of a body with a content coding; returns false if the body is too large.
+bool take_coded(InFlight& flight, std::string_view piece) {
+  std::string data;
+  if (flight.head.is_chunked()) {
+    static_cast<void>(flight.chunks.take(piece, data, piece.size()));
+    if (flight.chunks.has_excess()) flight.forbid_reuse();
+    piece = data;
+  }
+  return flight.coding->take(piece, flight.transfer.body, flight.max_response);
 }
 
 std::size_t on_body(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
   auto& flight = *static_cast<InFlight*>(context);
   const std::string_view piece(data, size * count);
   flight.note_news(piece.size());
+  if (flight.coding != nullptr) {
+    flight.over_limit = !take_coded(flight, piece);
+    return flight.over_limit ? 0 : piece.size();
+  }
   auto& body = flight.transfer.body;
   const std::size_t most = flight.max_response;
   const auto promised = flight.head.length();

@@ -35,7 +35,7 @@ struct Evidence {
   std::size_t max_response = 0;  // the configured limit of the body's size
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
-  std::uint64_t body = 0;        // bytes of the body
+  std::uint64_t body = 0;        // bytes of the body, before its content coding was decoded
   bool reports_cuts = false;     // `code` or `stream_ended` shows whether an HTTP/2 stream was cut
   bool stream_ended = true;      // false: the HTTP/2 stream was closed without END_STREAM
   bool whole = false;            // libcurl reports a failure, but the whole answer has arrived

@@ -133,7 +133,7 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   evidence.max_response = flight.max_response;
   evidence.headers_over_limit = flight.headers_over_limit;
   evidence.body_ended = flight.chunks.ended();
-  evidence.body = transfer.body.size();
+  evidence.body = flight.body_bytes();
   evidence.reports_cuts = sees_streams || reports_cut_streams(release);
   evidence.stream_ended = !sees_streams || flight.stream_ended;
   evidence.whole = code != CURLE_OK && flight.has_whole_answer();
@@ -145,6 +145,7 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   transfer.reason = std::move(found.reason);
   transfer.died_on_reuse = found.died_on_reuse;
   transfer.ending = found.ending;
+  if (flight.coding != nullptr && found.failure == Failure::none) flight.coding->end(transfer);
   if (!found.has_status) transfer.status = 0;
   if (found.failure == Failure::none && code != CURLE_OK) transfer.status = flight.head.status();
   if (found.failure == Failure::http1_required && options.http2_refused != nullptr) *options.http2_refused = true;

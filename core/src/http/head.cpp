@@ -16,17 +16,6 @@ std::optional<Number> whole_number(std::string_view text) noexcept {
   return read.ec == std::errc() && read.ptr == end ? std::optional<Number>(number) : std::nullopt;
 }
 
-// Calls `each` for every element of a comma-separated header value, trimmed.
-template <typename Each>
-void for_each_element(std::string_view value, Each each) {
-  while (true) {
-    const auto comma = value.find(',');
-    each(trim(value.substr(0, comma)));
-    if (comma == std::string_view::npos) return;
-    value.remove_prefix(comma + 1);
-  }
-}
-
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 // The status in a line such as `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 for a line of another form or a status below 100.
@@ -44,7 +33,6 @@ int status_of(std::string_view line) noexcept {
 }
 
 constexpr std::string_view length_name = "content-length";
-constexpr std::string_view coding_name = "transfer-encoding";
 
 // Whether a header line has this name (given in lower case). Compares the first and last character first, since most
 // names differ there.
@@ -81,10 +69,13 @@ void HeadReader::take(std::string_view line) {
   }
   if (text_.empty()) text_.reserve(usual_bytes);
   text_.append(line);
-  if (is_named(line, length_name)) {
+  const char first = line.empty() ? '\0' : lower(line.front());
+  if (first == 'c' && is_named(line, length_name)) {
     look_at_length(line.substr(line.find(':') + 1));
-  } else if (!http2_ && is_named(line, coding_name)) {
+  } else if (first == 't' && !http2_ && is_named(line, transfer_coding_name)) {
     look_at_coding(line.substr(line.find(':') + 1));
+  } else if (first == 'c' && is_named(line, content_coding_name)) {
+    coded_ = true;
   }
 }
 
@@ -97,8 +88,11 @@ void HeadReader::look_at_length(std::string_view value) {
 }
 
 void HeadReader::look_at_coding(std::string_view value) {
-  for_each_element(
-      value, [this](std::string_view element) { chunked_ = chunked_ || equal_ignoring_case(element, "chunked"); });
+  for_each_element(value, [this](std::string_view element) {
+    const bool chunked = equal_ignoring_case(element, "chunked");
+    chunked_ = chunked_ || chunked;
+    coded_ = coded_ || !chunked;
+  });
 }
 
 }  // namespace billcore::detail

@@ -35,8 +35,22 @@ void for_each_header(std::string_view head, Each each) {
   return found;
 }
 
+/// Calls `each` for every element of a comma-separated header value, trimmed.
+template <typename Each>
+void for_each_element(std::string_view value, Each each) {
+  while (true) {
+    const auto comma = value.find(',');
+    each(trim(value.substr(0, comma)));
+    if (comma == std::string_view::npos) return;
+    value.remove_prefix(comma + 1);
+  }
+}
+
+inline constexpr std::string_view content_coding_name = "content-encoding";
+inline constexpr std::string_view transfer_coding_name = "transfer-encoding";
+
 /// Collects the header lines of one answer as libcurl delivers them. Parses only the headers that determine the length
-/// of the body; all other headers are parsed later, if needed.
+/// and the codings of the body; all other headers are parsed later, if needed.
 class HeadReader {
  public:
   /// Takes one header line, including its line end. A status line after an interim answer (1xx) begins a
@@ -50,6 +64,8 @@ class HeadReader {
   [[nodiscard]] bool is_http2() const noexcept { return http2_; }
   /// Whether the body is in the chunked transfer coding (HTTP/1.1).
   [[nodiscard]] bool is_chunked() const noexcept { return chunked_; }
+  /// Whether the head names a coding of the body other than chunked; see content_coding.hpp.
+  [[nodiscard]] bool has_coding() const noexcept { return coded_; }
   /// Content-Length; nullopt if absent, or if overridden by chunked coding.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return chunked_ ? std::nullopt : length_; }
   /// Whether the end of the body is unknown, because Content-Length has several different values or is not a number.
@@ -73,6 +89,7 @@ class HeadReader {
   bool ended_ = false;
   bool http2_ = false;
   bool chunked_ = false;
+  bool coded_ = false;
   bool contradictory_ = false;
 };
 

@@ -13,6 +13,7 @@
 
 #include "http/chunked.hpp"
 #include "http/connections.hpp"
+#include "http/content_coding.hpp"
 #include "http/engine.hpp"
 #include "http/handles.hpp"
 #include "http/head.hpp"
@@ -32,6 +33,7 @@ struct RequestState {
   std::uint64_t news_before = 0;                     // value of Connection::news when the request was sent
   HeadReader head = {};
   ChunkedBody chunks = {};
+  std::unique_ptr<ContentCoding> coding = nullptr;  // only if the head names a coding
   bool reuse_forbidden = false;     // see forbid_reuse()
   bool stream_ended = false;        // the HTTP/2 stream ended with END_STREAM; see streams.hpp
   Failure refusal = Failure::none;  // how the service refused the request by HTTP/2's means: refused or http1_required
@@ -63,6 +65,8 @@ class InFlight : public RequestState {
   }
   /// Records that the service refused the request, unless a part of an answer has arrived.
   void note_refusal(Failure how) noexcept;
+  /// How many bytes of the body have arrived, as the content coding left them.
+  [[nodiscard]] std::uint64_t body_bytes() const noexcept;
   /// Whether the whole answer has arrived. False also for an answer that ends with its connection.
   [[nodiscard]] bool has_whole_answer() const noexcept;
   /// Makes libcurl close the connection after this answer instead of reusing the connection.

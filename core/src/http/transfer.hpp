@@ -33,11 +33,12 @@ enum class Ending : std::uint8_t {
   framed,  // the answer's length, chunks or status, or the end of its HTTP/2 stream
   closed,  // only the end of an HTTP/1 connection, which may have broken off
   unseen,  // unknown: libcurl does not report whether the HTTP/2 stream ended or was cut
+  cut,     // the answer ended, but its content coding breaks off
 };
 
 struct Transfer {
   Failure failure = Failure::none;
-  std::string reason;  // error text, usually from libcurl
+  std::string reason;  // error text, usually from libcurl; without a failure: why `body` cannot be decoded
   /// libcurl began to send the request. False: nothing was sent, or HTTP/2 proved that it was not processed.
   bool sent = false;
   SendTime sent_at;               // time at which libcurl began to send the request

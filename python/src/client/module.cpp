@@ -47,8 +47,8 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
 
   py::list libraries;
   for (const auto& each : billcore::detail::linked_http()) libraries.append(py::make_tuple(each.name, each.version));
-  const auto nanoarrow = billcore::detail::linked_arrow();
-  libraries.append(py::make_tuple(nanoarrow.name, nanoarrow.version));
+  for (const auto& each : {billcore::detail::linked_compression(), billcore::detail::linked_arrow()})
+    libraries.append(py::make_tuple(each.name, each.version));
   module.attr("_libraries") = py::tuple(libraries);
 }
 

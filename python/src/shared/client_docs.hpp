@@ -26,7 +26,7 @@ inline constexpr const char* about_client =
     "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
-    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes, after decompression).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
@@ -59,7 +59,7 @@ inline constexpr const char* client_init =
     "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
-    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes, after decompression).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
@@ -335,7 +335,7 @@ inline constexpr const char* about_async_client =
     "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
-    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes, after decompression).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
@@ -372,7 +372,7 @@ inline constexpr const char* async_client_init =
     "truncation.\n"
     "    allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.\n"
     "    request_id_header: Answer header that contains the request id, which errors and response_info show.\n"
-    "    max_response: Size of the largest answer that the client accepts (bytes).\n"
+    "    max_response: Size of the largest answer that the client accepts (bytes, after decompression).\n"
     "    hooks: Object whose methods are called for every attempt; see Hooks.\n"
     "\n"
     "Raises:\n"
@@ -556,7 +556,11 @@ inline constexpr const char* about_response =
 inline constexpr const char* response_status = "HTTP status.";
 inline constexpr const char* response_headers =
     "Headers of the answer: names in lower case, values of a repeated header joined by commas.";
-inline constexpr const char* response_body = "The body as received.";
+inline constexpr const char* response_body =
+    "The body; compression (gzip or deflate) is already decoded. The headers stay as received.\n"
+    "\n"
+    "Raises:\n"
+    "    DecodeError: The body is compressed in another way, or its compression is corrupt.";
 inline constexpr const char* response_response_info = "Status, headers, attempts and request id.";
 inline constexpr const char* response_json_signature = "json(self)";
 inline constexpr const char* response_json =

@@ -23,7 +23,7 @@ for program in small small-static large large-static columns columns-static smal
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
 # Builds the C programs as a CMake project whose only language is C. The first call of in_c links static and shared
-# libraries. The second call links only shared libraries, with find_package() of OpenSSL and libcurl disabled.
+# libraries. The second call links only shared libraries, with find_package() of OpenSSL, libcurl and zlib disabled.
 in_c() { # NAME LINES_TO_DROP OPTION…
   folder=$work/$1
   mkdir "$folder"
@@ -35,7 +35,8 @@ in_c() { # NAME LINES_TO_DROP OPTION…
 }
 in_c c-only ""
 "$work/c-only/build/small-static" && "$work/c-only/build/large-static" || { echo "a project in C alone failed" >&2; exit 1; }
-in_c no-development-files /-static/d -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
+in_c no-development-files /-static/d -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON \
+  -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON
 "$work/no-development-files/build/large" || { echo "the shared libraries need development files" >&2; exit 1; }
 # find_package() must fail for a component that does not exist, and its error must name the component.
 mkdir "$work/missing"
@@ -65,7 +66,7 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
 {
   $cc $flags "$here/small.c" -o "$work/pc-small" $(pkg-config --cflags --libs billcore-webhook)
   $cc $flags "$here/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
-  # pkg-config must succeed although it cannot find OpenSSL and libcurl here.
+  # pkg-config must succeed although it cannot find OpenSSL, libcurl and zlib here.
   PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs billcore >/dev/null
   LD_LIBRARY_PATH=$libdir "$work/pc-small"
   LD_LIBRARY_PATH=$libdir "$work/pc-large"

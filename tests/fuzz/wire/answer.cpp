@@ -88,7 +88,7 @@ std::optional<Framing> headers_of(std::string_view& bytes) {
     } else if (name == "transfer-encoding") {
       if (out.length || out.chunked || value != "chunked") return std::nullopt;
       out.chunked = true;
-    } else if (name == "upgrade" || name == "connection") {
+    } else if (name == "upgrade" || name == "connection" || name == "content-encoding") {
       return std::nullopt;
     }
   }

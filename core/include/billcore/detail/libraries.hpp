@@ -16,6 +16,7 @@ struct LinkedLibrary {
 [[nodiscard]] LinkedLibrary linked_json();
 /// libcurl and the libraries that it uses for TLS and HTTP/2.
 [[nodiscard]] std::vector<LinkedLibrary> linked_http();
+[[nodiscard]] LinkedLibrary linked_compression();
 /// Only programs that link the target billcore::arrow can call this function.
 [[nodiscard]] LinkedLibrary linked_arrow();
 

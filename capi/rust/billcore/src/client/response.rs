@@ -20,7 +20,9 @@ impl Response {
     pub fn status(&self) -> Result<u16> {
         self.info.status()
     }
-    /// The body; a chunked transfer coding is already decoded. A body may be any bytes, not only UTF-8.
+    /// The body; a chunked transfer coding and compression (gzip, deflate) are already decoded, and the header fields
+    /// stay as received. A body may be any bytes, not only UTF-8. [`ErrorCode::Decode`](crate::ErrorCode::Decode) when
+    /// the body is compressed in another way, or its compression is corrupt.
     pub fn body(&self) -> Result<&[u8]> {
         self.native.body()
     }

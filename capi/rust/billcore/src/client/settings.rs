@@ -78,7 +78,7 @@ impl ClientOptions {
     pub fn request_id_header(self, header: &str) -> Self {
         self.set(|to| to.set_text("request_id_header", header.as_bytes()))
     }
-    /// Size of the largest answer that the client accepts (bytes). Default: 67108864.
+    /// Size of the largest answer that the client accepts (bytes, after decompression). Default: 67108864.
     pub fn max_response(self, bytes: u64) -> Self {
         self.set(|to| to.set_count("max_response", bytes))
     }
