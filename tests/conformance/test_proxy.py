@@ -37,7 +37,7 @@ class Proxy(TcpServer):
             return  # the client has refused the proxy's certificate
         with connection:
             head = b""
-            while not head.endswith(b"\r\n\r\n"):
+            while b"\r\n\r\n" not in head:  # the body of a request over http may follow
                 piece = connection.recv(4096)
                 if not piece:
                     return
@@ -45,6 +45,9 @@ class Proxy(TcpServer):
             self.heads.append(head.decode())
             if self._answer is not None:
                 connection.sendall(self._answer.encode())
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(4096):  # closing with unread input would send a reset
+                    pass
                 return
             with socket.create_connection(("127.0.0.1", self._target)) as server:
                 connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -104,10 +107,28 @@ def test_a_proxy_that_is_not_there(driver: Driver, server: Server, call: dict[st
     assert error["class"] == "ConnectionError" and not error.get("outcome_unknown")
 
 
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+def test_a_proxy_that_refuses_over_http(driver: Driver, server: Server, call: dict[str, Any]) -> None:
+    """The proxy's 407 to a request over http arrives as an answer. The request did not reach the service."""
+    refusing = Proxy(0, "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")
+    client = _client(server, f"http://user:s3cret@127.0.0.1:{refusing.port}", base_url="http://billing.example/acct")
+    error = driver.run({**call, "client": {**client, "allow_insecure_http": True}})["error"]
+    refusing.close()
+    assert error["class"] == "ApiError" and error["http_status"] == 407 and not error.get("outcome_unknown")
+    assert "407 a proxy refused the request" in error["message"] and "service refused" not in error["message"]
+    assert "s3cret" not in str(error)
+
+
 @pytest.mark.parametrize("proxy", ["proxy.example", "ftp://p:1", "http://", "http://a b/", "http://p\r\nX: y", "//p"])
 def test_what_is_no_proxy(driver: Driver, server: Server, proxy: str) -> None:
     error = driver.run({**GET, "client": _client(server, proxy)})["error"]
     assert error["class"] == "ConfigError" and "proxy" in error["message"]
+
+
+@pytest.mark.parametrize("password", ["p@s3cret/x", "p@s3cret?x", "p@s3cret#x", "p@s3cret", "%00s3cret"])
+def test_a_password_that_is_not_encoded(driver: Driver, server: Server, password: str) -> None:
+    error = driver.run({**GET, "client": _client(server, f"http://user:{password}@127.0.0.1:9")})["error"]
+    assert error["class"] == "ConfigError" and "percent-encode" in error["message"] and "s3cret" not in str(error)
 
 
 def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy: Proxy) -> None:

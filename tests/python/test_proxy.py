@@ -118,14 +118,40 @@ def test_no_proxy_with_addresses(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, 
     assert len(proxy.heads) == (not heard)
 
 
+@pytest.mark.parametrize("exempt", [None, "billing.example", "billing.invalid"])
 @pytest.mark.parametrize(
-    "value", ["ftp://user:s3cret@p", "http://user:s3cret@a b:1", "http://user:s3cret@", "http://user:s3cret@p:99999"]
+    "value",
+    [
+        "ftp://user:s3cret@p",
+        "http://user:s3cret@a b:1",
+        "http://user:s3cret@",
+        "http://user:s3cret@p:99999",
+        "http://user:p@s3cret/x@127.0.0.1:9",
+        "http://user:p@s3cret#x@127.0.0.1:9",
+        "user:p@s3cret?x@127.0.0.1:9",
+        "http://user:%0As3cret@127.0.0.1:9",
+    ],
 )
-def test_what_is_no_proxy(no_proxy: None, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_what_is_no_proxy(no_proxy: None, monkeypatch: pytest.MonkeyPatch, value: str, exempt: str | None) -> None:
+    """No text shows a part of the password. If NO_PROXY exempts the service, the proxy does not matter."""
     monkeypatch.setenv("HTTPS_PROXY", value)
-    with pytest.raises(billcore.ConnectionError, match="check proxy") as caught:
+    if exempt:
+        monkeypatch.setenv("NO_PROXY", exempt)
+    expected = {None: "variable HTTPS_PROXY .* percent-encode", "billing.example": "its URL .* not percent-encoded"}
+    with pytest.raises(billcore.BillcoreError, match=expected.get(exempt, "not found")) as caught:
         get()
+    assert type(caught.value) is (billcore.ConnectionError if exempt else billcore.ConfigError)
     assert "s3cret" not in repr(caught.value) and "\n" not in str(caught.value)
+
+
+def test_the_environment_is_read_when_the_client_is_made(
+    no_proxy: None, monkeypatch: pytest.MonkeyPatch, refusing: Proxy
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{refusing.port}")
+    with billcore.Client(base_url="https://billing.invalid/acct", api_key="k", max_retries=0) as client:
+        monkeypatch.setenv("HTTPS_PROXY", "http://user:p@s3cret/x@127.0.0.1:9")
+        with pytest.raises(billcore.ConnectionError, match="the proxy answered 403"):
+            client.subscriptions.get("s")
 
 
 @pytest.mark.parametrize("proxied", [False, True])

@@ -35,9 +35,10 @@ struct ClientOptions {
   /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
   int concurrency = 8;
   /// Proxy URL (http, https, socks4, socks4a, socks5, socks5h); empty for none. Default: the environment's proxy. An
-  /// example is http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and
-  /// NO_PROXY; they never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the
-  /// connection and cannot read the API key or the requests.
+  /// example is http://user:password@proxy.example:3128, with the user name and password percent-encoded. The
+  /// environment variables are HTTPS_PROXY and ALL_PROXY, which are read when the client is made, and NO_PROXY; they
+  /// never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the connection and
+  /// cannot read the API key or the requests.
   std::optional<std::string> proxy = {};
   /// PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
   std::optional<std::string> ca_bundle = {};

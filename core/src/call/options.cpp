@@ -10,6 +10,7 @@
 #include "billcore/error.hpp"
 #include "call/option_table.hpp"
 #include "http/libcurl.hpp"
+#include "http/proxy.hpp"
 #include "http/releases.hpp"
 #include "http/streams.hpp"
 #include "http/trust.hpp"
@@ -73,15 +74,18 @@ void check_client_certificate(const std::string& file) {
 }
 
 // The error message does not show the URL, because the URL may contain a password.
-void check_proxy(const std::string& proxy) {
-  static constexpr std::array<std::string_view, 6> schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
-  const auto parts = has_control(proxy) ? std::nullopt : split_url(proxy);
-  if (!parts || parts->host.empty() || std::find(schemes.begin(), schemes.end(), parts->scheme) == schemes.end()) {
-    throw Error(
-        ErrorCode::config,
-        "proxy is not the URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, "
-        "socks4a, socks5 or socks5h)");
-  }
+[[noreturn]] void refuse_proxy(std::string name) { throw Error(ErrorCode::config, name.append(proxy_form)); }
+
+// The proxy for requests to this base URL; empty for none. The environment is read here, not by libcurl for each
+// request, because libcurl's error texts show parts of a URL that is not valid.
+std::string proxy_for(const ClientOptions& options) {
+  if (options.proxy) return *options.proxy;
+  const auto parts = split_url(options.base_url);
+  const auto found = is_loopback(parts->host) ? std::nullopt : environment_proxy(parts->scheme);
+  if (!found || is_proxy_url(found->url)) return found ? found->url : "";
+  // NO_PROXY, which libcurl reads, may exempt the service from the proxy, so only a request can fail.
+  if (has_exempt_hosts()) return unusable_proxy;
+  refuse_proxy(std::string("the environment variable ") + found->variable);
 }
 
 }  // namespace
@@ -102,7 +106,7 @@ ClientOptions checked_options(ClientOptions options) {
   for (const auto& [name, value] : options.headers) check_header(name, value);
   if (!is_token(options.request_id_header))
     throw Error(ErrorCode::config, "request_id_header is not a valid header name");
-  if (options.proxy && !options.proxy->empty()) check_proxy(*options.proxy);
+  if (options.proxy && !options.proxy->empty() && !is_proxy_url(*options.proxy)) refuse_proxy("proxy");
   if (options.ca_bundle) check_file("ca_bundle", *options.ca_bundle);
   if (options.client_certificate) check_client_certificate(*options.client_certificate);
   return options;
@@ -124,18 +128,17 @@ bool is_there(const std::string& path) {
 TransportOptions transport_options(const ClientOptions& options,
                                    const std::function<bool(const std::string&)>& exists) {
   TransportOptions transport;
-  if (options.base_url.starts_with("https:") || (options.proxy && lower(*options.proxy).starts_with("https:"))) {
+  transport.proxy = proxy_for(options);
+  if (options.base_url.starts_with("https:") || lower(transport.proxy).starts_with("https:")) {
     auto trust =
         find_trust(options.ca_bundle, std::getenv("SSL_CERT_FILE"), std::getenv("SSL_CERT_DIR"), own_trust(), exists);
     transport.ca_file = std::move(trust.file);
     transport.ca_folder = std::move(trust.folder);
   }
   transport.client_certificate = options.client_certificate;
-  transport.proxy = options.proxy;
-  if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
   const auto& url = options.base_url;
   // An http request to a proxy must contain the whole URL, so the origin is set only for https or without a proxy.
-  if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
+  if (url.starts_with("https:") || transport.proxy.empty()) {
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }
   const auto release = libcurl_version();

@@ -16,7 +16,7 @@ namespace billcore::detail {
 /// Whether a file or folder exists at this path.
 [[nodiscard]] bool is_there(const std::string& path);
 /// Returns the options for the transport. `exists` says whether a candidate location of certificates exists. Throws
-/// Error(config) if certificates are needed and none are found.
+/// Error(config) if certificates are needed and none are found, or if the environment's proxy is not valid.
 [[nodiscard]] TransportOptions transport_options(const ClientOptions& options,
                                                  const std::function<bool(const std::string&)>& exists = is_there);
 [[nodiscard]] std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options);

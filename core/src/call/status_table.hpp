@@ -20,6 +20,8 @@ inline constexpr std::array status_table{
     StatusRule{403, 403, ErrorCode::permission_denied, Repeat::never, Outcome::refused, "the API key may not do this"},
     StatusRule{404, 404, ErrorCode::not_found, Repeat::never, Outcome::refused,
                "not found, or the API key belongs to another account"},
+    StatusRule{407, 407, ErrorCode::api, Repeat::never, Outcome::refused,
+               "a proxy refused the request, which did not reach the service: check proxy, its user name and password"},
     StatusRule{408, 408, ErrorCode::api, Repeat::read, Outcome::unknown, "the service refused the request"},
     StatusRule{409, 409, ErrorCode::conflict, Repeat::never, Outcome::refused,
                "the request conflicts with the present state of the record"},

@@ -114,10 +114,11 @@ Diagnosis by_code(const Evidence& evidence) {
   if ((failure == Failure::handshake || failure == Failure::reset) && refuses_certificate(reason)) {
     return {Failure::certificate, std::move(reason)};
   }
-  // An unsupported proxy was set by an environment variable. libcurl's error text contains the proxy's URL with the
-  // password, so use another text.
+  // libcurl's error text contains the proxy's URL with the password, so use another text. See unusable_proxy in
+  // proxy.hpp.
   if (reason.starts_with("Unsupported proxy")) {
-    return {Failure::proxy, "the environment names a proxy that is not supported"};
+    return {Failure::proxy,
+            "its URL is not valid or not percent-encoded, or this libcurl does not support such a proxy"};
   }
   return {failure, std::move(reason)};
 }

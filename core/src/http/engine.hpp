@@ -31,7 +31,7 @@ struct TransportOptions {
   std::string origin;
   std::optional<std::string> ca_file;  // PEM certificates to trust; libcurl's default if ca_folder is also unset
   std::optional<std::string> ca_folder;
-  std::optional<std::string> proxy;               // proxy URL; empty: no proxy; nullopt: the environment's proxy
+  std::string proxy;                              // proxy URL; empty: no proxy
   std::optional<std::string> client_certificate;  // PEM file: certificate, intermediates and key
   bool http2 = false;
   /// Set when the service has refused HTTP/2; the engines of one client then offer it no longer. nullptr: never set.

@@ -50,9 +50,11 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // follow no redirects: libcurl would send the API key to the new URL
   set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-  if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
-  // Without the option NOPROXY, libcurl would look up the proxy variables of the environment for every request.
-  if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
+  // An empty text means no proxy. If the option were not set, libcurl would look for a proxy in the environment, and
+  // its error texts would quote the URL that libcurl finds there.
+  set(easy, CURLOPT_PROXY, options.proxy.c_str());
+  // Without the option NOPROXY, libcurl would look up the variable NO_PROXY of the environment for every request.
+  if (options.proxy.empty()) set(easy, CURLOPT_NOPROXY, "*");
   set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // ChunkedBody decodes the body, not libcurl
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // the proxy's headers are not part of the answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);

@@ -1,9 +1,7 @@
 #include "http/tls_layer.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "base/text.hpp"
 
@@ -69,13 +67,7 @@ bool is_in_tls_tunnel(const InFlight& flight) noexcept {
   long answer = 0;
   if (curl_easy_getinfo(flight.easy.get(), CURLINFO_HTTP_CONNECTCODE, &answer) != CURLE_OK) return true;
   if (flight.opened && answer == 0) return false;
-  const auto is_https = [](std::string_view url) { return equal_ignoring_case(url.substr(0, 6), "https:"); };
-  if (const auto& proxy = flight.engine.options.proxy) return is_https(*proxy);
-  constexpr std::array names{"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
-  return std::any_of(names.begin(), names.end(), [&](const char* name) {
-    const char* const value = std::getenv(name);
-    return value != nullptr && is_https(value);
-  });
+  return equal_ignoring_case(std::string_view(flight.engine.options.proxy).substr(0, 6), "https:");
 }
 
 }  // namespace

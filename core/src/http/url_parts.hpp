@@ -13,6 +13,7 @@ struct UrlParts {
   bool has_query = false;
   bool has_fragment = false;
   bool has_credentials = false;
+  bool credentials_decode = true;  // false: the user name or password contains an encoded control character
 };
 [[nodiscard]] std::optional<UrlParts> split_url(const std::string& url);
 

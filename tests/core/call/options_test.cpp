@@ -10,8 +10,10 @@
 
 #include "billcore/error.hpp"
 #include "http/libcurl.hpp"
+#include "http/proxy.hpp"
 #include "http/releases.hpp"
 #include "http/streams.hpp"
+#include "support/errors.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -73,10 +75,63 @@ TEST(TransportOptions, HandlesAreUsedAgainWhereLibcurlForgetsTheAnswerBefore) {
   EXPECT_FALSE(keeps_stale_header(0x081600));
 }
 
-TEST(TransportOptions, NoProxyOfTheEnvironmentOnLoopback) {
-  EXPECT_EQ(transport_options(options_for("http://localhost/a"), nothing).proxy, "");
-  EXPECT_EQ(transport_options(options_for("http://localhost/a", "http://p:1"), nothing).proxy, "http://p:1");
-  EXPECT_EQ(transport_options(options_for("http://far.example/a"), nothing).proxy, std::nullopt);
+// Sets variables of the environment that name proxies, and unsets all others.
+void set_proxies(const std::vector<std::pair<const char*, const char*>>& variables) {
+  for (const char* name :
+       {"https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"}) {
+    unsetenv(name);
+  }
+  for (const auto& [name, value] : variables) setenv(name, value, 1);
+}
+
+TEST(TransportOptions, TheProxyOfTheEnvironment) {
+  const auto proxy_for = [](const char* base_url, std::optional<std::string> proxy = {}) {
+    return transport_options(options_for(base_url, std::move(proxy)), [](const std::string&) { return true; }).proxy;
+  };
+  const char* far = "https://far.example/a";
+  set_proxies({});
+  EXPECT_EQ(proxy_for(far), "");
+  set_proxies({{"https_proxy", ""}, {"HTTPS_PROXY", "p:1"}, {"ALL_PROXY", "socks://q:1"}, {"HTTP_PROXY", "http://r"}});
+  EXPECT_EQ(proxy_for(far), "http://p:1");
+  EXPECT_EQ(proxy_for("http://far.example/a"), "socks://q:1");
+  EXPECT_EQ(proxy_for(far, "http://o:1"), "http://o:1");
+  EXPECT_EQ(proxy_for(far, ""), "");
+  EXPECT_EQ(proxy_for("http://localhost/a"), "");
+  EXPECT_EQ(proxy_for("http://localhost/a", "http://p:1"), "http://p:1");
+  set_proxies({});
+}
+
+// A part of the password would be taken for the name of the proxy's host, which libcurl's error texts show.
+TEST(TransportOptions, AProxyMustBePercentEncoded) {
+  const auto refused = [](const auto& action) {
+    const auto error = test::error_of(action);
+    EXPECT_EQ(error.code(), ErrorCode::config);
+    EXPECT_EQ(error.message().find("SECRET"), std::string::npos) << error.message();
+    EXPECT_NE(error.message().find("percent-encode"), std::string::npos) << error.message();
+    return error.message();
+  };
+  const auto made = [] { return transport_options(options_for("http://far.example/a"), nothing).proxy; };
+  for (const char* url :
+       {"http://u:p@SECRET@p:1",   "http://u:p/SECRET@p:1",   "http://u:p?SECRET@p:1",   "http://u:p#SECRET@p:1",
+        "http://u:p@SECRET/x@p:1", "http://u:p@SECRET?x@p:1", "http://u:p@SECRET#x@p:1", "http://u@SECRET/@p:1",
+        "http:///u:SECRET@p:1",    "http://u:p@SECRET/x",     "http://u:p@SECRET#x",     "http://u:SECRET@",
+        "http://u:SECRET",         "http://u:SECRET@p:99999", "http://u:SEC RET@p:1",    "http://u:%0ASECRET@p:1",
+        "http://u%00SECRET@p:1",   "http:/u:p@SECRET",        "u:p://SECRET@p:1",        "ftp://u:SECRET@p:1",
+        "://u:SECRET@p:1"}) {
+    refused([&] { (void)options_for("http://far.example/a", url); });
+    set_proxies({{"http_proxy", url}});
+    EXPECT_TRUE(refused(made).starts_with("the environment variable http_proxy is not")) << url;
+    // NO_PROXY may exempt the service from the proxy, so the client can be made.
+    set_proxies({{"http_proxy", url}, {"NO_PROXY", "near.example"}});
+    EXPECT_EQ(made(), unusable_proxy) << url;
+  }
+  set_proxies({});
+  for (const char* url : {"http://u:p%40%2F%3F%23SECRET%25@p:1", "HTTP://u:p@p:1/", "socks5h://p", "https://u@[::1]:1",
+                          "http://u:%7F!$&'()*+,;=:[]\\^`{|}~@p:1", "http://p/path"}) {
+    EXPECT_EQ(
+        transport_options(options_for("http://far.example/a", url), [](const std::string&) { return true; }).proxy,
+        url);
+  }
 }
 
 TEST(TransportOptions, TheOriginIsSplitOffWhereNoProxyWantsTheWholeUrl) {
@@ -88,7 +143,7 @@ TEST(TransportOptions, TheOriginIsSplitOffWhereNoProxyWantsTheWholeUrl) {
   EXPECT_EQ(origin("https://far.example/a", "http://p:1"), "https://far.example");
   EXPECT_EQ(origin("http://[::1]:80/a"), "http://[::1]:80");
   EXPECT_EQ(origin("http://far.example/a", ""), "http://far.example");
-  EXPECT_EQ(origin("http://far.example/a"), "");
+  EXPECT_EQ(origin("http://far.example/a", "http://p:1"), "");
   EXPECT_EQ(origin("http://localhost/a", "http://p:1"), "");
 }
 

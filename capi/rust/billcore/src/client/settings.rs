@@ -41,9 +41,10 @@ impl ClientOptions {
         self.set(|to| to.set_count("concurrency", pages))
     }
     /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the proxy that the environment
-    /// variables name. An example is `http://user:password@proxy.example:3128`. The environment variables are
-    /// `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; they never apply to a `base_url` on loopback. If the service uses
-    /// https, the proxy only tunnels the connection and cannot read the API key or the requests.
+    /// variables name. An example is `http://user:password@proxy.example:3128`, with the user name and password
+    /// percent-encoded. The environment variables are `HTTPS_PROXY` and `ALL_PROXY`, which are read when the client
+    /// is made, and `NO_PROXY`; they never apply to a `base_url` on loopback. If the service uses https, the proxy
+    /// only tunnels the connection and cannot read the API key or the requests.
     pub fn proxy(self, url: &str) -> Self {
         self.set(|to| to.set_text("proxy", url.as_bytes()))
     }
