@@ -34,8 +34,8 @@ struct RequestState {
   HeadReader head = {};
   ChunkedBody chunks = {};
   std::unique_ptr<ContentCoding> coding = nullptr;  // only if the head names a coding
-  bool reuse_forbidden = false;     // see forbid_reuse()
-  bool stream_ended = false;        // the HTTP/2 stream ended with END_STREAM; see streams.hpp
+  bool reuse_forbidden = false;                     // see forbid_reuse()
+  bool stream_ended = false;                        // the HTTP/2 stream ended with END_STREAM; see streams.hpp
   Failure refusal = Failure::none;  // how the service refused the request by HTTP/2's means: refused or http1_required
   std::size_t header_bytes = 0;
   bool over_limit = false;

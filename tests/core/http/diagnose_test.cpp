@@ -166,7 +166,7 @@ const std::vector<Row> table{
     {"a tunnel that was made", in_tunnel(ended(CURLE_RECV_ERROR, "reset"), 200), no_head, Failure::reset},
     {"an unknown kind of proxy",
      not_sent(ended(CURLE_COULDNT_CONNECT, "Unsupported proxy scheme for 'x://u:secret@h'")), no_head, Failure::proxy,
-     "not supported"},
+     "does not support such a proxy"},
 };
 
 TEST(Diagnose, SaysOfEachResultWhatItMeans) {
