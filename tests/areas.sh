@@ -213,9 +213,14 @@ make_wheel() { # FOLDER
 }
 # meets: programs that people run together with billcore, such as nginx
 area_meets() {
-  bc_packages nginx-light
+  bc_packages nginx-light pgbouncer
   build_wheel
-  PYTHONPATH="$root" run meets "$wheel_folder/environment/bin/python" -m pytest -q "${at_once[@]}" tests/meets
+  PYTHONPATH="$root" run meets "$wheel_folder/environment/bin/python" -m pytest -q "${at_once[@]}" \
+    --ignore tests/meets/test_pgbouncer.py tests/meets
+  build_release
+  # The journal needs SQLAlchemy, which the environment of the wheel does not have.
+  PYTHONPATH="$root/build/release/python:$root" run meets-journal "$python" -m pytest -q "${at_once[@]}" \
+    tests/meets/test_pgbouncer.py
 }
 # proof: no branch and no memory address depends on a secret
 # Runs the release build under memcheck, because memcheck does not work with sanitizers.

@@ -9,10 +9,13 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import pytest
 
 CLONE_NEWNET = 0x40000000
 DEVICE = "veth0"
@@ -99,3 +102,15 @@ class Network:
         done = subprocess.run(["ip", *arguments], capture_output=True, text=True)
         if done.returncode != 0:
             raise OSError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+
+
+@pytest.fixture(scope="module")
+def network() -> Iterator[Network]:
+    made = Network()
+    try:
+        made.__enter__()
+    except OSError as error:
+        made.__exit__(None, None, None)
+        pytest.skip(f"no network namespace can be made here: {error}")
+    yield made
+    made.__exit__(None, None, None)

@@ -13,12 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.children import child_environment
+from support.stopped import build_stops
 
 from . import steps
 from .certificates import Certificates
@@ -63,10 +63,7 @@ asyncio.run(run())
 
 @pytest.fixture(scope="module")
 def stops(tmp_path_factory: pytest.TempPathFactory) -> str:
-    library = tmp_path_factory.mktemp("stop") / "stop.so"
-    source = Path(__file__).with_name("stop.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return str(library)
+    return build_stops(tmp_path_factory.mktemp("stop"))
 
 
 def run_stopped(

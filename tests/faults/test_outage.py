@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,9 +17,10 @@ from support.waiting import until
 from . import steps
 from .certificates import Certificates
 from .http2 import Http2Connection, Stream
-from .outage import Network
+from .outage import Network, network
 from .proxy import Connection, Exchange, Gone, Proxy
 
+__all__ = ["network"]
 pytestmark = pytest.mark.one_language
 
 # Charges once, which leaves a kept connection; waits for a line; charges again, and gives up in one of several ways.
@@ -89,18 +89,6 @@ def unanswered(exchange: Any) -> None:
     if isinstance(exchange, Exchange):
         exchange.read()
     raise Gone
-
-
-@pytest.fixture(scope="module")
-def network() -> Iterator[Network]:
-    made = Network()
-    try:
-        made.__enter__()
-    except OSError as error:
-        made.__exit__(None, None, None)
-        pytest.skip(f"no network namespace can be made here: {error}")
-    yield made
-    made.__exit__(None, None, None)
 
 
 WAYS = [

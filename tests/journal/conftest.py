@@ -30,6 +30,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
         made: Database = SqliteDatabase(tmp_path / "charges.db")
     else:
         made = PostgresDatabase(request.getfixturevalue("postgres"))
+    made.migrate()
     yield made
     made.close()
 

@@ -136,6 +136,7 @@ def main() -> None:
         server = Postgres()
         try:
             for database in (SqliteDatabase(Path(folder) / "charges.db"), PostgresDatabase(server)):
+                database.migrate()
                 begun = time.monotonic()
                 counts = prove(database, sandbox, charges=given.charges, workers=given.workers, seed=given.seed)
                 print(type(database).__name__, counts, f"{time.monotonic() - begun:.1f} s", flush=True)

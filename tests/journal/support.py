@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import shutil
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
@@ -14,7 +15,7 @@ import psycopg
 import pytest
 
 import billcore
-from billcore.journal import AsyncJournal, Journal
+from billcore.journal import AsyncJournal, Journal, schema
 from billcore.testing import SandboxAccount
 from support.postgres import Postgres
 
@@ -49,12 +50,19 @@ class Database(ABC):
             connection.commit()
         return [tuple(row) for row in rows]
 
+    @abstractmethod
+    def backup(self) -> Database:
+        """A copy of this database."""
+
+    def migrate(self) -> None:
+        """Makes the journal's tables, as a program's migration does."""
+        for statement in schema("sqlite" if isinstance(self, SqliteDatabase) else "postgresql").split(";\n")[:-1]:
+            self.execute(statement)
+
     def age(self, seconds: float) -> None:
         """Moves all times in the journal's table into the past, as if `seconds` had passed."""
-        self.execute(
-            f"UPDATE billcore_charges SET deadline = deadline - {seconds}, uncertain = uncertain - {seconds},"
-            f" changed = changed - {seconds}"
-        )
+        columns = ("created", "deadline", "uncertain", "late", "changed")
+        self.execute(f"UPDATE billcore_charges SET {', '.join(f'{each} = {each} - {seconds}' for each in columns)}")
 
     @abstractmethod
     def goes_down(self) -> None:
@@ -84,6 +92,9 @@ class SqliteDatabase(Database):
     def url(self, asynchronous: bool = False) -> str:
         return f"sqlite{'+aiosqlite' if asynchronous else ''}:///{self.file}"
 
+    def backup(self) -> Database:
+        return SqliteDatabase(Path(shutil.copy(self.file, self.file.with_suffix(".backup"))))
+
     def goes_down(self) -> None:
         self._lock = sqlite3.connect(self.file)
         self._lock.execute("BEGIN EXCLUSIVE")
@@ -93,11 +104,14 @@ class SqliteDatabase(Database):
 
 
 class PostgresDatabase(Database):
-    def __init__(self, server: Postgres) -> None:
+    def __init__(self, server: Postgres, template: str = "template1") -> None:
         self.server = server
         self.name = f"journal_{next(_numbers)}"
         with psycopg.connect(self.conninfo("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {self.name}")
+            connection.execute(f"CREATE DATABASE {self.name} TEMPLATE {template}")
+
+    def backup(self) -> Database:
+        return PostgresDatabase(self.server, self.name)
 
     def conninfo(self, name: str | None = None) -> str:
         return f"host={self.server.host} port={self.server.port} user=postgres dbname={name or self.name}"

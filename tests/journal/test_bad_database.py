@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import sqlalchemy
 
 import billcore
-from billcore.journal import ChargeInProgressError, JournalError, UnresolvedChargeError, _table
+from billcore.journal import ChargeInProgressError, JournalError, UnresolvedChargeError, _store, _table
 
 from .support import CHARGE, PAST, Scene, SqliteDatabase, is_one_sentence, on_sqlite, once, settled
 
@@ -88,47 +89,55 @@ def test_the_sum_is_noted_before_the_outcome(scene: Scene) -> None:
     assert scene.sent() == 2
 
 
-COLUMNS = "account text NOT NULL, name text NOT NULL, value text NOT NULL, PRIMARY KEY (account, name)"
-
-
 @pytest.mark.parametrize(
-    "statements",
+    ("statement", "text"),
     [
-        ["CREATE TABLE billcore_charges (account text, key text, state text)"],
-        [f"CREATE TABLE billcore_journal ({COLUMNS})", "INSERT INTO billcore_journal VALUES ('', 'version', '1')"],
-        ["CREATE TABLE billcore_journal (account text)"],
-        [*_table.SCHEMA, "ALTER TABLE billcore_charges ADD region text NOT NULL CHECK (region <> '') DEFAULT ''"],
-        [*_table.SCHEMA, "ALTER TABLE billcore_charges RENAME since TO began"],
+        ("DROP TABLE billcore_charges", "the journal's database failed: "),
+        ("ALTER TABLE billcore_charges RENAME created TO began", "the journal's database failed: "),
+        ("ALTER TABLE billcore_charges ADD region text CHECK (region IS NOT NULL)", "the journal's database failed: "),
+        ("DROP TABLE billcore_journal", "tables do not exist"),
+        ("DELETE FROM billcore_journal", "version of no billcore"),
+        ("UPDATE billcore_journal SET value = '1'", "version 1, and this billcore knows version 2: use one version"),
     ],
-    ids=["few columns", "no charges", "other notes", "a column that refuses", "a renamed column"],
 )
-def test_a_half_migrated_schema(scene: Scene, statements: list[str]) -> None:
-    for statement in statements:
-        if "CHECK" in statement and isinstance(scene.database, SqliteDatabase):
-            statement = statement.replace("NOT NULL CHECK (region <> '') DEFAULT ''", "CHECK (region IS NOT NULL)")
-        scene.database.execute(statement)
-    with pytest.raises(JournalError, match="the journal's database failed: ") as raised:
+def test_a_schema_that_is_not_the_journals(scene: Scene, statement: str, text: str) -> None:
+    scene.database.execute(statement)
+    with pytest.raises(JournalError, match=text) as raised:
         scene.charge(scene.journal())
     assert is_one_sentence(raised.value) and scene.sent() == 0
 
 
-def test_a_schema_without_its_version_is_completed(scene: Scene) -> None:
-    """If the engine commits each statement, a crash can leave only a part of the journal's tables."""
-    for count in range(1, len(_table.SCHEMA)):
-        for statement in _table.SCHEMA[:count]:
-            scene.database.execute(statement)
-        scene.charge(scene.journal(), f"k{count}")
-        assert scene.database.execute("SELECT value FROM billcore_journal WHERE name = 'version'") == [("1",)]
-        for name in ("billcore_charges", "billcore_journal"):
-            scene.database.execute(f"DROP TABLE {name}")
+def test_tables_are_made_only_on_request(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    """In a database that lost its tables, each key would be charged again."""
+    for table in ("billcore_charges", "billcore_journal"):
+        scene.database.execute(f"DROP TABLE {table}")
+    for _ in range(2):
+        with pytest.raises(JournalError, match=r"do not exist in this database: .* create=True"):
+            scene.charge(scene.journal())
+    assert scene.sent() == 0
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda number: scene.journal(create=True).open(), range(6)))
+    assert [each.levelname for each in caplog.records if "has made its tables" in each.message] == ["WARNING"]
+    assert scene.charge(scene.journal()).total == 1500
 
 
-def test_two_versions_of_the_library(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene.charge(scene.journal())
-    monkeypatch.setattr(_table, "VERSION", "2")
-    with pytest.raises(JournalError, match="version 1, and this billcore knows version 2: use one version"):
-        scene.charge(scene.journal(), "other")
-    assert scene.sent() == 1 and scene.database.state("other") == "none"
+@pytest.mark.parametrize("statement", [_table.INTEND, _table.CERTAIN], ids=["intent", "outcome"])
+def test_a_count_of_rows_that_is_neither_0_nor_1(scene: Scene, statement: str) -> None:
+    """As in psycopg's pipeline mode. An intent that may not be stored sends nothing."""
+    journal = scene.journal()
+    session = _store._DriverSession
+
+    class Piped(session):  # type: ignore[misc,valid-type]
+        def execute(self, text: str, parameters: Any) -> Any:
+            found = super().execute(text, parameters)
+            return -1 if text.startswith(statement[:30]) else found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_store, "_DriverSession", Piped)
+        with pytest.raises(JournalError, match="reports -1 changed rows"):
+            scene.charge(journal)
+    assert scene.sent() == (statement == _table.CERTAIN)
+    settled(scene)
 
 
 @on_sqlite

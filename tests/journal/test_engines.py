@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import create_async_engine
 
 import billcore
-from billcore.journal import ChargeInProgressError, Journal, JournalError
+from billcore.journal import ChargeInProgressError, ChargePendingError, Journal, JournalError
 from billcore.testing import Sandbox
 from support.postgres import Postgres
 from support.waiting import GENEROUS
@@ -130,7 +130,7 @@ async def life(scene: Scene, call: Callable[..., Coroutine[Any, Any, Any]]) -> N
     with pytest.raises(billcore.ValidationError):
         await call("charge", "refused", subscription, **given)
     fault("reset_after")
-    with pytest.raises(billcore.OutcomeUnknownError):
+    with pytest.raises(ChargePendingError):
         await call("charge", "lost", subscription, **given)
     for key in ("new", "refused"):  # the unique index refuses an INSERT and an UPDATE
         with pytest.raises(ChargeInProgressError, match="'lost'"):
@@ -138,10 +138,12 @@ async def life(scene: Scene, call: Callable[..., Coroutine[Any, Any, Any]]) -> N
     assert [each.key for each in await call("open")] == ["lost"]
     assert str((await call("charge", "lost", subscription, **given)).id) == scene.charges()[1]["order_id"]
     fault("reset_before")
-    with pytest.raises(billcore.OutcomeUnknownError):
+    with pytest.raises(ChargePendingError):
         await call("charge", "asserted", subscription, description="größer 😀 :now % %s", **given)
     scene.database.age(1000)
-    await call("resolve", "asserted", order_id=None)
+    await call("resolve", "asserted", None)
+    assert (await call("get", "asserted")).state == "not_sent" and await call("get", "none") is None
+    await call("accept_total_rule", field="total", per="amount_times_quantity")
     await call("charge", "asserted", subscription, description="größer 😀 :now % %s", **given)
     with pytest.raises(billcore.PaymentError):
         await call("charge", "declined", scene.declining, **given)
@@ -276,6 +278,7 @@ def test_a_server_that_restarts(sandbox: Sandbox) -> None:
     try:
         with billcore.Client(base_url=account.base_url, api_key=account.api_key) as client:
             scene = Scene(PostgresDatabase(server), account, client)
+            scene.database.migrate()
             journal = scene.journal()
             scene.charge(journal)
             server.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from billcore.journal import AsyncJournal, _table
+from billcore.journal import AsyncJournal, JournalError, _table
 from support.children import child_environment
 from support.waiting import GENEROUS, until, until_awaited
 
@@ -155,3 +156,59 @@ def test_ctrl_c_during_the_request(scene: Scene) -> None:
     assert scene.database.state("k") == "unknown"
     scene.charge(scene.journal())
     assert len(scene.charges()) == 1 and scene.sent() == 1
+
+
+@on_sqlite
+def test_a_cancellation_at_any_moment_is_never_swallowed(scene: Scene) -> None:
+    """Cancels a charge after each number of turns of the loop; each key is charged once in the end."""
+
+    async def main() -> int:
+        async with opened(scene, scene.database.connect) as journal:
+            for turns in itertools.count():
+                given: dict[str, Any] = {"product_id": scene.product, "amount": 1500}
+                task = asyncio.create_task(journal.charge(f"k{turns}", scene.subscription, **given))
+                for _ in range(turns):
+                    await asyncio.sleep(0.0005)
+                if task.done():
+                    await task
+                    return turns
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                while True:
+                    try:
+                        await journal.charge(f"k{turns}", scene.subscription, **given)
+                        break
+                    except JournalError as error:
+                        assert error.retry_after is not None
+                        scene.database.age(error.retry_after + 1)
+                assert len(scene.charges()) == turns + 1
+        raise AssertionError
+
+    assert asyncio.run(main()) > 5
+
+
+@each_form
+def test_a_cancellation_while_the_order_cannot_be_recorded(scene: Scene, source: Source) -> None:
+    """The caller gets the CancelledError, and the order in the error that it is chained to."""
+
+    async def main() -> None:
+        async with opened(scene, source(scene.database)) as journal:
+            run = journal._store.run_async
+
+            async def fails(sql: Any) -> Any:
+                if sql.text != _table.CERTAIN:
+                    return await run(sql)
+                asyncio.get_running_loop().call_soon(task.cancel)
+                await asyncio.sleep(0.01)
+                raise JournalError("the database is down")
+
+            journal._store.run_async = fails  # type: ignore[assignment,method-assign]
+            task = asyncio.create_task(journal.charge("k", scene.subscription, product_id=scene.product, amount=1500))
+            with pytest.raises(asyncio.CancelledError) as raised:
+                await task
+            cause = raised.value.__cause__
+            assert isinstance(cause, JournalError) and cause.order is not None
+            assert str(cause.order.id) == scene.charges()[0]["order_id"]
+
+    asyncio.run(main())

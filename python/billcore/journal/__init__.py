@@ -17,8 +17,8 @@ from ._errors import (
     KeyReusedError,
     UnresolvedChargeError,
 )
-from ._journal import AsyncJournal, Journal
-from ._machine import Charge
+from ._journal import AsyncJournal, Journal, schema
+from ._steps import Charge
 
 __all__ = [
     "AmbiguousChargeError",
@@ -30,4 +30,5 @@ __all__ = [
     "JournalError",
     "KeyReusedError",
     "UnresolvedChargeError",
+    "schema",
 ]

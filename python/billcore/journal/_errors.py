@@ -14,44 +14,50 @@ class JournalError(BillcoreError):
     Attributes:
         key: Key of the charge; "" if the error is not about one charge.
         order: The charge's order, if the charge was made but could not be recorded; otherwise None.
+        retry_after: Seconds after which to call again with the same key; None if calling again does not help.
+        outcome_unknown: Whether the key may have been charged.
     """
 
-    def __init__(self, text: str = "", *, key: str = "", order: Order | None = None) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        key: str = "",
+        order: Order | None = None,
+        retry_after: float | None = None,
+        outcome_unknown: bool | None = None,
+    ) -> None:
         super().__init__(text)
         self.key = key
         self.order = order
+        self.retry_after = retry_after
+        if outcome_unknown is not None:
+            self.outcome_unknown = outcome_unknown
 
 
 class ChargeInProgressError(JournalError):
     """The charge may be in flight; or another key has an open charge of the same subscription and product.
 
     Attributes:
-        other: Another key with an open charge of the same subscription and product, or None.
-        retry_after: Seconds after which the charge can no longer be in flight; None if `other` is set.
+        other: Another key with an open charge of the same subscription and product, or None. Nothing was charged then
+            for the key of this error.
     """
 
-    outcome_unknown = True
-
     def __init__(self, text: str = "", *, key: str, other: str | None = None, retry_after: float | None = None) -> None:
-        super().__init__(text, key=key)
+        super().__init__(text, key=key, retry_after=retry_after, outcome_unknown=other is None)
         self.other = other
-        self.retry_after = retry_after
 
 
 class ChargePendingError(JournalError):
-    """It is not known yet whether the charge was made: call charge() again with the same key.
+    """It is not known yet whether the charge was made: call charge() again with the same key after `retry_after`.
 
-    The __cause__ is the error of the look-up, if the look-up failed.
-
-    Attributes:
-        retry_after: Seconds until a call can find out whether the charge was made; None if the look-up failed.
+    The __cause__ is the error of the charge, or of a look-up that failed.
     """
 
     outcome_unknown = True
 
     def __init__(self, text: str = "", *, key: str, retry_after: float | None = None) -> None:
-        super().__init__(text, key=key)
-        self.retry_after = retry_after
+        super().__init__(text, key=key, retry_after=retry_after)
 
 
 class UnresolvedChargeError(JournalError):
@@ -61,10 +67,10 @@ class UnresolvedChargeError(JournalError):
 
 
 class AmbiguousChargeError(JournalError):
-    """More than one order may belong to the charge: choose one with Journal.resolve().
+    """Orders that no key owns may belong to the charge: choose with Journal.resolve(). The text says why.
 
     Attributes:
-        candidates: The orders that may belong to the charge.
+        candidates: The orders that may belong to the charge, also if there is only one.
     """
 
     outcome_unknown = True

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from .. import _clock
-from .._errors import ApiError, BillcoreError, DecodeError, PaymentError
+from .._errors import BillcoreError, PaymentError
 from .._ids import same_id
 from .._webhook import Order
 from . import _table as table
@@ -26,109 +23,56 @@ from ._errors import (
     KeyReusedError,
     UnresolvedChargeError,
 )
-from ._orders import dump_error, dump_order, load_error, load_order
+from ._lookup import LookUp
+from ._orders import dump_error, dump_order, load_error, load_order, may_pass, state_after
+from ._steps import SOON, Call, Row, Sql, Steps
+from ._window import Baseline
 
 _log = logging.getLogger("billcore")
-_MISMATCH = "sum_mismatch"
+# An attempt that returns this much later than its deadline was stopped on the way, and may have sent late.
+_GRACE = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sql:
-    """Run a statement in its own transaction. The result is the rows, or the number of changed rows.
-
-    If a unique index refuses the statement, the result is 0.
-    """
-
-    text: str
-    parameters: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Call the client."""
-
-    function: Callable[[Any], Any]
-
-
-Steps = Generator[Sql | Call, Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """A key of the journal, with the values of the key's row.
-
-    Attributes:
-        key: The caller's key.
-        state: sending, unknown, unread, charged, declined, refused or not_sent.
-        attempt: How many times the journal decided to send the charge.
-        subscription: Id of the subscription.
-        product_id: Id of the product.
-        amount: Cents, without VAT.
-        quantity: Number of pieces, or None.
-        vat: Basis points, or None.
-        description: Description of the order, or None.
-        since: Only orders made from this time on may belong to the charge (aware, UTC).
-        deadline: The latest attempt cannot be sent after this time (aware, UTC).
-        uncertain: The deadline of the latest attempt whose outcome is not known, or None.
-        order_id: Id of the charge's order, or None.
-    """
-
-    key: str
-    state: str
-    attempt: int
-    subscription: str
-    product_id: int
-    amount: int
-    quantity: int | None
-    vat: int | None
-    description: str | None
-    since: datetime
-    deadline: datetime
-    uncertain: datetime | None
-    order_id: str | None
-
-
-class Row:
-    """A row of billcore_charges, and the database's time when it was read."""
-
-    def __init__(self, values: Any) -> None:
-        self.now, self.key, *rest = values
-        self.columns: dict[str, Any] = dict(zip(table.COLUMNS, rest, strict=True))
-        self.state: str = self.columns["state"]
-        self.deadline: float = self.columns["deadline"]
-        self.uncertain: float | None = self.columns["uncertain"]
-
-    def public(self) -> Charge:
-        shown = {name: value for name, value in self.columns.items() if name not in ("baseline", "answer")}
-        for name in ("since", "deadline", "uncertain"):
-            shown[name] = None if shown[name] is None else datetime.fromtimestamp(shown[name], UTC)
-        return Charge(self.key, **shown)
-
-
-class Machine:
+class Machine(LookUp):
     """Decides what to do for one key.
 
     Args:
         account: The account's segment of the base URL.
         settle: Seconds after a charge's deadline within which the service lists the charge's order; None: unknown.
         timeout: Seconds that an attempt may take.
-        skew: Seconds by which the clocks of this host and the service may differ.
+        horizon: Seconds; see Journal.
         key: The caller's key.
         wanted: The arguments of the charge, by column.
     """
 
     def __init__(
-        self, account: str, settle: float | None, timeout: float, skew: float, key: str, wanted: dict[str, Any]
+        self,
+        account: str,
+        settle: float | None,
+        timeout: float,
+        horizon: float | None,
+        key: str,
+        wanted: dict[str, Any],
     ) -> None:
-        self._this = {"account": account, "key": key}
-        self._key = key
-        self._settle, self._timeout, self._skew = settle, timeout, skew
-        self._wanted = wanted
+        super().__init__(account, key, wanted)
+        self._settle, self._timeout, self._horizon = settle, timeout, horizon
+        self._unsure = True  # whether the key may have been charged; nobody knows before its row was read
 
     def charge(self) -> Steps:
         """Make the charge, or find out whether it was made; returns its order."""
+        try:
+            return (yield from self._charge())
+        except BillcoreError as error:
+            if type(error) is JournalError:
+                error.outcome_unknown = self._unsure
+            elif may_pass(error):
+                error.retry_after = getattr(error, "retry_after", None) or SOON  # type: ignore[attr-defined]
+            raise
+
+    def _charge(self) -> Steps:
         while True:
             row = yield from self._read()
+            self._unsure = row is not None and (row.is_unsure or row.state in ("held", "sending", "unknown", "unread"))
             if row is None:
                 order = yield from self._first_attempt()
             elif {name: row.columns[name] for name in self._wanted} != self._wanted:
@@ -136,39 +80,47 @@ class Machine:
                     f"the key {self._key!r} belongs to a charge with other arguments: use a new key for a new charge",
                     key=self._key,
                 )
+            elif row.state == "sending":
+                yield from self._lapse(row)
+                continue
+            elif row.state in ("charged", "declined") and row.late is not None:
+                yield from self._check_late(row)
+                continue
             elif row.state == "charged":
                 return load_order(row.columns["answer"])
             elif row.state == "declined":
                 raise load_error(row.columns["answer"])
-            elif row.state == "sending":
-                if row.now < row.deadline:
-                    raise self._in_progress(row.deadline - row.now)
-                yield Sql(table.LAPSE, self._at(row))
-                continue
-            elif row.state in ("refused", "not_sent") and row.uncertain is None:
-                order = yield from self._attempt_again(row, *(yield from self._baseline()))
+            elif row.state == "held":
+                raise (yield from self._held(row.ids("candidates")))
+            elif row.state in ("refused", "not_sent") and not row.is_unsure:
+                # After resolve(None) the baseline stays, because an order of an earlier attempt may still turn up.
+                asserted = row.columns["shown"] is not None
+                baseline, held = (row.baseline, []) if asserted else (yield from self._before_certain())
+                order = yield from self._attempt_again(row, baseline, held)
             else:
                 order = yield from self._resume(row)
             if order is not None:
                 return order
 
-    def resolve(self, order: Order | None) -> Steps:
+    def resolve(self, order_id: str | int | None, force: bool) -> Steps:
         """Record what a person found out: the charge's order, or that nothing was charged."""
         row = yield from self._read()
+        while row is not None and row.state == "sending":
+            yield from self._lapse(row)
+            row = yield from self._read()
         if row is None:
             raise JournalError(f"the journal has no key {self._key!r}", key=self._key)
-        if row.state == "charged":
-            stored = load_order(row.columns["answer"])
-            if order is not None and same_id(order.id, stored.id):
-                return stored
-            raise JournalError(f"{self._key!r} is resolved: its order is {stored.id}", key=self._key)
-        if row.state not in ("sending", "unknown", "unread") and row.uncertain is None:
+        if row.state == "charged" or (row.state == "declined" and (row.late is None or order_id is None)):
+            return (yield from self._confirm(row, order_id))
+        if row.state not in ("held", "unknown", "unread") and not row.is_unsure:
             raise JournalError(f"{self._key!r} is {row.state}: there is nothing to resolve", key=self._key)
-        if row.now < row.deadline and (row.state == "sending" or order is None):
-            raise self._in_progress(row.deadline - row.now)
-        if order is None:
-            changed = yield Sql(table.ASSERT_NOTHING, self._at(row))
+        self._wanted = {name: row.columns[name] for name in table.ARGUMENTS}
+        orders = yield from self._read_list(row.baseline)
+        if order_id is None:
+            changed = yield from self._assert_nothing(row, orders)
+            order = None
         else:
+            order = yield from self._named(row, orders, order_id, force)
             changed = yield from self._adopt(row, order)
         if not changed:
             raise JournalError(
@@ -178,6 +130,53 @@ class Machine:
             )
         return order
 
+    def _confirm(self, row: Row, order_id: str | int | None) -> Steps:
+        """Resolves a key whose outcome is known: a person has looked for a second charge, sent late."""
+        stored = load_order(row.columns["answer"]) if row.state == "charged" else None
+        right = order_id is None if stored is None else order_id is not None and same_id(order_id, stored.id)
+        if not right or (stored is None and row.late is None):
+            what = f"its order is {stored.id}" if stored is not None else "the service has declined it"
+            raise JournalError(f"{self._key!r} is resolved: {what}", key=self._key)
+        if row.late is not None:
+            yield Sql(table.NOT_LATE, self._at(row) | {"late": row.late})
+        return stored
+
+    def _assert_nothing(self, row: Row, orders: list[Order]) -> Steps:
+        left = row.left(self._settle)
+        if row.state != "held" and left > 0:
+            raise self._pending(left)
+        newer = yield from self._unowned(row, orders, every=True)
+        seen = {*row.ids("candidates"), *row.ids("shown")}
+        ids = [str(order.id) for order in newer]
+        if row.state != "held" and not seen.issuperset(ids):
+            yield Sql(table.SHOW, self._at(row) | {"shown": json.dumps([*seen, *ids])})
+            raise self._ambiguous(newer, "look at them, and call resolve() again")
+        # The shown orders stay known, and so does everything before them.
+        baseline = row.baseline.with_newer([*ids, *(each for each in seen if each not in ids)])
+        return (yield Sql(table.ASSERT_NOTHING, self._at(row) | {"baseline": baseline.dump()}))
+
+    def _named(self, row: Row, orders: list[Order], order_id: str | int, force: bool) -> Steps:
+        """The order that a person names, from the list of the subscription and product."""
+        found = next((order for order in orders if same_id(order.id, order_id)), None)
+        number = 1
+        while found is None:
+            page = yield Call(self._page(number))
+            found = next((order for order in page.items if same_id(order.id, order_id)), None)
+            number += 1
+            if found is None and number > page.total_pages:
+                raise JournalError(
+                    f"the order {order_id} is not in the list of the orders of the subscription "
+                    f"{self._wanted['subscription']} with the product {self._wanted['product_id']}: look at its list",
+                    key=self._key,
+                )
+        if not force and not (yield from self._equals(found)):
+            raise JournalError(
+                f"the order {order_id} is {found.state}, its total is {found.total}, and that does not fit the charge"
+                f" {self._key!r}: call with force=True if it is the charge's order all the same",
+                key=self._key,
+            )
+        return found
+
     def _read(self) -> Generator[Sql, Any, Row | None]:
         rows = yield Sql(table.READ, self._this)
         return Row(rows[0]) if rows else None
@@ -185,61 +184,65 @@ class Machine:
     def _at(self, row: Row) -> dict[str, Any]:
         return {**self._this, "state": row.state, "attempt": row.columns["attempt"]}
 
-    def _in_progress(self, left: float) -> ChargeInProgressError:
-        text = f"the charge {self._key!r} may be in flight for {left:.1f} s more: call again with the same key then"
-        return ChargeInProgressError(text, key=self._key, retry_after=left)
+    def _lapse(self, row: Row) -> Steps:
+        """Ends the state `sending`, if its deadline has passed."""
+        if (left := row.deadline - row.now) > 0:
+            text = f"the charge {self._key!r} may be in flight for {left:.1f} s more: call again with the same key then"
+            raise ChargeInProgressError(text, key=self._key, retry_after=left)
+        yield Sql(table.LAPSE, self._at(row))
 
-    def _baseline(self) -> Steps:
-        """Returns (baseline, since): a JSON list of order ids, and a time.
+    def _pending(self, left: float) -> ChargePendingError:
+        text = f"the service may still be working on the charge {self._key!r}: call again in {left:.1f} s"
+        return ChargePendingError(text, key=self._key, retry_after=left)
 
-        The baseline has the orders that were created at `since` or later, but before the charge is sent.
-        """
-        subscription, product = self._wanted["subscription"], self._wanted["product_id"]
-        host = datetime.now(UTC)
-
-        def first_page(client: Any) -> Any:
-            pages = client.subscriptions.orders(subscription, product_id=product, per_page=200).pages()
-            return pages.__anext__() if hasattr(pages, "__anext__") else next(pages)
-
-        page = yield Call(first_page)
-        try:
-            service = parsedate_to_datetime(page.response_info.headers["date"]).astimezone(UTC)
-        except (KeyError, ValueError, OverflowError):
-            service = host
-        # Round down to a second: find_charges() also rounds, and must not find orders from before the baseline.
-        since = (min(host, service) - timedelta(seconds=self._skew)).replace(microsecond=0)
-        orders = page.items
-        if page.current_page < page.total_pages and not (orders and orders[-1].created_at < since):
-            orders = yield Call(_look_up(subscription, product, since))
-        found = [str(order.id) for order in orders if order.created_at >= since]
-        return json.dumps(found), since.timestamp()
+    def _ambiguous(self, candidates: Sequence[Order], why: str) -> AmbiguousChargeError:
+        named = ", ".join(str(order.id) for order in candidates[:5]) + (", …" if len(candidates) > 5 else "")
+        text = f"orders that may be the one of the charge {self._key!r}: {named}; {why}: resolve(key, order_id=…)"
+        return AmbiguousChargeError(text, key=self._key, candidates=candidates)
 
     def _first_attempt(self) -> Steps:
-        baseline, since = yield from self._baseline()
+        baseline, held = yield from self._before_certain()
         begun = _clock.now()
-        new = {**self._this, **self._wanted, "baseline": baseline, "since": since, "timeout": self._timeout}
-        if not (yield Sql(table.INTEND, new)):
+        new = {**self._this, **self._wanted, "baseline": baseline.dump(), "timeout": self._timeout}
+        if not (yield Sql(table.INTEND, new | _intent(held))):
             yield from self._refuse_if_blocked()
             return None
+        if held:
+            raise (yield from self._held(held))
         return (yield from self._send(1, begun, certain=True))
 
-    def _attempt_again(self, row: Row, baseline: str, since: float) -> Steps:
+    def _before_certain(self) -> Steps:
+        """What to read before an attempt without an uncertain one before it: the baseline, and the ids of `held`."""
+        baseline, page = yield from self._read_baseline()
+        return baseline, [] if self._horizon is None else (yield from self._within_horizon(page, self._horizon))
+
+    def _held(self, ids: Sequence[str]) -> Steps:
+        page = yield Call(self._page(1))
+        why = "they were made before the key was used, and no key owns them, so an earlier attempt may be lost"
+        return self._ambiguous([order for order in page.items if str(order.id) in ids], why)
+
+    def _attempt_again(self, row: Row, baseline: Baseline, held: Sequence[str] = ()) -> Steps:
         begun = _clock.now()
-        more = {"baseline": baseline, "since": since, "timeout": self._timeout}
-        if not (yield Sql(table.INTEND_AGAIN, self._at(row) | more)):
+        more = {"baseline": baseline.dump(), "timeout": self._timeout, **_intent(held)}
+        place = {name: self._wanted[name] for name in ("subscription", "product_id")}
+        if not (yield Sql(table.INTEND_AGAIN, self._at(row) | more | place)):
             yield from self._refuse_if_blocked()
             return None
-        return (yield from self._send(row.columns["attempt"] + 1, begun, certain=row.uncertain is None))
+        if held:
+            raise (yield from self._held(held))
+        return (yield from self._send(row.columns["attempt"] + 1, begun, certain=not row.is_unsure))
 
     def _refuse_if_blocked(self) -> Steps:
         names = ("subscription", "product_id")
         rows = yield Sql(table.BLOCKED_BY, self._this | {name: self._wanted[name] for name in names})
         if rows:
+            other = Row(rows[0])
             text = (
-                f"the key {rows[0][0]!r} has an open charge of the same subscription and product, so two orders could"
+                f"the key {other.key!r} has an open charge of the same subscription and product, so two orders could"
                 f" not be told apart: finish it first, then call with {self._key!r} again"
             )
-            raise ChargeInProgressError(text, key=self._key, other=rows[0][0])
+            after = max(other.left(self._settle), SOON)
+            raise ChargeInProgressError(text, key=self._key, other=other.key, retry_after=after)
 
     def _send(self, attempt: int, begun: float, *, certain: bool) -> Steps:
         """Send the charge, whose row is committed. `certain`: no earlier attempt has an unknown outcome.
@@ -254,7 +257,8 @@ class Machine:
         def call(client: Any) -> Any:
             left = begun + self._timeout - _clock.now()
             if left <= 0:
-                raise JournalError(f"{self._key!r} was not sent: its time was over; call again", key=self._key)
+                text = f"{self._key!r} was not sent: its time was over; call again"
+                raise JournalError(text, key=self._key, retry_after=0.0)
             wanted = dict(self._wanted)
             return client.subscriptions.charge(wanted.pop("subscription"), **wanted, timeout=left)
 
@@ -266,33 +270,55 @@ class Machine:
             raise
         except BaseException as error:
             caught = error
-            result = {"to": _state_after(error, certain), "order_id": None, "answer": dump_error(error)}
+            result = {"to": state_after(error, certain), "order_id": None, "answer": dump_error(error)}
         unsure = result["to"] in ("unknown", "unread")
+        info = caught if order is None else order.response_info
+        late = getattr(info, "sent_late", False) or _clock.now() > begun + self._timeout + _GRACE
         try:
             if order is not None:
                 yield from self._check_sum(order)
             changed = yield Sql(table.UNCERTAIN if unsure else table.CERTAIN, where | result)
+            if late and (unsure or (order is not None and not changed)):
+                yield Sql(table.LATE, self._this)
         except JournalError as error:
+            left = max(begun + self._timeout - _clock.now(), SOON)
+            self._unsure = order is None and (unsure or not certain)
             if order is None:
-                error.outcome_unknown = unsure
+                error.retry_after = left
                 raise error from caught
             text = (
                 f"the charge {self._key!r} was made, its order is {order.id}, but it could not be recorded ({error}):"
                 " call again with the same key, which finds the order"
             )
-            raise JournalError(text, key=self._key, order=order) from error
-        if order is None:
-            assert caught is not None
-            if isinstance(caught, PaymentError) and not certain:
-                return None  # look up first: an earlier attempt may have charged
-            if not changed and isinstance(caught, Exception):
-                text = f"another process has gone on with the charge {self._key!r}: call again with the same key"
-                raise ChargePendingError(text, key=self._key, retry_after=0) from caught
-            raise caught
-        if not changed:
-            yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # another key has the order: do not charge again
-            yield from self._refuse_other(order)
-        return order
+            raise JournalError(text, key=self._key, order=order, retry_after=left) from error
+        if order is not None:
+            if not changed:
+                yield Sql(table.UNCERTAIN, where | {"to": "unread"})  # another key has the order: do not charge again
+                yield from self._refuse_other(order)
+            # If another attempt of the key has found that it was sent late, there may be two charges.
+            return order if not changed or changed[0][0] is None else None
+        assert caught is not None
+        if isinstance(caught, PaymentError) and not certain:
+            return None  # look up first: an earlier attempt may have charged
+        if not unsure and not changed and isinstance(caught, BillcoreError):
+            return None  # another process has gone on with the key
+        if unsure and isinstance(caught, BillcoreError):
+            raise self._unknown(begun, late, changed) from caught
+        raise caught
+
+    def _unknown(self, begun: float, late: bool, changed: int) -> JournalError:
+        """The error of an attempt whose outcome is unknown."""
+        left = (self._settle or 0.0) + (0.0 if late else begun + self._timeout - _clock.now())
+        if self._settle is None and (late or left <= 0):
+            text = (
+                f"whether the charge {self._key!r} was made is unknown: call again with the same key, to look for its"
+                " order, or find out at the service and call resolve(key, order_id=…)"
+            )
+            return UnresolvedChargeError(text, key=self._key)
+        meanwhile = "" if changed else ", and another process has gone on with the key"
+        left = max(left, 0.0)
+        text = f"whether the charge {self._key!r} was made is not known yet{meanwhile}: call again in {left:.1f} s"
+        return ChargePendingError(text, key=self._key, retry_after=left)
 
     def _refuse_other(self, order: Order) -> Steps:
         """Raises an error if a different result of the key was stored while the charge was in flight."""
@@ -307,27 +333,50 @@ class Machine:
         stored = [load_order(row.columns["answer"])] if row is not None and row.state == "charged" else []
         raise AmbiguousChargeError(text, key=self._key, candidates=[order, *stored])
 
-    def _check_sum(self, order: Order) -> Steps:
-        """Checks the order's total: look-ups find orders by a total that the service interface does not define."""
-        try:
-            fits = self._fits(order)
-        except DecodeError:
-            fits = False
-        if not fits:
-            _log.error("order %s has not the sum of its charge: look-ups of this account cannot be believed", order.id)
-            note = {"account": self._this["account"], "name": _MISMATCH, "value": str(order.id)}
-            yield Sql(table.NOTE, note)
-
-    def _fits(self, order: Order) -> bool:
-        amount, quantity = self._wanted["amount"], self._wanted["quantity"]
-        sums = {amount, amount * (quantity or 1)}
-        return bool(sums & {order.total, order.total_with_vat})
+    def _check_late(self, row: Row) -> Steps:
+        """Looks for a second charge of a key whose outcome is known, after an attempt was sent late."""
+        if self._settle is None:
+            own = row.columns["order_id"]
+            text = (
+                f"an attempt of {self._key!r} was sent after its deadline, so it may have charged twice: find out at"
+                f" the service, then call resolve(key, order_id={own!r})"
+            )
+            raise UnresolvedChargeError(text, key=self._key)
+        if (left := row.left(self._settle)) > 0:
+            raise self._pending(left)
+        second = []
+        for order in (yield from self._new(row)):
+            if str(order.id) != row.columns["order_id"] and (yield from self._equals(order)):
+                second.append(order)
+        if second:
+            if row.state == "declined":
+                raise self._ambiguous(second, "the service declined an attempt, but another one was sent late")
+            why = "an attempt was sent late, so these may be two charges: refund one if both are real, then confirm"
+            raise self._ambiguous([load_order(row.columns["answer"]), *second], why)
+        yield Sql(table.NOT_LATE, self._at(row) | {"late": row.late})
 
     def _resume(self, row: Row) -> Steps:
         """Look the charge up; send it again if not made. Returns the order; None if the row must be read again."""
-        match = yield from self._match(row)
-        if match is not None:
-            return match if (yield from self._adopt(row, match)) else None
+        yield from self._require_rule()
+        found = yield from self._new(row)
+        left = row.left(self._settle)
+        if left <= 0:
+            if row.columns["candidates"] is None:
+                ids = json.dumps([str(order.id) for order in found])
+                if not (yield Sql(table.FREEZE, self._at(row) | {"candidates": ids})):
+                    return None
+            else:
+                found = [order for order in found if str(order.id) in row.ids("candidates")]
+        fits = len(found) == 1 and (yield from self._equals(found[0]))
+        if fits and (left <= 0 or row.late is None):  # after a late attempt, there may be a second order
+            return found[0] if (yield from self._adopt(row, found[0])) else None
+        if left > 0:
+            raise self._pending(left)
+        if found:
+            why = "more than one, or not of the charge's sum and state"
+            raise self._ambiguous(
+                found, why if len(found) > 1 else "it is not of the charge's sum, or not of its state"
+            )
         if row.state == "unread" or self._settle is None:
             reason = "was made, but its answer could not be read" if row.state == "unread" else "may have been made"
             text = (
@@ -335,66 +384,15 @@ class Machine:
                 " resolve(key, order_id=…), with None if nothing was charged"
             )
             raise UnresolvedChargeError(text, key=self._key)
-        assert row.uncertain is not None
-        left = row.uncertain + self._settle - row.now
-        if left > 0:
-            text = f"the service may still be working on the charge {self._key!r}: call again in {left:.1f} s"
-            raise ChargePendingError(text, key=self._key, retry_after=left)
         if row.columns["answer"] is not None:  # refused (402), and no attempt made an order
             yield Sql(table.DECLINE, self._at(row))
             return None
-        return (yield from self._attempt_again(row, row.columns["baseline"], row.columns["since"]))
-
-    def _match(self, row: Row) -> Steps:
-        """The order that the uncertain attempts made, or None."""
-        account = self._this["account"]
-        if noted := (yield Sql(table.READ_NOTE, {"account": account, "name": _MISMATCH})):
-            text = (
-                f"the order {noted[0][0]} has not the sum of its charge, so no look-up can be believed: find out about"
-                f" {self._key!r} at the service, then call resolve(key, order_id=…)"
-            )
-            raise UnresolvedChargeError(text, key=self._key)
-        since = datetime.fromtimestamp(row.columns["since"], UTC)
-        known = set(json.loads(row.columns["baseline"]))
-        try:
-            orders = yield Call(_look_up(self._wanted["subscription"], self._wanted["product_id"], since))
-            possible = [order for order in orders if str(order.id) not in known and self._fits(order)]
-        except BillcoreError as error:
-            text = (
-                f"whether {self._key!r} was charged could not be looked up ({error}): call again with the same key, or"
-                " find out at the service and call resolve()"
-            )
-            raise ChargePendingError(text, key=self._key) from error
-        fitting = []
-        for order in possible:
-            if not (yield Sql(table.ADOPTED_BY, {**self._this, "order_id": str(order.id)})):
-                fitting.append(order)
-        if len(fitting) > 1:
-            text = (
-                f"{len(fitting)} orders may be the one of the charge {self._key!r}: choose one of .candidates with"
-                " resolve(key, order_id=…)"
-            )
-            raise AmbiguousChargeError(text, key=self._key, candidates=fitting)
-        return fitting[0] if fitting else None
+        return (yield from self._attempt_again(row, row.baseline))
 
     def _adopt(self, row: Row, order: Order) -> Steps:
         more = {"order_id": str(order.id), "answer": dump_order(order)}
         return (yield Sql(table.ADOPT, self._at(row) | more))
 
 
-def _look_up(subscription: str, product: int, since: datetime) -> Callable[[Any], Any]:
-    return lambda client: client.subscriptions.find_charges(subscription, product_id=product, since=since)
-
-
-def _state_after(error: BaseException, certain: bool) -> str:
-    """The state of a key after client.subscriptions.charge() raised this error."""
-    if isinstance(error, DecodeError):
-        return "unread"
-    if isinstance(error, PaymentError):
-        return "declined" if certain else "refused"
-    if isinstance(error, ApiError):
-        return "unknown" if error.outcome_unknown or error.status < 400 else "refused"
-    if isinstance(error, BillcoreError):
-        return "unknown" if error.outcome_unknown else "not_sent"
-    # The call was interrupted or cancelled, or memory ran out: the charge may have been sent.
-    return "not_sent" if getattr(error, "nothing_sent", False) else "unknown"
+def _intent(held: Sequence[str]) -> dict[str, str | None]:
+    return {"to": "held" if held else "sending", "candidates": json.dumps([*held]) if held else None}

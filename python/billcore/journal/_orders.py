@@ -1,4 +1,4 @@
-"""Converts orders and final errors to and from the JSON text that the journal stores."""
+"""Converts orders and final errors to and from the JSON text that the journal stores; says what an error means."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 from typing import Any
 
 from .. import _webhook
-from .._errors import PaymentError
+from .._errors import ApiError, BillcoreError, DecodeError, PaymentError, TransportError
 from .._webhook import Order
 
 _FIELDS = ("status", "code", "message", "request_id", "body", "retry_after", "attempts")
+_SERVER = range(500, 600)
 
 
 def dump_order(order: Order) -> str:
@@ -33,3 +34,22 @@ def dump_error(error: object) -> str | None:
 def load_error(text: str) -> PaymentError:
     stored = json.loads(text)
     return PaymentError(*stored["positional"], **stored["named"], text=stored["text"])
+
+
+def state_after(error: BaseException, certain: bool) -> str:
+    """The state of a key after client.subscriptions.charge() raised this error."""
+    if isinstance(error, DecodeError):
+        return "unread"
+    if isinstance(error, PaymentError):
+        return "declined" if certain else "refused"
+    if isinstance(error, ApiError):
+        return "unknown" if error.outcome_unknown or error.status < 400 else "refused"
+    if isinstance(error, BillcoreError):
+        return "unknown" if error.outcome_unknown else "not_sent"
+    # The call was interrupted or cancelled, or memory ran out: the charge may have been sent.
+    return "not_sent" if getattr(error, "nothing_sent", False) else "unknown"
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether a call that raised this error of the client may succeed later, without a change by a person."""
+    return isinstance(error, TransportError) or (isinstance(error, ApiError) and error.status in (408, 429, *_SERVER))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -15,11 +16,13 @@ from typing import Any
 
 from . import _table as table
 from ._errors import JournalError
-from ._machine import Sql
+from ._steps import SOON, Sql
 
+_log = logging.getLogger("billcore")
 _NOW = {"postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"}
 _EXISTS = {
-    "postgresql": "SELECT count(to_regclass('billcore_journal'))",
+    # Reading pg_class makes the session accept that another session has made the table meanwhile.
+    "postgresql": "SELECT count(*) FROM pg_class WHERE oid = to_regclass('billcore_journal')",
     "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'billcore_journal'",
 }
 _NAMED = re.compile(r":(\w+)")
@@ -109,19 +112,26 @@ class Store:
     Args:
         source: An SQLAlchemy Engine or AsyncEngine, or a function that returns a new connection of sqlite3 or psycopg.
         asynchronous: Whether the caller uses run_async() instead of run().
+        create: Whether to make the tables if they do not exist.
     """
 
-    def __init__(self, source: Any, asynchronous: bool) -> None:
+    def __init__(self, source: Any, asynchronous: bool, create: bool) -> None:
         self._is_engine = hasattr(source, "connect") and hasattr(source, "dialect")
         self._is_async = hasattr(source, "sync_engine")
         if self._is_async and not asynchronous:
             raise TypeError("an AsyncEngine needs an AsyncJournal")
+        if hasattr(getattr(source, "__self__", None), "putconn"):
+            raise TypeError(
+                "a journal closes its connections, which a pool wants back: give it a function that returns a new"
+                " connection, or an SQLAlchemy engine"
+            )
         if not self._is_engine and (not callable(source) or hasattr(source, "cursor")):
             raise TypeError(
                 "a journal needs an SQLAlchemy engine, or a function that returns a new connection, such as"
                 " lambda: sqlite3.connect('charges.db')"
             )
         self._source = source
+        self._create = create
         self._ready = False
         self._shift: float | None = None  # SQLite: time of day minus time since boot, in seconds
 
@@ -150,7 +160,13 @@ class Store:
             self._ready = True
         try:
             with session.transaction():  # take SQLite's lock before reading the time
-                return session.execute(self._dated(session.dialect, statement.text), statement.parameters)
+                result = session.execute(self._dated(session.dialect, statement.text), statement.parameters)
+                if isinstance(result, int) and result not in (0, 1) and not statement.many:
+                    raise JournalError(
+                        f"the database reports {result} changed rows, so nobody can tell whether the journal's row was"
+                        " written: do not use a pipeline, or a connection that another library wraps so"
+                    )
+                return result
         except Exception as error:
             if _is_duplicate(error):  # another process or key has already written the row
                 return 0
@@ -161,17 +177,24 @@ class Store:
         return text.replace("{now}", _NOW.get(dialect, repr(here)))
 
     def _prepare(self, session: _DriverSession | _EngineSession) -> None:
-        """Make the tables unless they exist, and check their version."""
+        """Check that the tables exist, and their version."""
         if session.dialect == "sqlite" and not _alone(session, "PRAGMA database_list")[0][2]:
             raise JournalError("a journal in memory survives nothing: give it a database file")
         note = {"account": "", "name": "version"}
-        if not _alone(session, _EXISTS[session.dialect])[0][0] or not _alone(session, table.READ_NOTE, note):
+        if not _alone(session, _EXISTS[session.dialect])[0][0]:
+            if not self._create:
+                raise JournalError(
+                    "the journal's tables do not exist in this database: if it is the right one, make them once with"
+                    f" billcore.journal.schema({session.dialect!r}), or with create=True"
+                )
             with session.transaction():
                 if session.dialect == "postgresql":
                     session.execute(f"SELECT pg_advisory_xact_lock({_LOCK})", {})
-                for text in table.SCHEMA:
-                    session.execute(text, {})
-        version = _alone(session, table.READ_NOTE, note)[0][0]
+                if not session.execute(_EXISTS[session.dialect], {})[0][0]:
+                    for text in table.SCHEMA:
+                        session.execute(text, {})
+                    _log.warning("the journal has made its tables in a database that had none")
+        version = (_alone(session, table.READ_NOTE, note) or [("of no billcore",)])[0][0]
         if version != table.VERSION:
             raise JournalError(
                 f"the journal's tables have version {version}, and this billcore knows version {table.VERSION}:"
@@ -201,9 +224,10 @@ def _explained(statement: Sql) -> Iterator[None]:
         yield
     except Exception as error:
         if not isinstance(error, JournalError):
-            raise JournalError(_reason(error), key=statement.parameters.get("key", "")) from error
+            error, cause = JournalError(_reason(error), retry_after=SOON), error
+            error.__cause__ = cause
         error.key = statement.parameters.get("key", "")
-        raise
+        raise error
 
 
 def _is_duplicate(error: Exception) -> bool:
