@@ -319,8 +319,12 @@ def test_a_database_that_went_back(scene: Scene, made: bool, refused: bool) -> N
 def test_an_order_before_the_horizon(scene: Scene) -> None:
     scene.charge(scene.journal(), "old")
     scene.database.execute("DELETE FROM billcore_charges")
-    scene.control.advance(seconds=PAST)
-    assert scene.charge(scene.journal(horizon=PAST - 1)).total == 1500
+    days = 86400.0
+    scene.control.advance(seconds=30 * days)
+    with pytest.raises(AmbiguousChargeError):
+        scene.charge(scene.journal(horizon=31 * days), "held")
+    scene.journal().resolve("held", None)
+    assert scene.charge(scene.journal(horizon=29 * days)).total == 1500
     assert scene.charge(scene.journal(horizon=1e6), "another", amount=7).total == 7, "not an equal order"
 
 

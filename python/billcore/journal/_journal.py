@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import operator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,7 +46,7 @@ class _Base:
         self._account = urlsplit(client.base_url).path.rstrip("/").rpartition("/")[2].lower()
         self._settle = None if settle is None else seconds(settle, "settle", zero=True)
         self._timeout = seconds(timeout, "timeout")
-        self._horizon = None if horizon is None else seconds(horizon, "horizon")
+        self._horizon = None if horizon is None else seconds(horizon, "horizon", longest=math.inf)
         self._store = Store(engine_or_connect, asynchronous, create)
 
     def _call(self, step: Call) -> Any:

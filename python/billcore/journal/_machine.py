@@ -163,7 +163,7 @@ class Machine(LookUp):
             page = yield Call(self._page(number))
             found = next((order for order in page.items if same_id(order.id, order_id)), None)
             number += 1
-            if found is None and number > page.total_pages:
+            if found is None and (not page.items or number > page.total_pages):
                 raise JournalError(
                     f"the order {order_id} is not in the list of the orders of the subscription "
                     f"{self._wanted['subscription']} with the product {self._wanted['product_id']}: look at its list",
