@@ -184,7 +184,7 @@ def test_a_machine_that_sleeps_before_the_charge_sends_nothing(scene: Scene, mon
 
 
 def test_the_total_of_an_order_has_a_fee(scene: Scene) -> None:
-    """The first answer is lost, so nothing has shown that totals do not fit."""
+    """The first answer is lost, so the journal has not seen a total that contradicts its rule."""
     scene.control.fault("reset_after", operation="charge")
     with pytest.raises(ChargePendingError):
         scene.charge(scene.journal())
