@@ -33,6 +33,7 @@ T = TypeVar("T")
 ROWS = 8192  # a batch of records has at least this many, and less than a page more
 _RESULTS = 4  # so many batches and rows of `reads` wait for the caller
 _FORMAT = 1  # of a pickled Partition
+_BEYOND = (400, 404, 405, 410, 416, 422)  # answers of services to a page beyond the last one that they give
 
 
 class Read(NamedTuple):
@@ -47,7 +48,8 @@ class Read(NamedTuple):
     verdict: str
     """'complete', 'possibly_missed', or 'not_found' (the subscription was deleted after the plan was made)."""
     reason: str
-    """A VerdictReason, or the text of an error with status 404; empty if the verdict is 'complete'."""
+    """A VerdictReason, or the text of the error with which the service refused a page; empty if the verdict is
+    'complete'."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def plan(
 
     For orders, plan() reads the list of subscriptions. If an id may have been missed, plan() reads the list again, at
     most three times in all. The partitions then contain the ids of all readings; if none of these was complete, the
-    first row of `reads` says so.
+    first row of `reads` says so. A reading also ends, incomplete, at a later page that the service refuses.
 
     Args:
         client: The client that reads the list of subscriptions. Threads: any.
@@ -98,12 +100,19 @@ def plan(
     if resource != "orders":
         return [Partition(client.base_url, resource, ("",), chosen)]
     ids: dict[str, None] = {}
+    patiently: Callable[..., Any] = partial(_patiently, patience=patience, pause=time.sleep)
     for _ in range(3):
         pager = client.subscriptions.list()
         pages = pager.pages()
-        while (page := _patiently(partial(next, pages, None), patience, time.sleep)) is not None:
-            ids.update((str(subscription.id), None) for subscription in page.items)
-        planned = _read_of("", pager)
+        try:
+            while (page := patiently(partial(next, pages, None))) is not None:
+                ids.update((str(subscription.id), None) for subscription in page.items)
+            planned = _read_of("", pager)
+        except ApiError as error:
+            if not _is_beyond(error, pager):
+                raise
+            patiently(client.subscriptions.list().first)  # raises, if the key belongs to another account
+            planned = _read_of("", pager, "possibly_missed", str(error))
         if planned.verdict == "complete":
             break
     found = list(ids)
@@ -122,6 +131,9 @@ def read(
     Yields ('orders', batch) with the further column subscription_id, and ('reads', batch) with the rows of Read. A
     list's row in `reads` follows all of its records: a list without a row was not read to its end. Each reading of a
     partition requests everything again. At most `lists_at_once` times the client's `concurrency` connections are open.
+
+    If the service refuses a later page of a list (400, 404, 405, 410, 416, 422), because it gives no more pages or
+    because the list has become shorter, then the list ends there, with the verdict 'possibly_missed'.
 
     After an error, and when the generator is closed, each thread ends as soon as its request has ended. Threads: one at
     a time per generator. A generator that was started before a fork works only in the parent process.
@@ -179,6 +191,11 @@ def _read_of(id: str, pager: Pager[Any], verdict: str = "", reason: str = "") ->
     if not verdict and pager.verdict is not None:
         verdict, reason = str(pager.verdict), pager.verdict.reason or ""
     return Read(id, pager.fetched_pages, pager.total or 0, verdict or "possibly_missed", reason)
+
+
+def _is_beyond(error: ApiError, pager: Pager[Any]) -> bool:
+    """Whether the service has given the first page, and refuses a later one."""
+    return error.status in _BEYOND and pager.fetched_pages > 0
 
 
 class _Reading:
@@ -279,11 +296,13 @@ class _Reading:
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
                 self._put(batch)
-        except NotFoundError as error:
-            if not id:
+        except ApiError as error:
+            is_beyond = _is_beyond(error, pager)
+            if not is_beyond and not (id and isinstance(error, NotFoundError)):
                 raise
-            self._patiently(self._client.subscriptions.list().first)  # raises, if the key belongs to another account
-            return _read_of(id, pager, "possibly_missed" if pager.fetched_pages else "not_found", str(error))
+            group = self._client.products if self._partition.resource == "products" else self._client.subscriptions
+            self._patiently(group.list().first)  # raises, if the key belongs to another account
+            return _read_of(id, pager, "possibly_missed" if is_beyond else "not_found", str(error))
         return _read_of(id, pager)
 
     def _patiently(self, request: Callable[[], T]) -> T:

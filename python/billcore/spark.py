@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import bulk
 from ._client import Client
-from ._errors import ConfigError, InvalidArgumentError
+from ._errors import ConfigError, InvalidArgumentError, PossiblyMissedError
 
 try:
     import pyarrow as pa
@@ -51,6 +51,7 @@ class Billcore(DataSource):  # type: ignore[misc]
     Raises:
         InvalidArgumentError: An option or a column does not exist, or has a wrong value or type.
         ConfigError: The driver or an executor has no key, or the driver has no URL.
+        PossiblyMissedError: The service refused a later page of a list, and the resource has no rows with verdicts.
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """
@@ -145,6 +146,15 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
                 both, reads = source._resource == "orders_and_reads", relation == "reads"
                 if both or reads == (source._resource == "order_reads"):
                     yield self._with_schema(pa.record_batch(batch), _READ_AS if both and reads else None)
+                elif reads:
+                    self._refuse_short_lists(pa.record_batch(batch).to_pylist())
+
+    def _refuse_short_lists(self, reads: list[dict[str, Any]]) -> None:
+        resource = self._source._resource
+        for row in reads:
+            if row["verdict"] == "possibly_missed" and row["reason"].startswith("GET "):  # the text of an error
+                instead = "read orders_and_reads" if resource == "orders" else "read the list with billcore.bulk"
+                raise PossiblyMissedError(text=f"{row['reason']}: {resource} has no verdicts: {instead}")
 
     def _with_schema(self, batch: pa.RecordBatch, names: Sequence[str] | None) -> pa.RecordBatch:
         """Selects the columns of the schema. A column that the batch does not have is null."""

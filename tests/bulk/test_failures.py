@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import billcore
 from billcore import _clock, bulk
 
-from .support import LONGER, Found, Scene, found_in, no_pauses, one_row_at_a_time
+from .support import LONGER, Found, Scene, found_in, no_pauses, one_row_at_a_time, rows_of
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +62,63 @@ def test_a_later_page_that_is_not_found(scene: Scene) -> None:
     assert len(found.orders[scene.many]) == 200
     assert found.verdict(scene.many) == "possibly_missed"
     assert found.reads[scene.many]["reason"].startswith(f"GET {path}?page=2")
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 410, 416, 422])
+def test_a_service_that_refuses_later_pages(scene: Scene, status: int) -> None:
+    """Such as one that gives at most 10,000 records of a list."""
+    scene.grow(scene.many, 3)
+    for list in ("subscriptions", "products"):
+        scene.control.fault("rows", operation=f"{list}.list", insert=100)
+        scene.service.get(f"/{list}")
+    many, orders = scene.many, scene.orders(scene.many)
+    for operation in ("subscriptions.list", "products.list", "subscriptions.orders"):
+        scene.control.fault("status", operation=operation, query={"page": "2"}, status=status, times=100)
+    partition = scene.plan()
+    assert len(partition.ids) == 100 and many not in partition.ids
+    found = found_in([bulk.read(replace(partition, ids=(*partition.ids, many)), client=scene.client)])
+    assert found.orders[many] == orders[:200]
+    short = {id: row["reason"] for id, row in found.reads.items() if row["verdict"] != "complete"}
+    assert short.keys() == {"", many} == {id for id in found.reads if found.verdict(id) == "possibly_missed"}
+    assert short[""].startswith(f"GET /subscriptions?page=2: {status}")
+    assert short[many].startswith(f"GET /subscription/{many}/orders?page=2: {status}")
+    for resource in ("subscriptions", "products"):
+        (_, records), (_, reads) = bulk.read(bulk.plan(scene.client, 1, resource=resource)[0], client=scene.client)
+        (row,) = rows_of(reads)
+        assert (records.num_rows, row["pages"], row["verdict"]) == (100, 1, "possibly_missed")
+        assert row["reason"].startswith(f"GET /{resource}?page=2: ")
+
+
+@pytest.mark.parametrize("status", [400, 410, 422])
+def test_a_service_that_refuses_the_first_page(scene: Scene, status: int) -> None:
+    partition = scene.plan()
+    scene.control.fault("status", operation="orders", status=status, nth=2, times=100)
+    with pytest.raises(billcore.ApiError):
+        found_in([bulk.read(partition, client=scene.client)])
+
+
+@pytest.mark.parametrize("status", [401, 403, 409])
+def test_a_later_page_with_another_error(scene: Scene, status: int) -> None:
+    scene.control.fault("rows", operation="subscriptions.list", insert=100)
+    scene.service.get("/subscriptions")
+    scene.control.fault("status", operation="subscriptions.list", query={"page": "2"}, status=status, times=100)
+    for resource in ("orders", "subscriptions"):
+        with pytest.raises(billcore.ApiError) as caught:
+            (partition,) = bulk.plan(scene.client, 1, resource=resource)
+            found_in([bulk.read(partition, client=scene.client)])
+        assert caught.value.status == status
+
+
+def test_a_key_that_belongs_to_another_account_from_the_second_page_on(scene: Scene) -> None:
+    for list in ("subscriptions", "products"):
+        scene.control.fault("rows", operation=f"{list}.list", insert=100)
+        scene.service.get(f"/{list}")
+        scene.control.fault("status", operation=f"{list}.list", nth=2, times=100, status=404)
+    with pytest.raises(billcore.NotFoundError, match=r"GET /subscriptions\?page=1"):
+        scene.plan()
+    (partition,) = bulk.plan(scene.client, 1, resource="products")
+    with pytest.raises(billcore.NotFoundError, match=r"GET /products\?page=1"):
+        found_in([bulk.read(partition, client=scene.client)])
 
 
 def test_a_key_of_another_account(scene: Scene) -> None:

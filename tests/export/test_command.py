@@ -121,6 +121,30 @@ def test_a_subscription_that_may_be_missing(account: SandboxAccount, tmp_path: P
     assert (again.returncode, found["complete"], found["planned"]["verdict"]) == (3, False, "possibly_missed")
 
 
+def test_a_service_that_refuses_later_pages(account: SandboxAccount, tmp_path: Path) -> None:
+    account.control.fault("rows", operation="subscriptions.list", insert=100)
+    with client_of(account) as client:
+        client.subscriptions.list().first()
+    account.control.fault("status", operation="subscriptions.list", query={"page": "2"}, status=404, times=100)
+    arguments = ("orders", "-o", tmp_path / "out", "--format", "jsonl", "--lists-per-part", 40)
+    done = export(account, *arguments)
+    assert done.returncode == 3, done
+    head, _, verdict, closing = done.stdout.splitlines()
+    assert " of 100 subscriptions in " in head and verdict.split()[:2] == ["complete", "100"]
+    refused = "GET /subscriptions?page=2: 404 "
+    assert closing.startswith(f"a subscription may be missing in the list of subscriptions: {refused}")
+    # The export continues with its plan: it has the same subscriptions, and is not complete either.
+    asked = len(account.control.requests(operation="subscriptions.list"))
+    (tmp_path / "out/part-00001.json").unlink()
+    again = export(account, *arguments)
+    assert (again.returncode, again.stdout) == (3, done.stdout) and "2 of 3 parts are finished" in again.stderr
+    assert len(account.control.requests(operation="subscriptions.list")) == asked
+    file = tmp_path / "subscriptions.csv"
+    done = export(account, "subscriptions", "-o", file, "--fields", "id")
+    assert done.returncode == 3 and len(file.read_text().splitlines()) == 101
+    assert done.stdout.splitlines()[3].startswith(f"possibly_missed subscriptions: {refused}")
+
+
 def first_subscriptions(account: SandboxAccount, file: Path) -> list[dict[str, object]]:
     result(account, "subscriptions", "-o", file)
     return rows(file)

@@ -62,6 +62,18 @@ def test_orders_that_change_during_the_reading(load: Load, client: Client, sandb
     assert {row.subscription_id for row in rows if row.read_reason} == doubtful
 
 
+def test_a_service_that_refuses_later_pages(load: Load, sandbox: Sandbox) -> None:
+    """A resource without verdicts cannot say that rows are missing, so the action fails."""
+    fault = sandbox.control.fault("status", operation="subscriptions.list", query={"page": "2"}, status=404, times=100)
+    rows = load("orders_and_reads", "id string, subscription_id string, read_verdict string, read_reason string")
+    (planned,) = [row for row in rows.collect() if row.subscription_id == ""]
+    assert planned.read_verdict == "possibly_missed" and planned.read_reason.startswith("GET /subscriptions?page=2: ")
+    for resource, instead in (("orders", "orders_and_reads"), ("subscriptions", "the list with billcore.bulk")):
+        with pytest.raises(PySparkException, match=f"page=2: 404.*: {resource} has no verdicts: read {instead}"):
+            load(resource, "id string").collect()
+    sandbox.control.delete_fault(fault)
+
+
 def test_each_action_requests_everything_again(load: Load, sandbox: Sandbox) -> None:
     lists = stored(sandbox, "subscriptions")
     frame = load("orders", "id string")

@@ -172,7 +172,9 @@ def _table(result: dict[str, Any]) -> list[str]:
     lines += [f"{name:{widths[0]}}  {lists:>{widths[1]}}  {total:>{widths[2]}}" for name, lists, total in rows]
     if result["planned"] and result["planned"]["verdict"] != "complete":
         lines.append(f"a subscription may be missing in the list of subscriptions: {result['planned']['reason']}")
-    lines += [f"{each['verdict']} {each['id']}: {each['reason']}" for each in result["incomplete"]]
+    lines += [
+        f"{each['verdict']} {each['id'] or result['resource']}: {each['reason']}" for each in result["incomplete"]
+    ]
     more = sum(each["lists"] for name, each in result["verdicts"].items() if name != "complete") - len(
         result["incomplete"]
     )
