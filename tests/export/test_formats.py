@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -20,7 +21,7 @@ import pytest
 
 from billcore.testing import Sandbox, SandboxAccount
 
-from .support import Row, client_of, result, rows
+from .support import Row, client_of, refused, result, rows
 
 ODD = ["", "null", "a,b;\t'c'", 'say "hi"\\', "two\nlines\r\n", "\u2028 ÆØÅ \U0001f600", "=1+1", "\\."]
 TEXTS = ("id", "reference_name", "state", "remote_id", "subscription_id")
@@ -131,6 +132,32 @@ def test_one_file_has_the_rows_of_all_parts(account: SandboxAccount, tmp_path: P
         "id",
         "subscription_id",
     ]
+
+
+def test_csv_for_a_spreadsheet(account: SandboxAccount, tmp_path: Path) -> None:
+    formulas = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1"]
+    for name in [*formulas, *ODD]:
+        made = account.control.checkout(account.ids["products"]["subscription"], reference_name=name)
+        account.control.confirm(made["order"]["id"])
+    options = ("--fields", "id,total,reference_name", "--lists-per-part", 5)
+    result(account, "orders", "-o", tmp_path / "plain.csv", *options)
+    result(account, "orders", "-o", tmp_path / "sheet.csv", *options, "--for-spreadsheet")
+    plain, sheet = ((tmp_path / name).read_bytes() for name in ("plain.csv", "sheet.csv"))
+    mark = b"\xef\xbb\xbf"
+    assert sheet.startswith(mark) and sheet.count(mark) == 1
+    assert (tmp_path / "sheet.reads.csv").read_bytes().startswith(mark)
+    before, after = ([*csv.reader(io.StringIO(each.decode("utf-8-sig"), newline=""))] for each in (plain, sheet))
+    assert len([row for row in after if row[2].startswith("'")]) == 7
+    assert not [row for row in after if row[2].startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert sorted([a, b, c.replace("'", "")] for a, b, c, _ in after) == sorted(
+        [a, b, c.replace("'", "")] for a, b, c, _ in before
+    )
+    # A folder has only one kind of csv.
+    folder = ("orders", "-o", tmp_path / "out", "--format", "csv")
+    result(account, *folder, "--for-spreadsheet")
+    assert "an export whose for_spreadsheet is True, not False" in refused(account, 2, *folder)
+    text = refused(account, 2, "orders", "-o", tmp_path / "x.jsonl", "--for-spreadsheet")
+    assert text == "billcore export: --for-spreadsheet needs the format csv, not jsonl\n"
 
 
 def test_products_and_subscriptions(account: SandboxAccount, tmp_path: Path) -> None:

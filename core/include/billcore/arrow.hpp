@@ -94,8 +94,10 @@ class Batch {
 /// How to_lines() writes a row. jsonl: an object with the columns in their order; text as JSON strings, decimals as
 /// exact numbers, nested values as received, except that their line ends become spaces. csv: RFC 4180 without a header
 /// line; text and nested values are always quoted, and null is an empty field, so that a reader can tell null from an
-/// empty text. Times are ISO 8601 in UTC, such as 2025-04-25T12:00:00Z. Each line ends with LF.
-enum class LineFormat : std::uint8_t { jsonl, csv };
+/// empty text. spreadsheet: as csv, with a quote (') before what a spreadsheet would take for a formula in a text or a
+/// nested value: = + - @, also full-width, at its start or after ; tab CR LF, and a tab, CR or LF at its start. Removing
+/// these quotes gives the text again. Times are ISO 8601 in UTC, such as 2025-04-25T12:00:00Z. Each line ends with LF.
+enum class LineFormat : std::uint8_t { jsonl, csv, spreadsheet };
 
 [[nodiscard]] std::string to_lines(const Batch& batch, LineFormat format);
 

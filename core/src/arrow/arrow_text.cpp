@@ -38,7 +38,31 @@ void append_json_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void append_csv_text(std::string& out, std::string_view text) {
+/// Whether a spreadsheet takes a cell that begins with this text for a formula, also after quotes.
+bool is_formula(std::string_view cell) {
+  cell.remove_prefix(std::min(cell.find_first_not_of("\"'"), cell.size()));
+  constexpr std::array<std::string_view, 8> begins{"=", "+", "-", "@", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
+  return std::any_of(begins.begin(), begins.end(), [cell](std::string_view each) { return cell.starts_with(each); });
+}
+
+/// Puts a quote before each formula of the text. A spreadsheet that expects semicolons or tabs between cells ignores
+/// the quotes around the text, so a formula may also follow one of these, or a line end.
+std::string without_formulas(std::string_view text) {
+  constexpr std::string_view blanks = "\t\r\n";
+  std::string out;
+  const auto first = text.find_first_not_of("\"'");
+  if (first != std::string_view::npos && blanks.find(text[first]) != std::string_view::npos) out += '\'';
+  bool begins = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (begins && is_formula(text.substr(i))) out += '\'';
+    out += text[i];
+    begins = text[i] == ';' || blanks.find(text[i]) != std::string_view::npos;
+  }
+  return out;
+}
+
+void append_csv_text(std::string& out, std::string_view text, LineFormat format) {
+  if (format == LineFormat::spreadsheet) return append_csv_text(out, without_formulas(text), LineFormat::csv);
   out += '"';
   for (const char each : text) {
     if (each == '"') out += '"';
@@ -99,10 +123,10 @@ void append_cell(std::string& out, const ArrowArray& column, ColumnType type, st
   switch (type) {
     case ColumnType::text:
     case ColumnType::id:
-      return format == LineFormat::csv ? append_csv_text(out, text()) : append_json_text(out, text());
+      return format == LineFormat::jsonl ? append_json_text(out, text()) : append_csv_text(out, text(), format);
     case ColumnType::json:
     case ColumnType::whole:
-      if (format == LineFormat::csv) return append_csv_text(out, on_one_line(text()));
+      if (format != LineFormat::jsonl) return append_csv_text(out, on_one_line(text()), format);
       out += on_one_line(text());
       return;
     case ColumnType::integer:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import shutil
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -93,14 +94,19 @@ def digest(path: Path) -> dict[str, Any] | None:
 def writer(
     sink: Sink, file_format: str, like: ArrowBatch
 ) -> tuple[Callable[[ArrowBatch], object], Callable[[], object]]:
-    """Functions that write a batch, and that end the file. The batches have the columns of `like`."""
+    """Functions that write a batch, and that end the file. The batches have the columns of `like`.
+
+    `file_format` is one of export.FORMATS, or "spreadsheet": csv with a byte order mark, and quotes before formulas.
+    """
     if file_format == "parquet":
         import pyarrow
         from pyarrow import parquet
 
         file = parquet.ParquetWriter(sink, pyarrow.schema(like))
         return lambda batch: file.write_batch(pyarrow.record_batch(batch)), file.close
-    if file_format == "csv":
+    if file_format != "jsonl":
+        if file_format == "spreadsheet":
+            sink.write(BOM_UTF8)
         sink.write(",".join(_client._columns(like)).encode() + b"\n")
     return lambda batch: sink.write(_client._lines(batch, file_format)), lambda: None
 

@@ -81,19 +81,19 @@ class Folder:
                 raise Failure(EXIT_FAILED, f"{plan} was removed: restore it, or export into another folder")
             self._refuse_foreign(os.listdir(self.path))
             partitions = make()
-            planned = partitions[0].planned
+            first = partitions[0].planned
             more = {
                 "planned_at": datetime.now(UTC).isoformat(timespec="seconds"),
-                "planned": planned and planned._asdict(),
+                "planned": first and first._asdict(),
                 "parts": [each.ids for each in partitions],
             }
             _write(plan, self._head | more)
         self.plan = _parsed(plan)
         for name, wanted in self._head.items():
-            if self.plan.get(name) != wanted:
+            if (planned := self.plan.get(name, False)) != wanted:
                 raise Failure(
                     EXIT_USAGE,
-                    f"{self.path} has an export whose {name} is {_shown(self.plan.get(name))}, not {_shown(wanted)}: "
+                    f"{self.path} has an export whose {name} is {_shown(planned)}, not {_shown(wanted)}: "
                     "export into another folder, or remove this one",
                 )
         _refuse_edited(plan, self.plan, "export into another folder")
@@ -130,7 +130,8 @@ class Folder:
         incomplete: list[dict[str, Any]] = []
         with ExitStack() as stack:
             sinks = {each: stack.enter_context(Sink(self.path / self._name(each, number))) for each in likes}
-            writers = {each: writer(sink, plan["file_format"], likes[each]) for each, sink in sinks.items()}
+            line_format = "spreadsheet" if plan.get("for_spreadsheet") else plan["file_format"]
+            writers = {each: writer(sink, line_format, likes[each]) for each, sink in sinks.items()}
             for _, end in writers.values():
                 stack.callback(_quietly, end)  # before the file is closed: otherwise pyarrow prints errors at its exit
             for relation, batch in bulk.read(partition, client=client, lists_at_once=lists_at_once):

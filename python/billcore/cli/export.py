@@ -41,6 +41,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--lists-at-once", type=_count, default=32, metavar="N", help="lists that are read at once (32)"
     )
+    parser.add_argument(
+        "--for-spreadsheet",
+        action="store_true",
+        help="write csv that a spreadsheet reads as UTF-8, with a quote before texts that it would run as formulas",
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing FILE")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.add_account()
@@ -67,6 +72,8 @@ def _export(options: argparse.Namespace) -> int:
     is_folder = output.is_dir() or options.output.endswith("/") or not output.suffix
     targets = () if is_folder else (output, output.with_suffix(f".reads{output.suffix}"))
     file_format = _format(options.format, output, is_folder)
+    if options.for_spreadsheet and file_format != "csv":
+        raise Failure(EXIT_USAGE, f"--for-spreadsheet needs the format csv, not {file_format}")
     with client_of(options) as client:
         head = {
             "format": _PLAN_FORMAT,
@@ -75,6 +82,7 @@ def _export(options: argparse.Namespace) -> int:
             "resource": options.resource,
             "fields": _fields(client, options.resource, options.fields),
             "file_format": file_format,
+            "for_spreadsheet": options.for_spreadsheet,
         }
         folder = Folder(output if is_folder else output.with_name(f"{output.name}.parts"), head, targets)
         joined = folder.joined()

@@ -368,8 +368,11 @@ void bind_arrow(py::module_& module) {
     return without_gil([&all] { return detail::join(all); });
   });
   module.def("_lines", [](const detail::Batch& batch, std::string_view format) {
-    if (format != "jsonl" && format != "csv") refuse("the format must be jsonl or csv");
-    const auto lines = format == "csv" ? detail::LineFormat::csv : detail::LineFormat::jsonl;
+    using enum detail::LineFormat;
+    if (format != "jsonl" && format != "csv" && format != "spreadsheet") {
+      refuse("the format must be jsonl, csv or spreadsheet");
+    }
+    const auto lines = format == "jsonl" ? jsonl : format == "csv" ? csv : spreadsheet;
     return py::bytes(without_gil([&] { return detail::to_lines(batch, lines); }));
   });
   module.def("_columns", [](const detail::Batch& batch) {

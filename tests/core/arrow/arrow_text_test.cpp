@@ -40,6 +40,29 @@ TEST(ArrowText, CsvTellsNullFromAnEmptyText) {
             "7,\"a \"\"b\"\", c\\d\n\x01\xC3\xA6\",-3,true,12.5\n8,\"\",0,false,-0.001\n9,,,,100\n");
 }
 
+TEST(ArrowText, FormulasAreHarmlessInASpreadsheet) {
+  const auto cell = [](const std::string& json) {
+    return lines_of<Product>({"{\"name\":" + json + ",\"price\":-3,\"vat_rate\":-0.5}"}, {"name", "price", "vat_rate"},
+                             LineFormat::spreadsheet);
+  };
+  const auto of = [](const std::string& text) { return '"' + text + "\",-3,-0.5\n"; };
+  EXPECT_EQ(cell("null"), ",-3,-0.5\n");
+  for (const std::string text : {"", "a", "'", "a=b", "a-b", "'a", "a'=", "a,=", " =1", "a;b", "a;'b"}) {
+    EXPECT_EQ(cell('"' + text + '"'), of(text));
+  }
+  for (const std::string text : {"=1+1", "+1", "-1", "@x", "'=1", "''@", "\uFF1D1", "\uFF0B1", "\uFF0D1", "\uFF201"}) {
+    EXPECT_EQ(cell('"' + text + '"'), of('\'' + text));
+    EXPECT_EQ(cell("\"a;" + text + '"'), of("a;'" + text));
+  }
+  EXPECT_EQ(cell(R"("\t=1")"), of("'\t'=1"));
+  EXPECT_EQ(cell(R"("\ra")"), of("'\ra"));
+  EXPECT_EQ(cell(R"("'\n")"), of("''\n"));
+  EXPECT_EQ(cell(R"("a\r\n-1\t\t@")"), of("a\r\n'-1\t\t'@"));
+  EXPECT_EQ(cell(R"("a;\"=1")"), of("a;'\"\"=1"));
+  EXPECT_EQ(lines_of<Order>({R"({"metadata":{"a":";=1","b":[1,-2]}})"}, {"metadata"}, LineFormat::spreadsheet),
+            "\"{\"\"a\"\":\"\";'=1\"\",\"\"b\"\":[1,-2]}\"\n");
+}
+
 TEST(ArrowText, ABatchWithoutRows) {
   const auto columns = detail::choose_columns(detail::Table::products, fields, {{"more", "text"}});
   const auto batch = detail::make_empty_batch(columns);
