@@ -17,12 +17,14 @@ from datetime import UTC, datetime
 from glob import escape
 from os import PathLike, fspath
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, Literal, Self
 
 from . import inbox
 from ._columns import COLUMNS
 from ._errors import ConfigError, InvalidArgumentError
+from ._table import Csv, changed_id, has_bom, quoted, reason, without_guards
 
 __all__ = ["Comparison", "compare", "sql"]
 
@@ -51,10 +53,8 @@ _EXPORTED = {
 _EXPORTED["time"] = "CAST(CAST({} AS TIMESTAMPTZ) AS TIMESTAMP)"  # in UTC
 # Without `quote`, DuckDB would take quotes after many rows without quotes for a part of the value.
 _CSV = """header = true, all_varchar = true, allow_quoted_nulls = false, quote = '"'"""
-_CSV_OF_EXPORT = """, delim = ',', escape = '"'"""
+_ESCAPE = """, escape = '"'"""
 _FOLDERS = ", hive_partitioning = false"  # a folder of the export named total=7 is not the value of a column
-# An id after a spreadsheet or pandas: as a float, with spaces (a column of type CHAR), or in quotes.
-_CHANGED_ID = r"""(?is)\s.*|.*\s|["'=].*|\d+\.\d*(e\+?\d+)?|\d+e\+\d+"""
 
 
 def sql(columns: Sequence[str]) -> dict[Result, str]:
@@ -153,7 +153,15 @@ class Comparison:
         self.connection.close()
 
 
-def compare(export: str | Path, table: Any, *, columns: Mapping[str, str] | Sequence[str] | None = None) -> Comparison:
+def compare(
+    export: str | Path,
+    table: Any,
+    *,
+    columns: Mapping[str, str] | Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    null: str | None = None,
+) -> Comparison:
     """Compare an export of `billcore export` with your table.
 
     Ids and other text are compared as text, amounts as numbers (in cents), times as points in time (without an offset:
@@ -166,9 +174,14 @@ def compare(export: str | Path, table: Any, *, columns: Mapping[str, str] | Sequ
         columns: What to compare: names of columns; or the names in the export, each with the name in the table, such
             as {"id": "order_id", "total": "amount"}. None: all columns that both have, except nested values and signed
             URLs.
+        delimiter: What separates the columns of a csv table. None: as DuckDB finds out.
+        encoding: Encoding of a csv table, such as "windows-1252". None: UTF-8, or UTF-16 if the file begins with its
+            byte order mark.
+        null: How a csv table writes null, without quotes. None: as an empty field or as \\N.
 
     Raises:
-        InvalidArgumentError: The export is not finished or was changed, or the table cannot be read or compared.
+        InvalidArgumentError: The export is not finished or was changed, or the table cannot be read or compared, or a
+            spreadsheet has changed its ids.
         ConfigError: DuckDB is not installed.
     """
     try:
@@ -179,15 +192,14 @@ def compare(export: str | Path, table: Any, *, columns: Mapping[str, str] | Sequ
     try:
         connection.execute("SET TimeZone = 'UTC'")
         for name, files in _files(Path(export)).items():
-            _view(connection, name, [escape(str(file)) for file in files])
+            _view(connection, name, files)
         if isinstance(table, duckdb.DuckDBPyRelation):  # belongs to another connection, which must run it
             table = SimpleNamespace(__arrow_c_stream__=table.__arrow_c_stream__)
-        return Comparison(connection, sql(_record(connection, table, columns)))
+        return Comparison(connection, sql(_record(connection, table, columns, Csv(delimiter, encoding, null))))
     except BaseException as error:
         connection.close()
         if isinstance(error, duckdb.Error):
-            text = str(error).partition("\n")[0]
-            raise InvalidArgumentError(f"the export or the table cannot be read: {text}") from error
+            raise InvalidArgumentError(f"the export or the table cannot be read: {reason(error)}") from error
         raise
 
 
@@ -216,24 +228,24 @@ def _files(export: Path) -> dict[str, list[Path]]:
     return dict(zip(("exported", "reads"), folder.files(), strict=True))
 
 
-def _scan(connection: Any, files: Sequence[str], csv: str = "", more: str = "") -> str:
-    """SQL that reads files. Values of csv and jsonl are texts, because DuckDB would read a long integer as a float."""
-    kind = re.search(r"\.(parquet|csv|jsonl|ndjson)(\.gz|\.zst)?$", files[0] if files else "")
+def _kind(files: Sequence[str]) -> str:
+    kind = re.search(r"\.(parquet|csv|tsv|txt|jsonl|ndjson)(\.gz|\.zst)?$", files[0] if files else "")
     if kind is None:
         raise InvalidArgumentError(f"{', '.join(files)} is not a table: pass a file .parquet, .csv or .jsonl")
-    listed = f"[{', '.join(map(_quoted, files))}]"
-    if kind[1] == "parquet":
+    return "csv" if kind[1] in ("tsv", "txt") else kind[1]
+
+
+def _scan(connection: Any, files: Sequence[str], csv: str = "", more: str = "") -> str:
+    """SQL that reads files. Values of csv and jsonl are texts, because DuckDB would read a long integer as a float."""
+    kind, listed = _kind(files), f"[{', '.join(map(quoted, files))}]"
+    if kind == "parquet":
         return f"read_parquet({listed}{more})"
-    if kind[1] == "csv":
+    if kind == "csv":
         return f"read_csv({listed}, {_CSV}{csv}{more})"
     guessed = _types(connection, f"read_json({listed}, format = 'nd'{more})")
     names = _KINDS if [*guessed] == ["json"] else guessed  # no names: no rows
-    texts = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
+    texts = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
     return f"read_json({listed}, format = 'nd', columns = {{{texts}}}{more})"
-
-
-def _quoted(text: str, mark: str = "'") -> str:
-    return mark + text.replace(mark, 2 * mark) + mark
 
 
 def _types(connection: Any, source: str) -> dict[str, str]:
@@ -241,25 +253,47 @@ def _types(connection: Any, source: str) -> dict[str, str]:
     return {name: str(kind) for name, kind, *_ in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
 
 
-def _view(connection: Any, name: str, files: Sequence[str]) -> None:
-    source = _scan(connection, files, _CSV_OF_EXPORT, _FOLDERS)
-    forms = {_quoted(each, '"'): _EXPORTED.get(_KINDS.get(each, "text"), "{}") for each in _types(connection, source)}
-    typed = ", ".join(f"{form.format(each)} AS {each}" for each, form in forms.items())
-    connection.execute(f"CREATE VIEW {name} AS SELECT {typed} FROM {source}")
+def _view(connection: Any, name: str, files: Sequence[Path]) -> None:
+    names = [escape(str(file)) for file in files]
+    source, guarded = _scan(connection, names, f", delim = ','{_ESCAPE}", _FOLDERS), has_bom(str(files[0]))
+    selected = []
+    for each in _types(connection, source):
+        value, form = quoted(each, '"'), _EXPORTED.get(_KINDS.get(each, "text"))
+        typed = form.format(value) if form else without_guards(value) if guarded else value
+        selected.append(f"{typed} AS {value}")
+    connection.execute(f"CREATE VIEW {name} AS SELECT {', '.join(selected)} FROM {source}")
 
 
-def _record(connection: Any, table: Any, columns: Mapping[str, str] | Sequence[str] | None) -> list[str]:
+def _record(connection: Any, table: Any, columns: Mapping[str, str] | Sequence[str] | None, csv: Csv) -> list[str]:
     """Makes the table `recorded` of the user's table; returns its columns, which have the names of the export."""
-    source = "given"
-    if isinstance(table, (str, PathLike, list, tuple)):
-        paths = table if isinstance(table, (list, tuple)) else [table]
-        source = _scan(connection, [fspath(path) for path in paths])
-    else:
-        connection.register(source, table)
+    if not isinstance(table, (str, PathLike, list, tuple)):
+        csv.refuse_options()
+        connection.register("given", table)
+        return _copy(connection, "given", columns)
+    files = [fspath(path) for path in (table if isinstance(table, (list, tuple)) else [table])]
+    if _kind(files) != "csv":
+        csv.refuse_options()
+        return _copy(connection, _scan(connection, files), columns)
+    with TemporaryDirectory(prefix="billcore-") as folder:
+        copies, options = csv.prepare(files, Path(folder))
+        sniffed = f"SELECT Escape FROM sniff_csv({quoted(copies[0])}, quote = '\"'{options})"
+        if connection.execute(sniffed).fetchone() == ("'",):  # a quoted value begins with it: it belongs to the value
+            options += _ESCAPE
+        return _copy(connection, _scan(connection, copies, options), columns, guarded=has_bom(files[0]))
+
+
+def _copy(
+    connection: Any, source: str, columns: Mapping[str, str] | Sequence[str] | None, *, guarded: bool = False
+) -> list[str]:
     exported = _types(connection, "exported")
     types = {name.lower(): kind for name, kind in _types(connection, source).items()}
     if columns is None:  # signed URLs differ in each reading
         columns = [n for n in exported if n in types and _KINDS.get(n, "json") != "json" and not n.endswith("_url")]
+        if "id" not in types:
+            raise InvalidArgumentError(
+                f"no column is named id: the table has {', '.join(types):.150}: name the columns to compare, such as "
+                "id=order_id, and the delimiter if these are several columns"
+            )
     chosen = dict(columns) if isinstance(columns, Mapping) else {name: name for name in columns}
     sql([*chosen])  # refuses what cannot be compared
     selected = []
@@ -272,21 +306,16 @@ def _record(connection: Any, table: Any, columns: Mapping[str, str] | Sequence[s
             raise InvalidArgumentError(f"the table's column {own} is {kind}, which {name} is not: convert the column")
         if name == "id" and f"{own.lower()}_1" in types:  # DuckDB's name for the second
             raise InvalidArgumentError(f"the table has two columns {own}: rename the one that is not the record's id")
-        value = _quoted(own, '"')
+        value = quoted(own, '"')
         if _KINDS[name] == "time":  # conversion of a text to TIMESTAMP would ignore its offset
             value = f"COALESCE(CAST(TRY_CAST({value} AS TIMESTAMPTZ) AS VARCHAR), CAST({value} AS VARCHAR))"
+        elif guarded and _KINDS[name] in ("id", "text"):
+            value = without_guards(value)
         selected.append(f"{value} AS {name}")
     connection.execute(f"CREATE TABLE recorded AS SELECT {', '.join(selected)} FROM {source}")
-    _refuse_strange_ids(connection)
-    return [*chosen]
-
-
-def _refuse_strange_ids(connection: Any) -> None:
-    """Otherwise their records would be missing in each comparison, although the table has them."""
     if connection.execute("SELECT 1 FROM exported WHERE COALESCE(CAST(id AS VARCHAR), '') = '' LIMIT 1").fetchone():
         raise InvalidArgumentError("the export has a record without an id: ask the service, then export again")
-    ids = "(SELECT CAST(id AS VARCHAR) AS id FROM recorded) r"
-    changed = "regexp_full_match(r.id, ?) AND NOT EXISTS (SELECT 1 FROM exported e WHERE CAST(e.id AS VARCHAR) = r.id)"
-    found = connection.execute(f"SELECT r.id FROM {ids} WHERE {changed} LIMIT 1", [_CHANGED_ID]).fetchone()
-    if found:
-        raise InvalidArgumentError(f"the table has the id {found[0]!r:.80}: write ids as the service does, as text")
+    for name in ("id", "subscription_id"):
+        if name in chosen and (found := changed_id(connection, name, chosen[name])):
+            raise InvalidArgumentError(f"{found}: write ids as the service does, as text, and without a spreadsheet")
+    return [*chosen]

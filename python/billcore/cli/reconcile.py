@@ -38,6 +38,11 @@ def main(arguments: Sequence[str]) -> int:
         help="what to compare: the export's names, each maybe with that of your table, such as id=order_id,total "
         "(default: all columns that both have)",
     )
+    parser.add_argument("--delimiter", metavar="C", help="between the columns of a csv table, such as ';' or tab")
+    parser.add_argument(
+        "--encoding", help="of a csv table, such as windows-1252 (default: UTF-8, or UTF-16 with a byte order mark)"
+    )
+    parser.add_argument("--null", metavar="TEXT", help=r"null in a csv table (default: an empty field or \N)")
     parser.add_argument("--json", action="store_true", help="print all rows of the result as one JSON object")
     return _reconcile(parser.parse_args(arguments))
 
@@ -50,7 +55,8 @@ def _columns(text: str) -> dict[str, str]:
 def _reconcile(options: argparse.Namespace) -> int:
     from ..reconcile import compare
 
-    with compare(options.export, options.table, columns=options.columns) as found:
+    csv = {name: getattr(options, name) for name in ("delimiter", "encoding", "null")}
+    with compare(options.export, options.table, columns=options.columns, **csv) as found:
         if options.json:
             rows = {name: list(found.rows(name)) for name in found.counts}
             print(json.dumps({"agrees": found.agrees, "counts": found.counts, **rows}, default=_text))
