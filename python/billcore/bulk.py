@@ -23,7 +23,15 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from . import _client, _clock
 from ._client import ArrowBatch, Client, Pager
-from ._errors import ApiError, ConfigError, ConnectionError, InvalidArgumentError, NotFoundError, TimeoutError
+from ._errors import (
+    ApiError,
+    ConfigError,
+    ConnectionError,
+    InvalidArgumentError,
+    NotFoundError,
+    PaginationError,
+    TimeoutError,
+)
 
 __all__ = ["Partition", "Read", "plan", "read"]
 
@@ -108,7 +116,7 @@ def plan(
             while (page := patiently(partial(next, pages, None))) is not None:
                 ids.update((str(subscription.id), None) for subscription in page.items)
             planned = _read_of("", pager)
-        except ApiError as error:
+        except (ApiError, PaginationError) as error:
             if not _is_beyond(error, pager):
                 raise
             patiently(client.subscriptions.list().first)  # raises, if the key belongs to another account
@@ -132,8 +140,9 @@ def read(
     list's row in `reads` follows all of its records: a list without a row was not read to its end. Each reading of a
     partition requests everything again. At most `lists_at_once` times the client's `concurrency` connections are open.
 
-    If the service refuses a later page of a list (400, 404, 405, 410, 416, 422), because it gives no more pages or
-    because the list has become shorter, then the list ends there, with the verdict 'possibly_missed'.
+    If the service refuses a later page of a list (400, 404, 405, 410, 416, 422), or answers with an empty or another
+    page, because it gives no more pages or because the list has become shorter, then the list ends there, with the
+    verdict 'possibly_missed'.
 
     After an error, and when the generator is closed, each thread ends as soon as its request has ended. Threads: one at
     a time per generator. A generator that was started before a fork works only in the parent process.
@@ -193,9 +202,9 @@ def _read_of(id: str, pager: Pager[Any], verdict: str = "", reason: str = "") ->
     return Read(id, pager.fetched_pages, pager.total or 0, verdict or "possibly_missed", reason)
 
 
-def _is_beyond(error: ApiError, pager: Pager[Any]) -> bool:
-    """Whether the service has given the first page, and refuses a later one."""
-    return error.status in _BEYOND and pager.fetched_pages > 0
+def _is_beyond(error: ApiError | PaginationError, pager: Pager[Any]) -> bool:
+    """Whether the service has given the first page, and refuses a later one, or sends an empty or another page."""
+    return pager.fetched_pages > 0 and (isinstance(error, PaginationError) or error.status in _BEYOND)
 
 
 class _Reading:
@@ -296,7 +305,7 @@ class _Reading:
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
                 self._put(batch)
-        except ApiError as error:
+        except (ApiError, PaginationError) as error:
             is_beyond = _is_beyond(error, pager)
             if not is_beyond and not (id and isinstance(error, NotFoundError)):
                 raise

@@ -89,6 +89,21 @@ def test_a_service_that_refuses_later_pages(scene: Scene, status: int) -> None:
         assert row["reason"].startswith(f"GET /{resource}?page=2: ")
 
 
+@pytest.mark.parametrize(("number", "problem"), [(3, "the page is empty"), (1, "received page 1 instead")])
+def test_a_service_that_answers_a_later_page_with_another_one(scene: Scene, number: int, problem: str) -> None:
+    scene.control.fault("rows", operation="products.list", insert=100, times=2)
+    scene.service.get("/products")
+    scene.service.get("/products")
+    page = scene.service.get("/products").json
+    page["data"] = [] if number == 3 else page["data"]
+    page["pagination"] |= {"current_page": number, "count": len(page["data"]), "total_pages": 9}
+    scene.control.fault("status", operation="products.list", query={"page": "3"}, status=200, body=page, times=100)
+    (_, records), (_, reads) = bulk.read(bulk.plan(scene.client, 1, resource="products")[0], client=scene.client)
+    (row,) = rows_of(reads)
+    assert (records.num_rows, row["verdict"]) == (200, "possibly_missed")
+    assert row["reason"].startswith(f"GET /products?page=3: {problem}")
+
+
 @pytest.mark.parametrize("status", [400, 410, 422])
 def test_a_service_that_refuses_the_first_page(scene: Scene, status: int) -> None:
     partition = scene.plan()
