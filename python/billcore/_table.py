@@ -21,7 +21,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _TABS = {"tab": "\t", r"\t": "\t"}
 _SEPARATOR = re.compile("sep=(.)\r?\n?")  # a first line that Excel writes, and obeys
 
-# What a spreadsheet makes of an id; `regexp_full_match` of DuckDB. Not of the export: it may have such ids itself.
+# Regular expressions of DuckDB for what spreadsheets, and pandas, make of an id.
 _MONTH = (
     r"(jan|feb|fév|mar|mär|mrt|apr|avr|abr|mai|maj|mei|may|mag|jun|jui|giu|jul|lug|aug|aoû|ago|sep|set|okt|oct|out|ott|"
     r"nov|dec|dez|des|déc|dic|gen|ene)\pL*\.?"
