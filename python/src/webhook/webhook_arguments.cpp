@@ -7,6 +7,7 @@
 
 #include "shared/arguments.hpp"
 #include "shared/interpreter.hpp"
+#include "shared/objects.hpp"
 #include "shared/time.hpp"
 
 namespace billcore::python {
@@ -42,6 +43,25 @@ std::chrono::microseconds instant_of(py::handle now) {
   return to_instant(now, "the result of clock").time_since_epoch();
 }
 
+std::chrono::sys_time<std::chrono::microseconds> read(py::handle function) {
+  const auto now = checked(PyObject_Vectorcall(function.ptr(), nullptr, 0, nullptr));
+  const auto since_1970 = seconds_of(now, "the result of clock");
+  return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
+}
+
+py::handle time_module() {
+  static constinit CachedImport found;
+  return found.get([] { return py::object(py::module_::import("time")); });
+}
+
+// Looks time.time up in each call, because freezegun replaces the function.
+std::chrono::sys_time<std::chrono::microseconds> default_clock() {
+  const Gil gil;
+  static constinit CachedImport name;
+  const auto time = name.get([] { return checked(PyUnicode_InternFromString("time")); });
+  return read(checked(PyObject_GetAttr(time_module().ptr(), time.ptr())));
+}
+
 // Returns a clock that takes the GIL, because verifying a large body releases the GIL.
 Clock clock_of(const ClockFunction& function) {
   return [function] {
@@ -49,9 +69,7 @@ Clock clock_of(const ClockFunction& function) {
     const py::object kept = *function;  // NOLINT(performance-unnecessary-copy-initialization): *function may change
     if (!kept)
       throw Error(ErrorCode::config, "the Verifier of this check was destroyed: keep it until its checks are done");
-    const py::object now = kept();
-    const auto since_1970 = seconds_of(now, "the result of clock");
-    return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
+    return read(kept);
   };
 }
 
@@ -113,7 +131,12 @@ VerifierOptions verifier_options(py::handle header, py::handle max_body, py::han
   if (!left_out(header)) options.header = utf8(header, "header");
   if (!left_out(max_body)) options.max_body = size(max_body, "max_body");
   if (given(freshness)) options.freshness = freshness_of(freshness);
-  if (clock != nullptr) options.clock = clock_of(clock);
+  if (clock != nullptr) {
+    options.clock = clock_of(clock);
+  } else if (options.freshness) {
+    static_cast<void>(time_module());  // imports it now: a finalizing interpreter refuses imports
+    options.clock = default_clock;
+  }
   return options;
 }
 
