@@ -12,6 +12,9 @@ if TYPE_CHECKING:  # importing typing and datetime takes longer than importing t
     from ._webhook import Order
 
 
+raw_args: Any = BaseException.__dict__["args"]  # the text alone; BillcoreError.args makes the rest when it is read
+
+
 def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[str, object]) -> BillcoreError:
     error = kind.__new__(kind)
     error.args = args
@@ -21,8 +24,18 @@ def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[st
     return error
 
 
+def _fill(error: BillcoreError, given: dict[str, Any]) -> None:
+    from ._error_record import fill
+
+    fill(error, given)
+
+
 class BillcoreError(Exception):
     """Base class of all exceptions of billcore.
+
+    `type(error)(*error.args)` makes an equal error. The `args` are JSON scalars in the order of the class's parameters,
+    without the body and the headers of an answer; a time is text in ISO 8601. Of an order, only the id is kept. An
+    error that is made without its text, or from arguments of wrong types, has `outcome_unknown`.
 
     Attributes:
         outcome_unknown: True if a write may or may not have happened; check before you send the write again.
@@ -33,10 +46,40 @@ class BillcoreError(Exception):
     outcome_unknown: bool = False
     sent_late: bool = False
 
-    def __init__(self, text: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, text: str = "", outcome_unknown: bool = False, sent_late: bool = False) -> None:
+        if text and isinstance(text, str) and outcome_unknown is False and sent_late is False:
+            super().__init__(text)
+        else:
+            _fill(self, locals())
+
+    def to_dict(self) -> dict[str, str | int | float | bool | None]:
+        """The error as a dict for JSON: its `type`, such as "billcore.ServerError", and its `args` by name."""
+        from ._error_record import to_dict
+
+        return to_dict(self)
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> BillcoreError:
+        """Makes the error that to_dict() returned as `data`.
+
+        An error of a class that this version does not know is a BillcoreError with `outcome_unknown`.
+        """
+        from ._error_record import from_dict
+
+        return from_dict(data)
 
     if not TYPE_CHECKING:
+
+        @property
+        def args(self) -> tuple[Any, ...]:
+            """JSON scalars from which `type(error)(*error.args)` makes an equal error."""
+            from ._error_record import arguments
+
+            return arguments(self)
+
+        @args.setter
+        def args(self, values: object) -> None:
+            raw_args.__set__(self, values)
 
         def __getattr__(self, name: str) -> None:
             """Called only for missing attributes; an annotated attribute is missing if __init__ did not run."""
@@ -49,7 +92,7 @@ class BillcoreError(Exception):
         state = dict(self.__dict__)
         if self.__cause__ is not None:
             state["__cause__"] = self.__cause__
-        return _restore, (type(self), self.args, state)
+        return _restore, (type(self), raw_args.__get__(self), state)
 
 
 class ConfigError(BillcoreError):
@@ -60,7 +103,7 @@ class ApiError(BillcoreError):
     """The service answered with an error status.
 
     Attributes:
-        status: HTTP status; `status_code` has the same value.
+        status: HTTP status; `status_code` has the same value. 0 if the error's arguments could not be read.
         code: `code` of the service's error object, or None.
         message: `message` of the service's error object, or None.
         request_id: Value of the request id header, or None.
@@ -84,40 +127,37 @@ class ApiError(BillcoreError):
     body: str
     retry_after: float | None
     attempts: int
+    method: str | None
+    path: str | None
     attempted_at: datetime | None
     service_time: datetime | None = None
 
     def __init__(
         self,
-        status: int,
+        status: int = 0,
         code: str | None = None,
         message: str | None = None,
         request_id: str | None = None,
         body: str = "",
         retry_after: float | None = None,
         attempts: int = 1,
-        outcome_unknown: bool = False,
-        *,
+        outcome_unknown: bool | None = None,
         method: str | None = None,
         path: str | None = None,
-        headers: dict[str, str] | None = None,
         text: str | None = None,
+        attempted_at: datetime | str | None = None,
+        service_time: datetime | str | None = None,
+        sent_late: bool = False,
+        *,
+        headers: dict[str, str] | None = None,
     ) -> None:
         if text is None:
             text = f"{status}" + (f" {message}" if message else "") + (f" ({code})" if code else "")
-        super().__init__(text)
-        self.status = status
-        self.code = code
-        self.message = message
-        self.request_id = request_id
-        self.body = body
-        self.retry_after = retry_after
-        self.attempts = attempts
-        self.outcome_unknown = outcome_unknown
-        self.method = method
-        self.path = path
+        if outcome_unknown is None:  # as the client says it of an answer
+            refused = isinstance(status, int) and 400 <= status < 500 and status != 408
+            outcome_unknown = not refused and method != "GET"
+        _fill(self, locals())
         self.headers = {} if headers is None else headers
-        self.attempted_at = None
 
     @property
     def status_code(self) -> int:
@@ -130,9 +170,16 @@ class TransportError(BillcoreError):
 
     Attributes:
         attempts: Number of attempts.
+        retry_after: Seconds after which to call again, if the journal raised the error; otherwise None.
     """
 
     attempts: int = 1
+    retry_after: float | None = None
+
+    def __init__(
+        self, text: str = "", attempts: int = 1, retry_after: float | None = None, outcome_unknown: bool = False
+    ) -> None:
+        _fill(self, locals())
 
 
 class OutcomeUnknownError(BillcoreError):
@@ -144,7 +191,7 @@ class OutcomeUnknownError(BillcoreError):
     Attributes:
         method: HTTP method of the request.
         path: Path of the request, relative to the base URL.
-        attempted_at: When the write was sent (aware datetime in UTC).
+        attempted_at: When the write was sent (aware datetime in UTC); None if the error's arguments could not be read.
         service_time: The service's time at `attempted_at`, from an earlier Date header (aware UTC), or None.
         attempts: Number of attempts; only the last one sent the request.
     """
@@ -156,11 +203,19 @@ class OutcomeUnknownError(BillcoreError):
     attempted_at: datetime
     service_time: datetime | None = None
 
-    def __init__(self, method: str, path: str, attempted_at: datetime, *, text: str | None = None) -> None:
-        super().__init__(f"{method} {path}: the outcome is unknown" if text is None else text)
-        self.method = method
-        self.path = path
-        self.attempted_at = attempted_at
+    def __init__(
+        self,
+        method: str = "",
+        path: str = "",
+        attempted_at: datetime | str | None = None,
+        text: str | None = None,
+        attempts: int = 1,
+        service_time: datetime | str | None = None,
+        sent_late: bool = False,
+    ) -> None:
+        if text is None:
+            text = f"{method} {path}: the outcome is unknown" if path else method
+        _fill(self, locals())
 
 
 class DecodeError(BillcoreError):
@@ -174,10 +229,24 @@ class DecodeError(BillcoreError):
     status: int | None
     path: str | None
 
-    def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
-        super().__init__(text)
-        self.status = status
-        self.path = path
+    def __init__(
+        self,
+        text: str = "",
+        status: int | None = None,
+        path: str | None = None,
+        outcome_unknown: bool = False,
+        sent_late: bool = False,
+    ) -> None:
+        _fill(self, locals())
+
+
+def _field(path: str | None) -> str:
+    """The `name` of a MissingFieldError.
+
+    If nothing set `name`, Python would set the exception's `obj` to the resource, which would keep the resource alive
+    and make tracebacks suggest similar field names.
+    """
+    return path.rpartition(".")[2] if path else ""
 
 
 class MissingFieldError(DecodeError, AttributeError):
@@ -190,11 +259,16 @@ class MissingFieldError(DecodeError, AttributeError):
         name: The last part of the path: the name of the field.
     """
 
-    def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
-        super().__init__(text, status, path=path)
-        # If this line did not set `name`, Python would set the exception's `obj` to the resource, which would keep the
-        # resource alive and make tracebacks suggest similar field names.
-        self.name = path.rpartition(".")[2] if path else ""
+    def __init__(
+        self,
+        text: str = "",
+        status: int | None = None,
+        path: str | None = None,
+        outcome_unknown: bool = False,
+        sent_late: bool = False,
+    ) -> None:
+        super().__init__(text, status, path, outcome_unknown, sent_late)
+        self.name = _field(self.path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         restore, (kind, args, state) = super().__reduce__()
@@ -207,14 +281,21 @@ class PossiblyMissedError(BillcoreError):
     The __cause__ is the error that ended the search.
 
     Attributes:
-        found: The orders found so far, latest first.
+        found: The orders found so far, latest first. In an error made from `args`, each has only its id.
     """
 
     found: list[Order]
 
-    def __init__(self, found: Iterable[Order] = (), *, text: str | None = None) -> None:
-        super().__init__("orders may be missing" if text is None else text)
-        self.found = list(found)
+    def __init__(
+        self,
+        found: Iterable[Order] | str = (),
+        text: str | None = None,
+        outcome_unknown: bool = False,
+        sent_late: bool = False,
+    ) -> None:
+        if text is None:
+            text = found if isinstance(found, str) else "orders may be missing"
+        _fill(self, locals())
 
 
 _ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch": 401, "stale": 400}
@@ -231,10 +312,22 @@ class SignatureError(BillcoreError):
     reason: SignatureReason
     http_status: int
 
-    def __init__(self, reason: SignatureReason, http_status: int | None = None, *, text: str | None = None) -> None:
-        super().__init__(reason if text is None else text)
-        self.reason = reason
-        self.http_status = _ANSWERS.get(reason, 400) if http_status is None else http_status
+    def __init__(
+        self,
+        reason: SignatureReason | str = "malformed",
+        http_status: int | None = None,
+        text: str | None = None,
+        outcome_unknown: bool = False,
+    ) -> None:
+        if text is None:
+            text = reason
+        if http_status is None:
+            http_status = _ANSWERS.get(str(reason), 400)
+        _fill(self, locals())
+
+
+_OF_ANSWERS = ["status", "code", "message", "request_id", "body", "retry_after", "attempts", "outcome_unknown"]
+_OF_ANSWERS += ["method", "path", "sent_late", "headers"]
 
 
 def _cause(classes: dict[str, Any], detail: dict[str, Any]) -> BaseException:
@@ -244,34 +337,28 @@ def _cause(classes: dict[str, Any], detail: dict[str, Any]) -> BaseException:
 
 def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
     """Makes the exception for an error of the C++ core; `name` is the name of the exception's class."""
-    kind: type[Any] = classes[name]
-    error: BillcoreError
+    kind: Any = classes[name]
+    error: Any = kind.__new__(kind)
+    Exception.__init__(error, text)  # the class's __init__ would check the types of all arguments
     if issubclass(kind, ApiError):
-        names = ("status", "code", "message", "request_id", "body", "retry_after", "attempts", "outcome_unknown")
-        error = kind(
-            *(detail[name] for name in names),
-            method=detail["method"],
-            path=detail["path"],
-            headers=detail["headers"],
-            text=text,
-        )
-        error.attempted_at = detail.get("attempted_at")
+        error.__dict__.update({name: detail[name] for name in _OF_ANSWERS})
+        error.attempted_at, error.service_time = detail.get("attempted_at"), detail.get("service_time")
     elif kind is SignatureError:
-        error = kind(detail["reason"], detail["status"], text=text)
+        error.reason, error.http_status = detail["reason"], detail["status"]
     elif kind is OutcomeUnknownError:
-        error = kind(detail["method"], detail["path"], detail["attempted_at"], text=text)
+        error.method, error.path, error.attempted_at = detail["method"], detail["path"], detail["attempted_at"]
+        error.service_time = detail.get("service_time")
         error.__cause__ = _cause(classes, detail)
     elif kind is PossiblyMissedError:
-        error = kind(detail["found"], text=text)
+        error.found = detail["found"]
         error.__cause__ = _cause(classes, detail)
     elif issubclass(kind, DecodeError):
-        error = kind(text, detail["status"] or None, path=detail.get("field_path"))
-    else:
-        error = kind(text)
-    if "service_time" in detail and isinstance(error, (ApiError, OutcomeUnknownError)):
-        error.service_time = detail["service_time"]
+        error.status, error.path = detail["status"] or None, detail.get("field_path")
+        if kind is MissingFieldError:
+            error.name = _field(error.path)
     if detail.get("sent_late") and not isinstance(error, TransportError):  # not the cause of an OutcomeUnknownError
         error.sent_late = True
     if isinstance(error, (TransportError, OutcomeUnknownError)):
         error.attempts = detail["attempts"]
-    return error
+    made: BillcoreError = error
+    return made

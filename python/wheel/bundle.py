@@ -22,6 +22,7 @@ MODULES = {
     "webhooks",
     "_durations",
     "_error_base",
+    "_error_record",
     "_errors",
     "_missing_library",
     "_not_given",

@@ -256,6 +256,8 @@ def test_only_charges_of_unknown_outcome(serve: Serve, awaited: bool) -> None:
     with pytest.raises(billcore.ServerError) as read:
         client.subscriptions.orders("s").first()
     no_time = billcore.ServerError(503, outcome_unknown=True, method="POST", path="/subscription/s/order")
+    of_text: Any = billcore.OutcomeUnknownError("POST", "/subscription/s/order", NOW)
+    of_text.attempted_at = "now"
     wrong: list[tuple[BaseException, str]] = [
         (cancelled.value, "not about a charge"),
         (read.value, "not about a charge"),
@@ -271,7 +273,8 @@ def test_only_charges_of_unknown_outcome(serve: Serve, awaited: bool) -> None:
         (billcore.OutcomeUnknownError("POST", "/subscription/%2e%2e/order", NOW), "the id"),
         (billcore.OutcomeUnknownError("POST", "/subscription/a%0d%0a/order", NOW), "the id"),
         (billcore.OutcomeUnknownError("POST", "/subscription/s/order", NOW.replace(tzinfo=None)), "time zone"),
-        (billcore.OutcomeUnknownError("POST", "/subscription/s/order", "now"), "must be a datetime"),  # type: ignore[arg-type]
+        (billcore.OutcomeUnknownError("POST", "/subscription/s/order", "now"), "does not say when"),
+        (of_text, "must be a datetime"),
         (billcore.OutcomeUnknownError(5, None, NOW), "not about a charge"),  # type: ignore[arg-type]
     ]
     find = both(server, client)[awaited]

@@ -35,7 +35,14 @@ def test_dir_shows_the_public_names(module: str) -> None:
     shown = [name for name in dir(MODULES[module]) if name.isidentifier()]
     assert set(MODULES[module].__all__) <= set(shown)
     if module == "billcore":
-        submodules = {"otel", "sandbox", "testing", "webhooks"}  # dir() shows only imported submodules
+        submodules = {
+            "inbox",
+            "journal",
+            "otel",
+            "sandbox",
+            "testing",
+            "webhooks",
+        }  # dir() shows only imported submodules
         assert {name for name in shown if not name.startswith("_")} - set(billcore.__all__) <= submodules
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from .._error_base import BillcoreError
+from .._error_record import fill
 from .._webhook import Order
 
 
@@ -13,26 +14,27 @@ class JournalError(BillcoreError):
 
     Attributes:
         key: Key of the charge; "" if the error is not about one charge.
-        order: The charge's order, if the charge was made but could not be recorded; otherwise None.
+        order: The charge's order, if the charge was made but could not be recorded; otherwise None. In an error made
+            from `args`, the order has only its id.
         retry_after: Seconds after which to call again with the same key; None if calling again does not help.
         outcome_unknown: Whether the key may have been charged.
     """
 
+    key: str
+    order: Order | None = None
+    retry_after: float | None = None
+
     def __init__(
         self,
         text: str = "",
-        *,
         key: str = "",
-        order: Order | None = None,
+        order: Order | str | int | None = None,
         retry_after: float | None = None,
         outcome_unknown: bool | None = None,
     ) -> None:
-        super().__init__(text)
-        self.key = key
-        self.order = order
-        self.retry_after = retry_after
-        if outcome_unknown is not None:
-            self.outcome_unknown = outcome_unknown
+        if outcome_unknown is None:
+            outcome_unknown = True  # nobody knows
+        fill(self, locals())
 
 
 class ChargeInProgressError(JournalError):
@@ -43,9 +45,19 @@ class ChargeInProgressError(JournalError):
             for the key of this error.
     """
 
-    def __init__(self, text: str = "", *, key: str, other: str | None = None, retry_after: float | None = None) -> None:
-        super().__init__(text, key=key, retry_after=retry_after, outcome_unknown=other is None)
-        self.other = other
+    other: str | None
+
+    def __init__(
+        self,
+        text: str = "",
+        key: str = "",
+        other: str | None = None,
+        retry_after: float | None = None,
+        outcome_unknown: bool | None = None,
+    ) -> None:
+        if outcome_unknown is None:
+            outcome_unknown = other is None
+        fill(self, locals())
 
 
 class ChargePendingError(JournalError):
@@ -56,28 +68,27 @@ class ChargePendingError(JournalError):
 
     outcome_unknown = True
 
-    def __init__(self, text: str = "", *, key: str, retry_after: float | None = None) -> None:
-        super().__init__(text, key=key, retry_after=retry_after)
+    def __init__(self, text: str = "", key: str = "", retry_after: float | None = None) -> None:
+        fill(self, locals())
 
 
 class UnresolvedChargeError(JournalError):
     """Only a person can find out whether the charge was made: see Journal.resolve()."""
-
-    outcome_unknown = True
 
 
 class AmbiguousChargeError(JournalError):
     """Orders that no key owns may belong to the charge: choose with Journal.resolve(). The text says why.
 
     Attributes:
-        candidates: The orders that may belong to the charge, also if there is only one.
+        candidates: The orders that may belong to the charge, also if there is only one. In an error made from `args`,
+            each has only its id.
     """
 
     outcome_unknown = True
+    candidates: list[Order]
 
-    def __init__(self, text: str = "", *, key: str, candidates: Sequence[Order] = ()) -> None:
-        super().__init__(text, key=key)
-        self.candidates = list(candidates)
+    def __init__(self, text: str = "", key: str = "", candidates: Iterable[Order] | str = ()) -> None:
+        fill(self, locals())
 
 
 class KeyReusedError(JournalError):

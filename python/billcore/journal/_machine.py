@@ -79,6 +79,7 @@ class Machine(LookUp):
                 raise KeyReusedError(
                     f"the key {self._key!r} belongs to a charge with other arguments: use a new key for a new charge",
                     key=self._key,
+                    outcome_unknown=False,
                 )
             elif row.state == "sending":
                 yield from self._lapse(row)
@@ -113,7 +114,8 @@ class Machine(LookUp):
         if row.state == "charged" or (row.state == "declined" and (row.late is None or order_id is None)):
             return (yield from self._confirm(row, order_id))
         if row.state not in ("held", "unknown", "unread") and not row.is_unsure:
-            raise JournalError(f"{self._key!r} is {row.state}: there is nothing to resolve", key=self._key)
+            text = f"{self._key!r} is {row.state}: there is nothing to resolve"
+            raise JournalError(text, key=self._key, outcome_unknown=False)
         self._wanted = {name: row.columns[name] for name in table.ARGUMENTS}
         orders = yield from self._read_list(row.baseline)
         if order_id is None:
@@ -136,7 +138,7 @@ class Machine(LookUp):
         right = order_id is None if stored is None else order_id is not None and same_id(order_id, stored.id)
         if not right or (stored is None and row.late is None):
             what = f"its order is {stored.id}" if stored is not None else "the service has declined it"
-            raise JournalError(f"{self._key!r} is resolved: {what}", key=self._key)
+            raise JournalError(f"{self._key!r} is resolved: {what}", key=self._key, outcome_unknown=False)
         if row.late is not None:
             yield Sql(table.NOT_LATE, self._at(row) | {"late": row.late})
         return stored
@@ -258,7 +260,7 @@ class Machine(LookUp):
             left = begun + self._timeout - _clock.now()
             if left <= 0:
                 text = f"{self._key!r} was not sent: its time was over; call again"
-                raise JournalError(text, key=self._key, retry_after=0.0)
+                raise JournalError(text, key=self._key, retry_after=0.0, outcome_unknown=False)
             wanted = dict(self._wanted)
             return client.subscriptions.charge(wanted.pop("subscription"), **wanted, timeout=left)
 

@@ -33,7 +33,7 @@ def dump_error(error: object) -> str | None:
 
 def load_error(text: str) -> PaymentError:
     stored = json.loads(text)
-    return PaymentError(*stored["positional"], **stored["named"], text=stored["text"])
+    return PaymentError(*stored["positional"], **{**stored["named"], "text": stored["text"]})
 
 
 def state_after(error: BaseException, certain: bool) -> str:
