@@ -208,7 +208,7 @@ make_wheel() { # FOLDER
   bc_say "building the wheel"
   quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
   local beside wheels=("$1"/*.whl)
-  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|celery|duckdb|fastapi|freezegun|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|sqlalchemy|time-machine|uvloop|ziglang)(\[[a-z]+\])?==')
+  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|celery|duckdb|fastapi|freezegun|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pyinstaller|pytest|pytest-xdist|scikit-build-core|sqlalchemy|time-machine|uvloop|ziglang)(\[[a-z]+\])?==')
   bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
 # meets: programs that people run together with billcore, such as nginx

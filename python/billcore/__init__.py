@@ -173,6 +173,28 @@ _HOMES = {
 # Modules that are not in __all__, because `from billcore import *` must not load modules that a program may not need.
 _MODULES = ["otel", "testing", "webhooks"]
 
+_NEVER = False
+if _NEVER:  # PyInstaller reads here which modules are loaded on first use, and which ones C++ loads
+    import asyncio, contextvars, datetime, decimal, difflib, inspect, logging, time  # noqa: E401, F401, I001
+    from . import (  # noqa: F401
+        _build_info,
+        _client,
+        _errors,
+        _hooks,
+        _ids,
+        _not_given,
+        _progress,
+        _types,
+        _webhook,
+        _awaited,
+        _log,
+        _pydantic,
+        _shown,
+        otel,
+        webhooks,
+    )
+    from ._receivers import asgi, aws_lambda, wsgi  # noqa: F401
+
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
