@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BODY = 1 << 20 };
+enum { MAX_BODY = 1 << 20, TIMEOUT = 10 /* seconds without a byte, after which the server closes a connection */ };
 
 struct listener {
   listener_receive receive;
@@ -53,8 +53,13 @@ static enum MHD_Result on_request(void* context, struct MHD_Connection* connecti
   (void)url;
   (void)version;
   if (received == NULL) {
+    const char* declared = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
     *state = calloc(1, sizeof(request));
-    return *state == NULL ? MHD_NO : MHD_YES;
+    if (*state == NULL) return MHD_NO;
+    /* An answer before the body ends the request: the server does not read the body. */
+    if (declared != NULL && strtoull(declared, NULL, 10) > MAX_BODY)
+      return answer(connection, MHD_HTTP_CONTENT_TOO_LARGE);
+    return MHD_YES;
   }
   if (*part_size > 0) {
     append(received, part, *part_size);
@@ -92,9 +97,9 @@ listener* listener_new(uint16_t port, listener_receive receive, void* context) {
   if (server == NULL) return NULL;
   server->receive = receive;
   server->context = context;
-  server->daemon =
-      MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR, &loopback,
-                       MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
+  server->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, server,
+                                    MHD_OPTION_SOCK_ADDR, &loopback, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+                                    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT, MHD_OPTION_END);
   if (server->daemon == NULL) {
     free(server);
     return NULL;

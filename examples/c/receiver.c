@@ -45,7 +45,23 @@ static billcore_status claim(inbox* box, const billcore_event* event, bool* firs
   return BILLCORE_OK;
 }
 
-/* Handles one delivery and returns the HTTP status of the answer. After 500 the service delivers the event again. */
+/* The HTTP status of the answer. After any status but 2xx the service delivers the event again. */
+static unsigned answer_to(billcore_status status, const billcore_error* err) {
+  switch (status) {
+    case BILLCORE_OK:
+      return 200;
+    case BILLCORE_ERROR_SIGNATURE:
+      return (unsigned)billcore_error_http_status(err);
+    case BILLCORE_ERROR_DECODE:
+    case BILLCORE_ERROR_OUT_OF_RANGE:
+    case BILLCORE_ERROR_MISSING_FIELD:
+      return 400; /* the signature is right, but the body is not an event that can be kept */
+    default:
+      return 500;
+  }
+}
+
+/* Handles one delivery and returns the HTTP status of the answer. */
 static unsigned receive(void* context, billcore_str body, const billcore_headers* headers) {
   inbox* box = context;
   billcore_event* event = NULL;
@@ -53,15 +69,16 @@ static unsigned receive(void* context, billcore_str body, const billcore_headers
   billcore_str name;
   bool first = false;
   billcore_status status = billcore_verifier_unwrap_request(box->verifier, body, headers, &event, &err);
+  if (status == BILLCORE_OK) status = billcore_event_require_claimable(event, &err);
   if (status == BILLCORE_OK) status = billcore_event_name(event, &name, &err);
   if (status == BILLCORE_OK) status = claim(box, event, &first, &err);
   if (status == BILLCORE_OK && first) printf("received %s\n", name.data);
   if (status != BILLCORE_OK) printf("refused: %s\n", err != NULL ? billcore_error_message(err).data : "no memory");
   fflush(stdout);
-  const int32_t answer = status == BILLCORE_OK ? 200 : billcore_error_http_status(err);
+  const unsigned answer = answer_to(status, err);
   billcore_event_free(event);
   billcore_error_free(err);
-  return answer == 0 ? 500 : (unsigned)answer;
+  return answer;
 }
 
 int main(int argc, char** argv) {

@@ -22,12 +22,13 @@ def handler(event: dict[str, object], context: object) -> dict[str, object]:
     try:
         delivery = webhooks.from_lambda(event, verifier)
         with connection().transaction():
-            if inbox.claim(connection(), delivery) and isinstance(delivery, webhooks.OrderPaid):
+            claimed = inbox.claim(connection(), delivery)
+            if claimed and isinstance(delivery, webhooks.OrderPaid) and "id" in delivery.data:
                 connection().execute("INSERT INTO paid_orders (id) VALUES (%s)", [str(delivery.data.id)])
     except webhooks.SignatureError as error:
         return {"statusCode": error.http_status, "body": error.reason}
-    except DecodeError:
-        return {"statusCode": 400, "body": ""}
+    except DecodeError as error:
+        return {"statusCode": error.http_status, "body": ""}
     except (inbox.InboxBusyError, psycopg.OperationalError):  # the sender tries again; the handler then connects anew
         connection.cache_clear()
         return {"statusCode": 503, "body": ""}

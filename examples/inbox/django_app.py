@@ -21,13 +21,13 @@ def receive(request: HttpRequest) -> HttpResponse:
     try:
         event = webhooks.from_wsgi(request.META, verifier)
         with transaction.atomic():
-            if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid):
+            if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid) and "id" in event.data:
                 with connection.cursor() as cursor:  # or a model's save()
                     cursor.execute("INSERT INTO paid_orders (id) VALUES (%s)", [str(event.data.id)])
     except webhooks.SignatureError as error:
         return HttpResponse(error.reason, status=error.http_status)
-    except DecodeError:
-        return HttpResponse(status=400)
+    except DecodeError as error:
+        return HttpResponse(status=error.http_status)
     except (inbox.InboxBusyError, OperationalError):  # the sender tries again after a 503
         return HttpResponse(status=503)
     return HttpResponse()

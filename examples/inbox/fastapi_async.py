@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 
 from fastapi import FastAPI, Request, Response
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from billcore import DecodeError, inbox, webhooks
@@ -20,13 +21,14 @@ app = FastAPI()
 async def receive(request: Request) -> Response:
     try:
         event = await webhooks.from_asgi(request.scope, request.receive, verifier)
-        async with engine.begin() as connection:
-            if await inbox.aclaim(connection, event) and isinstance(event, webhooks.OrderPaid):
+        async with asyncio.timeout(20), engine.begin() as connection:
+            claimed = await inbox.aclaim(connection, event)
+            if claimed and isinstance(event, webhooks.OrderPaid) and "id" in event.data:
                 await connection.execute(text("INSERT INTO paid_orders (id) VALUES (:id)"), {"id": str(event.data.id)})
     except webhooks.SignatureError as error:
         return Response(error.reason, error.http_status)
-    except DecodeError:
-        return Response(status_code=400)
-    except (inbox.InboxBusyError, DBAPIError):  # the sender tries again
+    except DecodeError as error:
+        return Response(status_code=error.http_status)
+    except (inbox.InboxBusyError, SQLAlchemyError, OSError):  # busy, down or too slow: the sender tries again
         return Response(status_code=503)
     return Response()

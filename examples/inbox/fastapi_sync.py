@@ -6,8 +6,7 @@ import os
 
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from sqlalchemy import create_engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import create_engine, exc, text
 
 from billcore import DecodeError, inbox, webhooks
 
@@ -23,14 +22,14 @@ async def receive(request: Request) -> Response:
         await run_in_threadpool(handle, event)
     except webhooks.SignatureError as error:
         return Response(error.reason, error.http_status)
-    except DecodeError:
-        return Response(status_code=400)
-    except (inbox.InboxBusyError, OperationalError):  # the sender tries again
+    except DecodeError as error:
+        return Response(status_code=error.http_status)
+    except (inbox.InboxBusyError, exc.OperationalError, exc.TimeoutError):  # the sender tries again
         return Response(status_code=503)
     return Response()
 
 
 def handle(event: webhooks.Event) -> None:
     with engine.begin() as connection:
-        if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid):
+        if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid) and "id" in event.data:
             connection.execute(text("INSERT INTO paid_orders (id) VALUES (:id)"), {"id": str(event.data.id)})

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from flask import Flask, request
-from sqlalchemy import create_engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import create_engine, exc, text
 
 from billcore import DecodeError, inbox, webhooks
 
@@ -20,12 +19,12 @@ def receive() -> tuple[str, int]:
     try:
         event = webhooks.from_wsgi(request.environ, verifier)
         with engine.begin() as connection:
-            if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid):
+            if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid) and "id" in event.data:
                 connection.execute(text("INSERT INTO paid_orders (id) VALUES (:id)"), {"id": str(event.data.id)})
     except webhooks.SignatureError as error:
         return error.reason, error.http_status
-    except DecodeError:
-        return "", 400
-    except (inbox.InboxBusyError, OperationalError):  # the sender tries again
+    except DecodeError as error:
+        return "", error.http_status
+    except (inbox.InboxBusyError, exc.OperationalError, exc.TimeoutError):  # the sender tries again
         return "", 503
     return "", 200

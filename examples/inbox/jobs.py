@@ -1,4 +1,4 @@
-"""Applies effects later, in jobs of procrastinate. Run a worker with: procrastinate --app jobs.app worker"""
+"""Applies effects later, in jobs of procrastinate. Run a worker with: python -m procrastinate --app jobs.app worker"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ app = App(connector=PsycopgConnector(conninfo=DATABASE))
 def handle(event: webhooks.Event) -> None:
     """Call this from a receiver: it inserts the claim, and then the job, in one transaction."""
     with psycopg.connect(DATABASE) as connection:
-        if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid):
+        if inbox.claim(connection, event) and isinstance(event, webhooks.OrderPaid) and "id" in event.data:
             ship.configure(connection=connection).defer(body=event.raw.decode())
 
 

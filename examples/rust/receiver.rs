@@ -1,6 +1,8 @@
 //! A webhook server with axum. Usage: receiver ADDRESS. The server remembers each event before it answers, and drops
 //! an event that is delivered again.
 
+mod serve;
+
 use std::collections::HashSet;
 use std::env;
 use std::error::Error;
@@ -10,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Extension, Router};
-use billcore::webhook::{Verifier, WebhookLayer};
+use billcore::webhook::{VerifierOptions, WebhookLayer};
 use billcore::{Event, EventType};
 use tokio::net::TcpListener;
 
@@ -36,7 +38,7 @@ async fn receive(State(inbox): State<Inbox>, Extension(event): Extension<Arc<Eve
         Ok(false) => {}
         Err(error) => {
             eprintln!("{error}");
-            return StatusCode::INTERNAL_SERVER_ERROR; // the service delivers the event again
+            return StatusCode::BAD_REQUEST;
         }
     }
     StatusCode::OK
@@ -44,12 +46,13 @@ async fn receive(State(inbox): State<Inbox>, Extension(event): Extension<Arc<Eve
 
 fn main() -> Result<(), Box<dyn Error>> {
     let address = env::args().nth(1).ok_or("usage: receiver ADDRESS, such as localhost:8080")?;
-    let verifier = Verifier::new(env::var("WEBHOOK_SECRET")?)?;
+    let secrets = env::var("WEBHOOK_SECRET")?; // while a secret is being replaced: "new,old"
+    let verifier = secrets.split(',').fold(VerifierOptions::new(), VerifierOptions::secret).build()?;
     let layer = WebhookLayer::new(verifier).on_refused(|_, error| eprintln!("{error}"));
     let app = Router::new().route("/webhooks", post(receive).layer(layer)).with_state(Inbox::default());
     tokio::runtime::Runtime::new()?.block_on(async {
         let listener = TcpListener::bind(address).await?;
-        axum::serve(listener, app).await?;
+        serve::serve(listener, app).await;
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from billcore import ConfigError, webhooks
+from billcore import ConfigError, DecodeError, webhooks
 
 try:  # make the Verifier once per process; while a secret is being replaced, WEBHOOK_SECRET is "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
@@ -18,6 +18,8 @@ def handler(event: dict[str, object], context: object) -> dict[str, object]:
         delivery = webhooks.from_lambda(event, verifier)
     except webhooks.SignatureError as error:
         return {"statusCode": error.http_status, "body": error.reason}
+    except DecodeError as error:  # the signature is right, but the body is not an event that can be kept
+        return {"statusCode": error.http_status, "body": ""}
     keep(delivery)
     return {"statusCode": 200, "body": ""}
 

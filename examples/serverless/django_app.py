@@ -15,7 +15,7 @@ from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from billcore import ConfigError, webhooks
+from billcore import ConfigError, DecodeError, webhooks
 
 try:  # make the Verifier once per process; while a secret is being replaced, WEBHOOK_SECRET is "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
@@ -32,6 +32,8 @@ def receive(request: HttpRequest) -> HttpResponse:
         event = webhooks.from_wsgi(request.META, verifier)
     except webhooks.SignatureError as error:
         return HttpResponse(error.reason, status=error.http_status)
+    except DecodeError as error:  # the signature is right, but the body is not an event that can be kept
+        return HttpResponse(status=error.http_status)
     keep(event)
     return HttpResponse()
 

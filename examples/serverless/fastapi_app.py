@@ -7,7 +7,7 @@ import sys
 
 from fastapi import FastAPI, Request, Response
 
-from billcore import ConfigError, webhooks
+from billcore import ConfigError, DecodeError, webhooks
 
 try:  # make the Verifier once per process; while a secret is being replaced, WEBHOOK_SECRET is "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
@@ -23,6 +23,8 @@ async def receive(request: Request) -> Response:
         event = await webhooks.from_asgi(request.scope, request.receive, verifier)
     except webhooks.SignatureError as error:
         return Response(error.reason, error.http_status)
+    except DecodeError as error:  # the signature is right, but the body is not an event that can be kept
+        return Response(status_code=error.http_status)
     keep(event)
     return Response()
 

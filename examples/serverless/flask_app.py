@@ -7,7 +7,7 @@ import sys
 
 from flask import Flask, request
 
-from billcore import ConfigError, webhooks
+from billcore import ConfigError, DecodeError, webhooks
 
 try:  # make the Verifier once per process; while a secret is being replaced, WEBHOOK_SECRET is "new,old"
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
@@ -24,6 +24,8 @@ def receive() -> tuple[str, int]:
         event = webhooks.from_wsgi(request.environ, verifier)
     except webhooks.SignatureError as error:
         return error.reason, error.http_status
+    except DecodeError as error:  # the signature is right, but the body is not an event that can be kept
+        return "", error.http_status
     keep(event)
     return "", 200
 

@@ -224,10 +224,12 @@ class DecodeError(BillcoreError):
     Attributes:
         status: HTTP status if the error is about a whole REST answer; otherwise None.
         path: Path of the wrong JSON value, such as data.price; None if the error is not about a single value.
+        http_status: 400, the HTTP status to send as the answer to a webhook that cannot be read.
     """
 
     status: int | None
     path: str | None
+    http_status: int = 400
 
     def __init__(
         self,
@@ -298,14 +300,24 @@ class PossiblyMissedError(BillcoreError):
         _fill(self, locals())
 
 
-_ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch": 401, "stale": 400}
+_ANSWERS = {
+    "body_too_large": 413,
+    "missing": 401,
+    "malformed": 400,
+    "mismatch": 401,
+    "stale": 400,
+    "disconnected": 499,
+    "timeout": 408,
+}
 
 
 class SignatureError(BillcoreError):
     """A webhook's signature check failed. A receiver must expect this error, because anyone can send forged webhooks.
 
     Attributes:
-        reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.
+        reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks. from_asgi and
+            from_wsgi, which read the body, also use disconnected (the error is then also a ConnectionError) and timeout
+            (also a TimeoutError).
         http_status: HTTP status to send as the answer to the webhook; the default depends on the reason.
     """
 

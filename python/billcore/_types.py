@@ -36,7 +36,9 @@ EventName: TypeAlias = Literal[
 ]
 """Service interface: Events. The service may send other values."""
 
-SignatureReason: TypeAlias = Literal["body_too_large", "missing", "malformed", "mismatch", "stale"]
+SignatureReason: TypeAlias = Literal[
+    "body_too_large", "missing", "malformed", "mismatch", "stale", "disconnected", "timeout"
+]
 """Why a signature check failed, in the order in which the checks are made."""
 
 VerdictReason: TypeAlias = Literal[

@@ -427,6 +427,14 @@ class Event:
     def to_dict(self) -> dict[str, Any]:
         """The whole envelope as plain JSON values."""
 
+    def require_claimable(self) -> None:
+        """Raise DecodeError unless a receiver can store the event once under its account and id: then answer 400.
+
+        `name` and `id` must have 1 to 200 characters and no control character (an id in `data` too, if it has one),
+        and `account` must be an integer. A test.hook is always accepted. from_asgi, from_wsgi, from_lambda and
+        billcore.inbox call this method.
+        """
+
     def __getitem__(self, key: str, /) -> Any: ...
     def __contains__(self, key: object, /) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...

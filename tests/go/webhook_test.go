@@ -182,7 +182,7 @@ func TestHandler(t *testing.T) {
 		{paid, strings.ToUpper(signed(t, paid)), 400},
 		{large, signed(t, large), 413},
 		{large + large, signed(t, large+large), 413},
-		{"[]", signed(t, "[]"), 500},
+		{"[]", signed(t, "[]"), 400},
 	} {
 		before := len(refused)
 		if got := post(one.body, one.signature); got != one.want || (len(refused) > before) != (one.want != 200) {

@@ -23,8 +23,29 @@ from support.waiting import GENEROUS, until
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "inbox"
 THREADS = ["--threads", "4"]
-# Sends a body with its signature to the receiver; returns the status of the answer.
-Send = Callable[[bytes, str], int]
+FORMER = "former-former-former-former-0000"  # while a secret is being replaced, receivers have two
+
+
+class Send:
+    """Sends a body with its signature to a receiver; returns the status of the answer.
+
+    Args:
+        send: Does so.
+        output: Returns what the receiver has printed so far.
+        port: The receiver's port; None for a function without a server.
+    """
+
+    def __init__(self, send: Callable[[bytes, str], int], output: Callable[[], str], port: int | None = None) -> None:
+        self._send = send
+        self.output = output
+        self.port = port
+
+    def __call__(self, body: bytes, signature: str) -> int:
+        return self._send(body, signature)
+
+    @classmethod
+    def over_http(cls, port: int, output: Callable[[], str]) -> Send:
+        return cls(lambda body, signature: post(port, body, [(HEADER, signature)]).status, output, port)
 
 
 @contextlib.contextmanager
@@ -37,8 +58,8 @@ def server(database: PostgresDatabase, command: list[str], *, asynchronous: bool
         "PGUSER": "postgres",
         "PGDATABASE": database.name,
     }
-    with ServerProcess(command, EXAMPLES, testing.SECRET, **environment) as process:
-        yield lambda body, signature: post(process.port, body, [(HEADER, signature)]).status
+    with ServerProcess(command, EXAMPLES, f"{testing.SECRET},{FORMER}", **environment) as process:
+        yield Send.over_http(process.port, process.output)
 
 
 LAMBDA = """
@@ -55,7 +76,7 @@ for line in sys.stdin:
 @contextlib.contextmanager
 def function(database: PostgresDatabase) -> Iterator[Send]:
     """Runs the Lambda handler in two processes. As in AWS Lambda, each process handles one invocation at a time."""
-    environment = child_environment(WEBHOOK_SECRET=testing.SECRET, DATABASE_URL=database.conninfo())
+    environment = child_environment(WEBHOOK_SECRET=f"{testing.SECRET},{FORMER}", DATABASE_URL=database.conninfo())
     command, pipe = [sys.executable, "-c", LAMBDA], subprocess.PIPE
     idle: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
 
@@ -68,11 +89,14 @@ def function(database: PostgresDatabase) -> Iterator[Send]:
         return status
 
     with contextlib.ExitStack() as stack:
+        errors = stack.enter_context(tempfile.TemporaryFile())
         for _ in range(2):
-            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=EXAMPLES, env=environment)
+            process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=errors, text=True, cwd=EXAMPLES, env=environment
+            )
             stack.enter_context(process)  # at the end, Popen closes stdin, and the process exits
             idle.put(process)
-        yield send
+        yield Send(send, lambda: os.pread(errors.fileno(), 1 << 20, 0).decode())
 
 
 @contextlib.contextmanager
@@ -81,7 +105,11 @@ def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
     reserved = reserve_port()
     port: int = reserved.getsockname()[1]
     url = f"postgres://postgres@/{database.name}?host={database.server.host}&port={database.server.port}"
-    environment = {**os.environ, "WEBHOOK_SECRET": testing.SECRET, "DATABASE_URL": f"{url}&sslmode=disable"}
+    environment = {
+        **os.environ,
+        "WEBHOOK_SECRET": f"{testing.SECRET},{FORMER}",
+        "DATABASE_URL": f"{url}&sslmode=disable",
+    }
 
     def listens() -> bool:
         assert process.poll() is None, output.seek(0) or output.read()
@@ -94,7 +122,7 @@ def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
         process = subprocess.Popen([file, f"127.0.0.1:{port}"], env=environment, stdout=output, stderr=output)
         try:
             until(listens)
-            yield lambda body, signature: post(port, body, [(HEADER, signature)]).status
+            yield Send.over_http(port, lambda: os.pread(output.fileno(), 1 << 20, 0).decode())
         finally:
             process.kill()
             process.wait()
@@ -103,6 +131,9 @@ def program(database: PostgresDatabase, file: str) -> Iterator[Send]:
 RECEIVERS: dict[str, Callable[[PostgresDatabase], contextlib.AbstractContextManager[Send]]] = {
     "fastapi": lambda database: server(database, [*UVICORN, "fastapi_sync:app"]),
     "fastapi_async": lambda database: server(database, [*UVICORN, "fastapi_async:app"], asynchronous=True),
+    "hypercorn": lambda database: server(
+        database, ["hypercorn", "--bind", "fd://{fd}", "fastapi_async:app"], asynchronous=True
+    ),
     "flask": lambda database: server(database, [*GUNICORN, *THREADS, "flask_app:app"]),
     "django": lambda database: server(database, [*GUNICORN, *THREADS, "django_app:application"]),
     "lambda": function,

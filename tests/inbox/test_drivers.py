@@ -251,9 +251,9 @@ def test_an_event_without_an_id(sqlite: Database) -> None:
         inbox.claim(connection, webhooks.unwrap(body, webhooks.sign(body, testing.SECRET), testing.SECRET))
 
 
-@pytest.mark.parametrize("fields", [{"number": "a\0b"}, {"number": ""}, {"number": "9" * 201}, {"account": 10**201}])
+@pytest.mark.parametrize("fields", [{"number": "a\0b"}, {"number": ""}, {"number": "9" * 201}])
 def test_an_event_whose_key_cannot_be_stored(database: Database, fields: dict[str, Any]) -> None:
-    message = "of the event is not 1 to 200 printable characters: answer 400"
+    message = "^id is not 1 to 200 characters without control characters: answer 400$"
     with pytest.raises(billcore.DecodeError, match=message), plain(database) as connection:
         inbox.claim(connection, event(**fields))
 

@@ -47,7 +47,7 @@ def test_every_shape_is_understood(shape: str, encoded: bool | None) -> None:
 @ENCODED
 @given(text=st.text(st.characters(codec="utf-8")))
 def test_the_bytes_are_those_that_were_signed(shape: str, encoded: bool | None, text: str) -> None:
-    body = json.dumps({"id": 1, "name": "x.y", "data": text}, ensure_ascii=False).encode()
+    body = json.dumps({"id": 1, "name": "x.y", "account": 1, "data": text}, ensure_ascii=False).encode()
     headers = [(HEADER, webhooks.sign(body, SECRET))]
     assert webhooks.from_lambda(gateway_event(shape, headers, body, encoded=encoded), VERIFIER).raw == body
 

@@ -14,9 +14,22 @@ import pytest
 from django.core.servers.basehttp import WSGIRequestHandler, WSGIServer
 from werkzeug.serving import make_server
 
-from support.waiting import GENEROUS, until
+from support.waiting import until
 
-from .support import APPS, BODY, GUNICORN, HEADER, SECRET, SIGNATURE, UVICORN, ServerProcess, load, post
+from .support import (
+    APPS,
+    BODY,
+    GUNICORN,
+    HEADER,
+    SECRET,
+    SIGNATURE,
+    UVICORN,
+    ServerProcess,
+    half_body,
+    load,
+    post,
+    read_all,
+)
 
 SIGNED = [(HEADER, SIGNATURE)]
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
@@ -39,27 +52,20 @@ def expect_events(port: int) -> None:
         assert post(port, BODY, SIGNED, f"/{name}").told == (200, "order.paid")
 
 
-def half_body(port: int, path: str) -> socket.socket:
+def ended_body(port: int, path: str) -> socket.socket:
     """Sends a request that ends in the middle of its body; the answer can be read from the returned connection."""
-    connection = socket.create_connection(("127.0.0.1", port), GENEROUS)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\nContent-Length: {len(BODY)}\r\n\r\n"
-    connection.sendall(head.encode() + BODY[:11])
+    connection = half_body(port, path)
     connection.shutdown(socket.SHUT_WR)
     return connection
-
-
-def read_all(connection: socket.socket) -> str:
-    with connection, connection.makefile("rb") as stream:
-        return stream.read().decode()
 
 
 def test_fastapi_on_uvicorn() -> None:
     with ServerProcess([*UVICORN, "read_before_fastapi:app"], APPS, SECRET) as server:
         expect_events(server.port)
         expect_refusals(server.port, ["twice"])
-        expect_refusals(server.port, ["body", "parameter"], "TimeoutError")
-        with half_body(server.port, "/once"):
-            until(lambda: re.search("^ConnectionError$", server.output(), re.M) is not None)
+        expect_refusals(server.port, ["body", "parameter"], "BodyTimeoutError")
+        with ended_body(server.port, "/once"):
+            until(lambda: re.search("^DisconnectedError$", server.output(), re.M) is not None)
 
 
 def test_flask_on_gunicorn() -> None:
@@ -67,14 +73,14 @@ def test_flask_on_gunicorn() -> None:
         expect_events(server.port)
         expect_refusals(server.port, ["twice", "data", "json", "form"])
         expect_refusals(server.port, ["twice", "data"], chunked=True)
-        assert "ConnectionError: the body ended after 11 of" in read_all(half_body(server.port, "/once"))
+        assert "disconnected: the body ended after 11 of" in read_all(ended_body(server.port, "/once"))
 
 
 def test_django_on_gunicorn() -> None:
     with ServerProcess([*GUNICORN, "read_before_django:application"], APPS, SECRET) as server:
         expect_events(server.port)
         expect_refusals(server.port, ["twice", "body", "form"])
-        assert "ConnectionError: the body ended after 11 of" in read_all(half_body(server.port, "/once"))
+        assert "disconnected: the body ended after 11 of" in read_all(ended_body(server.port, "/once"))
 
 
 # ---- Development servers give the socket itself to the application: a second read would block forever ---------------

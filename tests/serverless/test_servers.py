@@ -11,10 +11,11 @@ import pytest
 from billcore import webhooks
 from billcore.testing import Sandbox
 from support.children import child_environment
-from support.waiting import GENEROUS, until
+from support.waiting import GENEROUS
 
 from .support import (
     BODY,
+    DELIVERIES,
     EXAMPLES,
     FORMER,
     GUNICORN,
@@ -26,10 +27,13 @@ from .support import (
     UVICORN,
     ServerProcess,
     deliver_events,
+    disconnect,
     event_line,
     event_lines,
+    half_body,
     post,
     post_head,
+    read_all,
 )
 
 SIGNED = [(HEADER, SIGNATURE)]
@@ -46,6 +50,10 @@ SERVERS = {
 def server(request: pytest.FixtureRequest) -> Iterator[ServerProcess]:
     with ServerProcess(SERVERS[request.param], EXAMPLES, f"{SECRET},{FORMER}") as process:
         yield process
+
+
+def signed(body: str) -> list[tuple[str, str]]:
+    return [(HEADER, webhooks.sign(body.encode(), SECRET))]
 
 
 def test_deliveries_are_received(server: ServerProcess, sandbox: Sandbox) -> None:
@@ -94,11 +102,23 @@ def test_large_bodies(server: ServerProcess) -> None:
     assert post(server.port, iter([whole, b" "]), SIGNED).told == (413, "body_too_large")
 
 
-def test_a_signed_body_that_is_no_event(server: ServerProcess) -> None:
-    """The server answers 500, and the service sends the event again: there is no status for "do not send this
-    again"."""
-    assert post(server.port, b"[1]", [(HEADER, webhooks.sign(b"[1]", SECRET))]).status == 500
-    until(lambda: "DecodeError" in server.output())
+def test_the_shared_deliveries(server: ServerProcess) -> None:
+    answers = {
+        each["name"]: post(server.port, each["body"].encode(), signed(each["body"])).status for each in DELIVERIES
+    }
+    assert answers == {each["name"]: each["status"] for each in DELIVERIES}
+    assert "Traceback" not in server.output()
+
+
+def test_senders_that_stop(server: ServerProcess) -> None:
+    """A stopped sender gets 408 after ten seconds. A sender that disconnects causes no error in the log."""
+    slow = half_body(server.port)
+    for sent in (0, 11):
+        for reset in (False, True):
+            disconnect(half_body(server.port, sent=sent), reset=reset)
+    assert read_all(slow).startswith("HTTP/1.1 408 ")
+    assert post(server.port, BODY, SIGNED).told == (200, "")
+    assert "Traceback" not in server.output() and "ERROR" not in server.output().upper()
 
 
 @pytest.mark.parametrize("name", SERVERS)

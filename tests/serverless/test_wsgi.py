@@ -138,10 +138,10 @@ def test_a_body_read_before_is_noticed() -> None:
 
 
 def test_a_body_that_ends_early() -> None:
-    with refused(billcore.ConnectionError, f"after 11 of {len(BODY)} bytes"):
+    with signature_refused("disconnected", f"after 11 of {len(BODY)} bytes"):
         webhooks.from_wsgi(environ(io.BytesIO(BODY[:11])), VERIFIER)
     for end in (ConnectionResetError("reset"), TimeoutError("slow"), OSError("request data read error")):
-        with refused(billcore.ConnectionError, "failed after 11 bytes") as caught:
+        with signature_refused("disconnected", "failed after 11 bytes") as caught:
             webhooks.from_wsgi(environ(Input(BODY[:11], end=end)), VERIFIER)
         assert caught.value.__cause__ is end
 

@@ -134,7 +134,8 @@ func (c Code) parent() Code {
 	return 0
 }
 
-// The reasons why a signature check fails, in the order of the checks.
+// The reasons why a delivery is refused: those of a signature check, in the order of the checks, then those of Handler
+// and Middleware, which read the body.
 const (
 	ReasonNone         Reason = 0 // The error is not about a signature.
 	ReasonBodyTooLarge Reason = 1 // Answer the webhook with the status 413.
@@ -142,7 +143,26 @@ const (
 	ReasonMalformed    Reason = 3 // Answer the webhook with the status 400.
 	ReasonMismatch     Reason = 4 // Answer the webhook with the status 401.
 	ReasonStale        Reason = 5 // Answer the webhook with the status 400.
+	ReasonDisconnected Reason = 6 // Answer the webhook with the status 499.
+	ReasonTimeout      Reason = 7 // Answer the webhook with the status 408.
 )
+
+// HTTPStatus returns the status with which a receiver answers the webhook; 0 for ReasonNone.
+func (r Reason) HTTPStatus() int {
+	switch r {
+	case ReasonBodyTooLarge:
+		return 413
+	case ReasonMissing, ReasonMismatch:
+		return 401
+	case ReasonMalformed, ReasonStale:
+		return 400
+	case ReasonDisconnected:
+		return 499
+	case ReasonTimeout:
+		return 408
+	}
+	return 0
+}
 
 // EventType is one of the service's event names. Service interface: Events, Catalog.
 type EventType int32

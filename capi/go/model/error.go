@@ -82,7 +82,7 @@ type Error struct {
 	CauseMessage string
 
 	FieldPath string // Path of the JSON value that could not be read, such as data.price.
-	Reason    Reason // Why a signature was refused.
+	Reason    Reason // Why a delivery was refused.
 
 	ended  error // error of the context that ended the call, or nil
 	native *handle.Handle
@@ -133,8 +133,7 @@ func (e *Error) Timeout() bool {
 // errors.Is.
 func (c Code) Error() string { return "billcore: " + c.String() }
 
-// Reason is the reason why a signature check failed; the values are in the order of the checks. String returns "none"
-// for an unknown value.
+// Reason is the reason why a delivery was refused. String returns "none" for an unknown value.
 type Reason int32
 
 // String returns the name, such as "mismatch".

@@ -121,6 +121,15 @@ func (e *Event) CreatedAt() (time.Time, error) {
 	return out, err
 }
 
+// RequireClaimable fails with ErrDecode unless a receiver can store the event once under its account and id: the name
+// and the id have 1 to 200 characters and no control character (neither has an id in the data), and the account is an
+// integer. A receiver answers 400 to any other event. Of EventTestHook only the name is reliable, so RequireClaimable
+// accepts each EventTestHook. Handler and Middleware call RequireClaimable.
+func (e *Event) RequireClaimable() error {
+	_, err := e.whole().ask(func(from C.uintptr_t) C.bg_field { return C.bg_event_require_claimable(from) })
+	return err
+}
+
 // Raw returns a copy of the body as received. Pass the copy to ParseUnverified to read the event again later.
 func (e *Event) Raw() ([]byte, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_raw(from) })

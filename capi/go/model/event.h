@@ -17,6 +17,11 @@ static bg_field bg_event_raw(uintptr_t event) {
   f.status = billcore_event_raw((const billcore_event*)event, &f.text, &f.err);
   return f;
 }
+static bg_field bg_event_require_claimable(uintptr_t event) {
+  bg_field f = {.present = true};
+  f.status = billcore_event_require_claimable((const billcore_event*)event, &f.err);
+  return f;
+}
 static bg_field bg_event_data(uintptr_t event) {
   bg_field f = {.present = true};
   billcore_value* value = NULL;

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"io"
 	"math"
+	"net"
 	"net/http"
+	"os"
+	"syscall"
+	"time"
 
 	"billcore/internal/bridge"
 	"billcore/model"
@@ -16,6 +20,18 @@ type HandlerOption func(*receiver)
 
 type receiver struct {
 	refused func(r *http.Request, err error)
+	timeout time.Duration
+}
+
+// DefaultReadTimeout is the time limit for a body without the option WithReadTimeout.
+const DefaultReadTimeout = 10 * time.Second
+
+// WithReadTimeout sets the time limit for the whole body, after which Handler and Middleware answer 408; 0 means that
+// only the ReadTimeout of the http.Server applies. The limit needs a ResponseWriter that [http.ResponseController] can
+// use, as that of an http.Server is. Set ReadHeaderTimeout of the http.Server too: it limits the time for the head of
+// the request.
+func WithReadTimeout(limit time.Duration) HandlerOption {
+	return func(to *receiver) { to.timeout = limit }
 }
 
 // WithOnRefused sets a function that can log or count refused requests. Handler and Middleware call this function for
@@ -26,11 +42,16 @@ func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 
 // Handler returns an http.Handler that receives webhooks: it limits the body's size, verifies and parses the body,
 // and calls the function handle with the event. handle writes the answer; if handle writes nothing, the answer is
-// 200. Handler answers a request that fails verification with the HTTPStatus of the error (413, 401 or 400), a
-// request with a method other than POST with 405, and a request whose body is cut short with 400. When the signature
-// is right but the body is not an event, the answer is 500, so that the service sends the event again. The event is
-// closed when handle returns: copy the values that you need later, or store Event.Raw and pass it to ParseUnverified
-// later.
+// 200. Handler refuses these requests:
+//   - 413, 401 or 400: the verification failed (the HTTPStatus of the error); a Content-Length over the limit is refused
+//     before any of the body is read
+//   - 400: the signature is right, but the body is not an event, or a receiver cannot store it (Event.RequireClaimable)
+//   - 405: the method is not POST
+//   - 408: the body did not arrive in time (WithReadTimeout)
+//   - 499: the sender disconnected before the end of the body, so nobody receives the answer
+//
+// The event is closed when handle returns: copy the values that you need later, or store Event.Raw and pass it to
+// ParseUnverified later.
 func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, event *Event), options ...HandlerOption) http.Handler {
 	return v.Middleware(options...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if handle != nil {
@@ -53,7 +74,7 @@ func EventOf(ctx context.Context) *Event {
 // Middleware receives webhooks as Handler does, but passes the event to the next handler in the context of the request:
 // see EventOf.
 func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.Handler {
-	var made receiver
+	made := receiver{timeout: DefaultReadTimeout}
 	for _, option := range options {
 		if option != nil {
 			option(&made)
@@ -61,7 +82,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			event, status, err := v.receive(w, r)
+			event, status, err := v.receive(w, r, made.timeout)
 			if err != nil {
 				if made.refused != nil {
 					made.refused(r, err)
@@ -79,7 +100,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 }
 
 // receive returns the event; or, for a refused request, the HTTP status of the answer and the error.
-func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int, error) {
+func (v *Verifier) receive(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*Event, int, error) {
 	if r.Method != http.MethodPost {
 		return nil, http.StatusMethodNotAllowed, bridge.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
 	}
@@ -87,21 +108,68 @@ func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int,
 		_, err := v.use()
 		return nil, http.StatusInternalServerError, err
 	}
-	if r.Body == nil { // only a request that was not received by an HTTP server, for example in a test, has no Body
-		r.Body = http.NoBody
-	}
-	// Read up to one byte more than the limit, so that the verifier can detect and refuse a body that is too large.
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
-	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
-		return nil, http.StatusBadRequest, err // the body was cut short
+	body, err := v.read(w, r, timeout)
+	if err != nil {
+		// The rest of the body is not read, so the connection cannot be used again.
+		w.Header().Set("Connection", "close")
+		return nil, status(err, http.StatusBadRequest), err
 	}
 	event, err := v.UnwrapHeader(body, r.Header)
 	if err == nil {
-		return event, http.StatusOK, nil
+		if err = event.RequireClaimable(); err == nil {
+			return event, http.StatusOK, nil
+		}
+		event.Close()
 	}
+	return nil, status(err, http.StatusInternalServerError), err
+}
+
+func status(err error, otherwise int) int {
 	var told *Error
-	if errors.As(err, &told) && told.Code == model.ErrSignature && told.HTTPStatus != 0 {
-		return nil, told.HTTPStatus, err
+	if errors.As(err, &told) && told.Reason != model.ReasonNone {
+		return told.Reason.HTTPStatus()
 	}
-	return nil, http.StatusInternalServerError, err
+	if errors.Is(err, model.ErrDecode) {
+		return http.StatusBadRequest
+	}
+	return otherwise
+}
+
+// read returns the body, or the error of a body that is too large, that is late or that is cut short.
+func (v *Verifier) read(w http.ResponseWriter, r *http.Request, timeout time.Duration) ([]byte, error) {
+	if r.Body == nil { // only a request that was not received by an HTTP server, for example in a test, has no Body
+		r.Body = http.NoBody
+	}
+	if r.ContentLength > v.maxBody {
+		return nil, refusal(model.ErrSignature, ReasonBodyTooLarge, nil, "the body has %d bytes, over max_body (%d)", r.ContentLength, v.maxBody)
+	}
+	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
+	if server != nil && server.ReadTimeout > 0 && (timeout <= 0 || server.ReadTimeout < timeout) {
+		timeout = server.ReadTimeout
+	}
+	control := http.NewResponseController(w)
+	limited := timeout > 0 && control.SetReadDeadline(time.Now().Add(timeout)) == nil
+	// Read up to one byte more than the limit, so that the verifier can detect and refuse a body that is too large.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
+	var failed net.Error
+	switch tooLarge := new(http.MaxBytesError); {
+	case err == nil || errors.As(err, &tooLarge):
+		if limited { // otherwise the deadline would cancel the request's context while the handler runs
+			_ = control.SetReadDeadline(time.Time{})
+		}
+		return body, nil
+	case errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &failed) && failed.Timeout():
+		return nil, refusal(model.ErrTimeout, ReasonTimeout, err, "the body did not arrive within %s", timeout)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || r.Context().Err() != nil:
+		return nil, refusal(model.ErrConnection, ReasonDisconnected, err, "the sender disconnected after %d bytes of the body", len(body))
+	}
+	return nil, err
+}
+
+func refusal(code model.Code, reason Reason, cause error, format string, arguments ...any) error {
+	made := bridge.NewError(code, reason.String()+": "+format, arguments...)
+	if told, ok := made.(*Error); ok {
+		told.Reason, told.HTTPStatus = reason, reason.HTTPStatus()
+	}
+	return bridge.Ended(made, cause)
 }

@@ -95,7 +95,7 @@ const (
 	EventTestHook              = model.EventTestHook
 )
 
-// The reasons why a signature check fails, in the order of the checks.
+// The reasons why a delivery is refused.
 const (
 	ReasonNone         = model.ReasonNone
 	ReasonBodyTooLarge = model.ReasonBodyTooLarge
@@ -103,4 +103,6 @@ const (
 	ReasonMalformed    = model.ReasonMalformed
 	ReasonMismatch     = model.ReasonMismatch
 	ReasonStale        = model.ReasonStale
+	ReasonDisconnected = model.ReasonDisconnected
+	ReasonTimeout      = model.ReasonTimeout
 )

@@ -70,7 +70,8 @@ BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
  * the library sent it.  @since 0.1 */
 BILLCORE_API bool billcore_error_sent_late(const billcore_error* error);
 
-/** The reasons why a signature check fails, in the order of the checks. Append-only. */
+/** The reasons why a delivery is refused: those of a signature check, in the order of the checks, and those of a
+ * receiver that reads the body itself (no function of this library returns them). Append-only. */
 typedef int32_t billcore_reason;
 /** Values of a billcore_reason, each with the HTTP status of the receiver's answer. */
 enum {
@@ -79,7 +80,9 @@ enum {
   BILLCORE_REASON_MISSING = 2,        /**< status 401: the request has no signature header */
   BILLCORE_REASON_MALFORMED = 3,      /**< status 400: not exactly 64 lowercase hex digits */
   BILLCORE_REASON_MISMATCH = 4,       /**< status 401: no secret gives this signature for this body */
-  BILLCORE_REASON_STALE = 5           /**< status 400: the signature is right, but the event is too old or too new */
+  BILLCORE_REASON_STALE = 5,          /**< status 400: the signature is right, but the event is too old or too new */
+  BILLCORE_REASON_DISCONNECTED = 6,   /**< status 499: the sender disconnected before the end of the body */
+  BILLCORE_REASON_TIMEOUT = 7         /**< status 408: the body did not arrive in time */
 };
 
 /** The reason of a BILLCORE_ERROR_SIGNATURE: one of BILLCORE_REASON_*.  @since 0.1 */

@@ -21,6 +21,8 @@ static_assert(BILLCORE_REASON_MISSING == static_cast<billcore_reason>(SignatureR
 static_assert(BILLCORE_REASON_MALFORMED == static_cast<billcore_reason>(SignatureReason::malformed));
 static_assert(BILLCORE_REASON_MISMATCH == static_cast<billcore_reason>(SignatureReason::mismatch));
 static_assert(BILLCORE_REASON_STALE == static_cast<billcore_reason>(SignatureReason::stale));
+static_assert(BILLCORE_REASON_DISCONNECTED == static_cast<billcore_reason>(SignatureReason::disconnected));
+static_assert(BILLCORE_REASON_TIMEOUT == static_cast<billcore_reason>(SignatureReason::timeout));
 
 /// The detail of an error; null for NULL and for the out-of-memory error.
 const billcore::ErrorDetail* detail(const billcore_error* error) noexcept {

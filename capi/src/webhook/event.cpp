@@ -66,6 +66,10 @@ billcore_status billcore_event_resource(const billcore_event* event, billcore_da
       event, [&](const Event& view) { return data_as(view, static_cast<std::size_t>(kind)); }, out, err);
 }
 
+billcore_status billcore_event_require_claimable(const billcore_event* event, billcore_error** err) {
+  return call(err, [&] { handle(event).view.require_claimable(); });
+}
+
 billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err) {
   return get(event, &Event::raw, out, err);
 }

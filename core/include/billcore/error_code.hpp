@@ -112,6 +112,8 @@ enum class SignatureReason : std::int32_t {
   malformed = 3,       // the receiver answers with status 400
   mismatch = 4,        // the receiver answers with status 401
   stale = 5,           // the receiver answers with status 400
+  disconnected = 6,    // the receiver answers with status 499
+  timeout = 7,         // the receiver answers with status 408
 };
 
 /// The reason's name, such as "missing".
@@ -129,6 +131,10 @@ enum class SignatureReason : std::int32_t {
       return "mismatch";
     case SignatureReason::stale:
       return "stale";
+    case SignatureReason::disconnected:
+      return "disconnected";
+    case SignatureReason::timeout:
+      return "timeout";
   }
   return "none";
 }
@@ -148,6 +154,10 @@ enum class SignatureReason : std::int32_t {
       return 401;
     case SignatureReason::stale:
       return 400;
+    case SignatureReason::disconnected:
+      return 499;
+    case SignatureReason::timeout:
+      return 408;
   }
   return 400;
 }

@@ -1,5 +1,12 @@
 #include "billcore/event.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "base/text.hpp"
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
 #include "webhook/event_table.hpp"
@@ -13,6 +20,20 @@ EventType type_of(const Value& envelope) noexcept {
   const detail::Node* name = detail::member(envelope.node(), "name");
   if (name == nullptr || detail::kind(name) != Value::Kind::string) return EventType::unknown;
   return event_type(detail::text(name));
+}
+
+constexpr std::size_t longest_key = 200;  // characters
+
+// Receivers store the text as a key. Databases refuse NUL, and the columns of keys have a bounded length.
+void require_key(const Value& value, std::string_view text) {
+  // In UTF-8, each character has one byte that is not a continuation byte (10xxxxxx).
+  const auto characters =
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+  const bool fits = characters > 0 && static_cast<std::size_t>(characters) <= longest_key;
+  if (fits && std::none_of(text.begin(), text.end(), detail::is_control)) return;
+  throw detail::value_error(
+      ErrorCode::decode, value.path(),
+      "is not 1 to " + std::to_string(longest_key) + " characters without control characters: answer 400");
 }
 
 }  // namespace
@@ -61,6 +82,23 @@ EventData Event::data() const {
   if (!found || found->is_null()) return std::monostate{};
   if (!found->is_object()) return *std::move(found);
   return event_table[static_cast<std::size_t>(type_)].data(*std::move(found));
+}
+
+void Event::require_claimable() const {
+  if (type_ == EventType::test_hook) return;
+  require_key(field("name"), name());
+  const auto id_field = field("id");
+  require_key(id_field, read_id(id_field).text());
+  static_cast<void>(account());
+  const auto all = data();
+  std::visit(
+      [](const auto& found) {
+        if constexpr (std::is_base_of_v<Resource, std::decay_t<decltype(found)>>) {
+          if (std::is_same_v<std::decay_t<decltype(found)>, Resource>) return;  // an unknown event: any `id` is allowed
+          if (const auto inner = found.find("id")) require_key(*inner, read_id(*inner).text());
+        }
+      },
+      all);
 }
 
 std::string_view Event::raw() const noexcept { return envelope_.document()->text(); }

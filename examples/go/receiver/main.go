@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"log"
 	"net/http"
@@ -45,7 +46,7 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	first, err := i.claim(event)
 	if err != nil {
 		log.Print(err)
-		http.Error(w, "not an event that can be kept", http.StatusInternalServerError) // the service delivers the event again
+		http.Error(w, "not an event that can be kept", http.StatusBadRequest)
 		return
 	}
 	if first {
@@ -59,7 +60,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: receiver ADDRESS, such as localhost:8080")
 		os.Exit(2)
 	}
-	verifier, err := webhook.NewVerifier([]byte(os.Getenv("WEBHOOK_SECRET")))
+	secrets := bytes.Split([]byte(os.Getenv("WEBHOOK_SECRET")), []byte(",")) // while a secret is being replaced: "new,old"
+	verifier, err := webhook.NewVerifier(nil, webhook.WithMoreSecrets(secrets...))
 	if err != nil {
 		log.Fatal("WEBHOOK_SECRET: ", err)
 	}
@@ -67,6 +69,6 @@ func main() {
 	refused := webhook.WithOnRefused(func(_ *http.Request, err error) { log.Print(err) })
 	mux := http.NewServeMux()
 	mux.Handle("/webhooks", verifier.Handler(kept.receive, refused))
-	server := http.Server{Addr: os.Args[1], Handler: mux, ReadTimeout: 10 * time.Second}
+	server := http.Server{Addr: os.Args[1], Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	log.Fatal(server.ListenAndServe())
 }

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"context"
 	"database/sql"
-	"errors"
+	"time"
 
 	"billcore/webhook"
 )
@@ -12,14 +13,13 @@ const claim = `INSERT INTO billcore_inbox (consumer, account, id, name, received
 	VALUES ('default', $1, $2, $3, CURRENT_TIMESTAMP) ON CONFLICT (consumer, account, id) DO NOTHING`
 
 // once claims the event and applies its effect in one transaction, unless the event was handled before.
-func once(db *sql.DB, event *webhook.Event, effect func(tx *sql.Tx) error) error {
-	account, noAccount := event.Account()
-	id, noID := event.ID()
-	name, noName := event.Name()
-	if err := errors.Join(noAccount, noID, noName); err != nil {
-		return err
-	}
-	tx, err := db.Begin()
+func once(ctx context.Context, db *sql.DB, event *webhook.Event, effect func(*sql.Tx, *webhook.Event) error) error {
+	id, _ := event.ID() // the handler refuses events without an id, a name or an account
+	name, _ := event.Name()
+	account, _ := event.Account()
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func once(db *sql.DB, event *webhook.Event, effect func(tx *sql.Tx) error) error
 	if first, err := result.RowsAffected(); err != nil || first == 0 {
 		return err
 	}
-	if err := effect(tx); err != nil {
+	if err := effect(tx, event); err != nil {
 		return err
 	}
 	return tx.Commit()

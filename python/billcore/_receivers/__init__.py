@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from .._errors import InvalidArgumentError, SignatureError
+from .._errors import ConnectionError, InvalidArgumentError, SignatureError, TimeoutError
 from .._webhook import Verifier
+
+
+class DisconnectedError(SignatureError, ConnectionError):
+    """The sender disconnected before the end of the body, so nobody receives an answer; logs show the status 499."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__("disconnected", text=f"disconnected: {text.removeprefix('disconnected: ')}")
+
+
+class BodyTimeoutError(SignatureError, TimeoutError):
+    """The body did not arrive within the time limit."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__("timeout", text=f"timeout: {text.removeprefix('timeout: ')}")
 
 
 def too_large(verifier: Verifier, size: int | None = None) -> SignatureError:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from .. import _errors
 from .._durations import seconds
 from .._errors import InvalidArgumentError
-from . import check_verifier, is_mapping, kind_of, too_large
-from .request_body import INSTEAD, append, declared_size, gone, mark_read, unwrap
+from . import BodyTimeoutError, DisconnectedError, check_verifier, is_mapping, kind_of, too_large
+from .request_body import INSTEAD, append, declared_size, mark_read, unwrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing is slow
@@ -26,12 +25,13 @@ async def from_asgi(
     """Read the body of an ASGI request, up to verifier.max_body, and return its Event.
 
     `scope` and `receive` are the arguments of the ASGI application: request.scope and request.receive in Starlette and
-    FastAPI. from_asgi raises the errors of Verifier.unwrap. `timeout` is the time limit in seconds for the whole body,
-    after which from_asgi raises TimeoutError; None: no limit. If other code has already read the body (a body parameter
-    of FastAPI, a middleware), from_asgi raises InvalidArgumentError where it can detect that; otherwise the server
-    never delivers a body, and the wait ends with TimeoutError. If the sender disconnects before the end of the body,
-    from_asgi raises ConnectionError. With an event loop other than asyncio's, from_asgi ignores `timeout`: use the time
-    limit of that loop.
+    FastAPI. from_asgi raises the errors of Verifier.unwrap, and those of Event.require_claimable. `timeout` is the time
+    limit in seconds for the whole body; None: no limit. If the body does not arrive in time, from_asgi raises
+    SignatureError with the reason `timeout`, which is also a TimeoutError; if the sender disconnects before the end of
+    the body, SignatureError with the reason `disconnected`, which is also a ConnectionError. If other code has already
+    read the body (a body parameter of FastAPI, a middleware), from_asgi raises InvalidArgumentError where it can detect
+    that; otherwise the server never delivers a body, and the wait ends with `timeout`. With an event loop other than
+    asyncio's, from_asgi ignores `timeout`: use the time limit of that loop.
     Service interface: Events.
     """
     check_verifier(verifier)
@@ -75,21 +75,19 @@ async def _receive_within(
     except TimeoutError:
         if not limit.expired():
             raise
-    raise _errors.TimeoutError(
+    raise BodyTimeoutError(
         f"the body did not arrive within {timeout:g} s: the sender is slow, or it was already read; then {INSTEAD}"
     )
 
 
 async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], verifier: Verifier) -> bytearray:
     body = bytearray()
-    first = True
     while True:
         message = await receive()
         kind = message.get("type") if is_mapping(message) else None
         if kind == "http.disconnect":
-            if first:
-                raise gone()
-            raise _errors.ConnectionError(f"the sender disconnected after {len(body)} bytes of the body")
+            hint = "" if body else f"; or the body was already read, then {INSTEAD}"
+            raise DisconnectedError(f"the sender disconnected after {len(body)} bytes of the body{hint}")
         if kind != "http.request":
             raise InvalidArgumentError("receive is not that of an HTTP request: it gave another kind of message")
         append(body, message.get("body") or b"")
@@ -97,4 +95,3 @@ async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], ver
             raise too_large(verifier)
         if not message.get("more_body"):
             return body
-        first = False

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # importing typing takes longer than importing this package
 
 
 def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
-    """Return the Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
+    """Return the Event of an AWS Lambda invocation. Raises like Verifier.unwrap and Event.require_claimable.
 
     `event` is the first argument of handler(event, context): an event of an API Gateway REST API (v1) or HTTP API (v2),
     a function URL or a load balancer, with or without multi-value headers. The body of the event may be in base64.
@@ -34,7 +34,9 @@ def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
         if headers is not None and not is_mapping(headers):
             raise InvalidArgumentError(f"event[{name!r}] must be a dict or None, not {kind_of(headers)}")
         fields += (headers or {}).items()
-    return verifier.unwrap_request(_lambda_body(event, verifier), fields)
+    delivery = verifier.unwrap_request(_lambda_body(event, verifier), fields)
+    delivery.require_claimable()
+    return delivery
 
 
 def _lambda_body(event: Mapping[str, Any], verifier: Verifier) -> bytes:

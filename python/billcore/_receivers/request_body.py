@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._errors import ConnectionError, InvalidArgumentError, SignatureError
-from . import kind_of, too_large
+from .._errors import InvalidArgumentError, SignatureError
+from . import DisconnectedError, kind_of, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing is slow
@@ -46,17 +46,19 @@ def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], ve
     if size is not None and len(body) < size:
         if not body:
             raise gone()
-        raise ConnectionError(
+        raise DisconnectedError(
             f"the body ended after {len(body)} of {size} bytes: the sender disconnected, or a part was already read"
         )
     try:
-        return verifier.unwrap_request(body, headers)
+        event = verifier.unwrap_request(body, headers)
     except SignatureError as error:
         # Without a Content-Length, a body that other code has already read looks like an empty body.
         if body or size is not None or error.reason != "mismatch":
             raise
         text = f"mismatch: the body is empty; if it was already read, {INSTEAD}"
         raise SignatureError("mismatch", error.http_status, text=text) from None
+    event.require_claimable()
+    return event
 
 
 def already_read() -> InvalidArgumentError:

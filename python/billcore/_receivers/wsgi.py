@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from .._errors import ConnectionError, InvalidArgumentError
-from . import check_verifier, is_mapping, kind_of, too_large
+from contextlib import suppress
+
+from .._durations import seconds
+from .._errors import InvalidArgumentError
+from . import BodyTimeoutError, DisconnectedError, check_verifier, is_mapping, kind_of, too_large
 from .request_body import already_read, append, declared_size, mark_read, unwrap
 
 TYPE_CHECKING = False
@@ -15,17 +18,23 @@ if TYPE_CHECKING:  # importing typing is slow
 _PIECE = 64 << 10
 
 
-def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
-    """Read the body of a WSGI request, up to verifier.max_body, and return its Event. Raises like Verifier.unwrap.
+def from_wsgi(environ: dict[str, Any], verifier: Verifier, *, timeout: float | None = 10.0) -> AnyEvent:
+    """Read the body of a WSGI request, up to verifier.max_body, and return its Event.
 
-    `environ` is the argument of the WSGI application: request.environ in Flask, request.META in Django. If other code
-    has already read the body (request.form, request.body, a middleware), from_wsgi raises InvalidArgumentError on
-    production servers and on the development servers of Flask and Django. On wsgiref's own server, from_wsgi cannot
-    detect that the body was read, and waits until the sender disconnects. If the body ends early, from_wsgi raises
-    ConnectionError.
+    `environ` is the argument of the WSGI application: request.environ in Flask, request.META in Django. from_wsgi
+    raises the errors of Verifier.unwrap, and those of Event.require_claimable. If other code has already read the body
+    (request.form, request.body, a middleware), from_wsgi raises InvalidArgumentError on production servers and on the
+    development servers of Flask and Django. On wsgiref's own server, from_wsgi cannot detect that the body was read,
+    and waits until the sender disconnects. If the body ends early, from_wsgi raises SignatureError with the reason
+    `disconnected`, which is also a ConnectionError. `timeout` is the time limit in seconds for the whole body; None:
+    no limit. If the body does not arrive in time, from_wsgi raises SignatureError with the reason `timeout`, which is
+    also a TimeoutError. gunicorn and Werkzeug's server give their socket to the application; on other servers
+    from_wsgi ignores `timeout`, and the time limit of the server applies.
     Service interface: Events.
     """
     check_verifier(verifier)
+    if timeout is not None:
+        timeout = seconds(timeout, "timeout", "None for no limit")
     if not is_mapping(environ) or "wsgi.input" not in environ:
         raise InvalidArgumentError(f"environ must be the WSGI environ (request.environ), not {kind_of(environ)}")
     length = environ.get("CONTENT_LENGTH")
@@ -40,14 +49,71 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
     if "stream" in getattr(environ.get("werkzeug.request"), "__dict__", ()):
         raise already_read()
     mark_read(environ)
-    if size is None:
-        body = _read(environ["wsgi.input"], verifier.max_body + 1 if terminated else 0)
-    else:
-        body = _read(environ["wsgi.input"], size)
+    unsized = verifier.max_body + 1 if terminated else 0
+    limit = unsized if size is None else size
+    body = _read_within(timeout, environ, limit) if limit else bytearray()
     if len(body) > verifier.max_body:
         raise too_large(verifier)
     signature = environ.get("HTTP_" + verifier.header.upper().replace("-", "_"))
     return unwrap(body, size, [(verifier.header, signature)], verifier)
+
+
+def _read_within(timeout: float | None, environ: dict[str, Any], limit: int) -> bytearray:
+    server_socket = environ.get("gunicorn.socket") or environ.get("werkzeug.socket")
+    if server_socket is None:
+        return _read(environ["wsgi.input"], limit)
+    import _socket  # not `socket`, whose methods gevent and TLS replace by others
+    import os
+
+    connection = _socket.socket(fileno=os.dup(server_socket.fileno()))
+    try:
+        body = _read_from(connection, timeout, environ["wsgi.input"], limit)
+        if not body and environ.get("CONTENT_LENGTH") and _has_ended(connection):
+            raise DisconnectedError("the sender disconnected before the body")
+        return body
+    finally:
+        connection.close()
+
+
+def _read_from(connection: Any, timeout: float | None, stream: Any, limit: int) -> bytearray:
+    if timeout is None:
+        return _read(stream, limit)
+    import threading
+
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        with suppress(OSError):  # the sender has disconnected
+            connection.shutdown(0)  # for reading only: the read ends, and the answer can still be sent
+
+    # A time limit of the socket would begin again with each byte.
+    timer = threading.Timer(timeout, expire)
+    timer.daemon = True
+    timer.start()
+    try:
+        body = _read(stream, limit)
+    except DisconnectedError:
+        if not expired.is_set():
+            raise
+        body = bytearray()
+    finally:
+        timer.cancel()
+        timer.join()  # the timer must not use the connection after it was closed
+    if expired.is_set() and len(body) < limit:
+        raise BodyTimeoutError(f"the body did not arrive within {timeout:g} s")
+    return body
+
+
+def _has_ended(connection: Any) -> bool:
+    import _socket
+
+    try:
+        return not connection.recv(1, _socket.MSG_PEEK | _socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 def _read(stream: Any, limit: int) -> bytearray:
@@ -56,7 +122,7 @@ def _read(stream: Any, limit: int) -> bytearray:
         try:
             piece = stream.read(min(limit - len(body), _PIECE))
         except OSError as error:
-            raise ConnectionError(f"reading the body failed after {len(body)} bytes") from error
+            raise DisconnectedError(f"reading the body failed after {len(body)} bytes") from error
         if not piece:
             break
         append(body, piece)

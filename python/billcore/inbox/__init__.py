@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .._errors import DecodeError, InvalidArgumentError
+from .._errors import InvalidArgumentError
 from ..webhooks import Event
 from ._drivers import awaited, blocking
 from ._errors import InboxBusyError, InboxError
@@ -69,7 +69,8 @@ def claim(connection: Any, event: Event, *, consumer: str = "default", keep: boo
         InboxBusyError: Another transaction is handling the event, or the database asks to try again: roll back and
             answer 503, so that the sender retries.
         InboxError: No transaction is open, or the table is missing or has another version.
-        DecodeError: The event has no id or no account, or an id over 200 characters: answer 400.
+        DecodeError: The event has no id or no account, or an id over 200 characters or with a control character (see
+            Event.require_claimable): answer 400.
 
     Service interface: Events.
     """
@@ -159,10 +160,8 @@ def _row(event: Event, consumer: str, keep: bool) -> Mapping[str, str | None] | 
         raise InvalidArgumentError(f"consumer must be text of 1 to {_LONGEST} printable characters")
     if event.name == "test.hook":
         return None
-    row: dict[str, str | None] = {"account": str(event.account), "id": str(event.id), "name": str(event.name)}
-    for name, value in row.items():
-        if not value or len(value) > _LONGEST or not value.isprintable():
-            raise DecodeError(f"{name} of the event is not 1 to {_LONGEST} printable characters: answer 400", path=name)
+    event.require_claimable()
+    row = {"account": str(event.account), "id": str(event.id), "name": str(event.name)}
     return row | {"consumer": consumer, "body": event.raw.decode("utf-8") if keep else None}
 
 

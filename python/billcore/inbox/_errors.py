@@ -10,7 +10,13 @@ class InboxError(BillcoreError):
 
 
 class InboxBusyError(InboxError):
-    """Another transaction is handling the event, or the database asks to try again: roll back and answer 503."""
+    """Another transaction is handling the event, or the database asks to try again: roll back and answer 503.
+
+    Attributes:
+        http_status: 503, the HTTP status to send as the answer to the webhook.
+    """
+
+    http_status: int = 503
 
 
 for _value in (InboxBusyError, InboxError):

@@ -155,6 +155,13 @@ inline constexpr const char* event_data =
 inline constexpr const char* event_raw = "The body as received.";
 inline constexpr const char* event_to_dict_signature = "to_dict(self)";
 inline constexpr const char* event_to_dict = "The whole envelope as plain JSON values.";
+inline constexpr const char* event_require_claimable_signature = "require_claimable(self)";
+inline constexpr const char* event_require_claimable =
+    "Raise DecodeError unless a receiver can store the event once under its account and id: then answer 400.\n"
+    "\n"
+    "`name` and `id` must have 1 to 200 characters and no control character (an id in `data` too, if it has one),\n"
+    "and `account` must be an integer. A test.hook is always accepted. from_asgi, from_wsgi, from_lambda and\n"
+    "billcore.inbox call this method.";
 inline constexpr const char* about_subscription_created =
     "subscription.created; its data is a Subscription. Service interface: Events.";
 inline constexpr const char* about_subscription_updated =

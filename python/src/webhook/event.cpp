@@ -98,6 +98,13 @@ PyObject* to_dict(PyObject* self, PyObject* /*unused*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] { return plain(self_of(self).event.value()).release().ptr(); });
 }
 
+PyObject* require_claimable(PyObject* self, PyObject* /*unused*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    self_of(self).event.require_claimable();
+    return py::none().release().ptr();
+  });
+}
+
 PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
   if ((operation != Py_EQ && operation != Py_NE) || Py_TYPE(self) != Py_TYPE(other)) Py_RETURN_NOTIMPLEMENTED;
   return PyObject_RichCompare(self_of(self).body, self_of(other).body, operation);
@@ -134,6 +141,7 @@ std::array getset{
 };
 std::array methods{
     PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole envelope as plain JSON values."},
+    PyMethodDef{"require_claimable", require_claimable, METH_NOARGS, docs::event_require_claimable},
     PyMethodDef{"_repr_html_", html, METH_NOARGS,
                 "_repr_html_($self, /)\n--\n\nA table of the fields, for notebooks. Without signed URLs."},
     PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS, "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},

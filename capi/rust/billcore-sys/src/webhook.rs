@@ -79,6 +79,8 @@ pub const BILLCORE_REASON_MISSING: i32 = 2;
 pub const BILLCORE_REASON_MALFORMED: i32 = 3;
 pub const BILLCORE_REASON_MISMATCH: i32 = 4;
 pub const BILLCORE_REASON_STALE: i32 = 5;
+pub const BILLCORE_REASON_DISCONNECTED: i32 = 6;
+pub const BILLCORE_REASON_TIMEOUT: i32 = 7;
 unsafe extern "C" {
     pub fn billcore_error_reason(error: *const billcore_error) -> billcore_reason;
 }
@@ -501,6 +503,12 @@ unsafe extern "C" {
         event: *const billcore_event,
         kind: billcore_data_kind,
         out: *mut *mut billcore_resource,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_event_require_claimable(
+        event: *const billcore_event,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }

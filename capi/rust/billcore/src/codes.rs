@@ -151,7 +151,8 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Why a signature check failed. The variants are in the order in which a verifier makes the checks.
+/// Why a delivery was refused. First the reasons of a verifier, in the order in which it makes the checks; then those of
+/// `WebhookLayer`, which reads the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(i32)]
@@ -166,6 +167,10 @@ pub enum Reason {
     Mismatch = 4,
     /// The receiver should answer with the status 400.
     Stale = 5,
+    /// The receiver should answer with the status 499.
+    Disconnected = 6,
+    /// The receiver should answer with the status 408.
+    Timeout = 7,
 }
 
 impl Reason {
@@ -176,8 +181,21 @@ impl Reason {
             3 => Self::Malformed,
             4 => Self::Mismatch,
             5 => Self::Stale,
+            6 => Self::Disconnected,
+            7 => Self::Timeout,
             _ => return None,
         })
+    }
+
+    /// The status with which a receiver answers the webhook.
+    pub fn http_status(self) -> u16 {
+        match self {
+            Self::BodyTooLarge => 413,
+            Self::Missing | Self::Mismatch => 401,
+            Self::Malformed | Self::Stale => 400,
+            Self::Disconnected => 499,
+            Self::Timeout => 408,
+        }
     }
 
     /// The name, such as `mismatch`.
@@ -188,6 +206,8 @@ impl Reason {
             Self::Malformed => "malformed",
             Self::Mismatch => "mismatch",
             Self::Stale => "stale",
+            Self::Disconnected => "disconnected",
+            Self::Timeout => "timeout",
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Error(Cause);
 #[derive(Clone)]
 enum Cause {
     Library(Arc<Native>),
-    Crate { code: ErrorCode, status: i32, message: Cow<'static, str> },
+    Crate { code: ErrorCode, status: i32, message: Cow<'static, str>, reason: Option<Reason> },
 }
 
 struct Native {
@@ -36,7 +36,13 @@ fn some(text: &str) -> Option<&str> {
 
 impl Error {
     pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Cause::Crate { code, status: code as i32, message: message.into() })
+        Self(Cause::Crate { code, status: code as i32, message: message.into(), reason: None })
+    }
+    /// Makes the error of a delivery that the receiver refuses before the library verifies it.
+    #[cfg(feature = "tower")]
+    pub(crate) fn refused(code: ErrorCode, reason: Reason, message: &str) -> Self {
+        let message = format!("{reason}: {message}").into();
+        Self(Cause::Crate { code, status: code as i32, message, reason: Some(reason) })
     }
     pub(crate) fn native(error: NativeError) -> Self {
         Self(Cause::Library(Arc::new(Native { error, source: OnceLock::new() })))
@@ -44,7 +50,7 @@ impl Error {
     /// Makes an error from a status that the C library returned without an error object.
     pub(crate) fn of_status(status: i32) -> Self {
         let code = ErrorCode::of_status(status).unwrap_or(ErrorCode::Internal);
-        Self(Cause::Crate { code, status, message: code.name().into() })
+        Self(Cause::Crate { code, status, message: code.name().into(), reason: None })
     }
     #[cfg(feature = "client")]
     pub(crate) fn as_native(&self) -> Option<&NativeError> {
@@ -94,11 +100,11 @@ impl Error {
     pub fn outcome_unknown(&self) -> bool {
         self.of(NativeError::outcome_unknown, false)
     }
-    /// HTTP status of the service's answer. For [`ErrorCode::Signature`], the status (413, 401 or 400) that the
-    /// receiver should answer.
+    /// HTTP status of the service's answer. For an error with a [`Reason`], the status that the receiver should answer.
     pub fn http_status(&self) -> Option<u16> {
         let status = self.of(NativeError::http_status, 0);
-        u16::try_from(status).ok().filter(|status| *status != 0)
+        let told = u16::try_from(status).ok().filter(|status| *status != 0);
+        told.or_else(|| self.reason().map(Reason::http_status))
     }
     /// The field `code` in the service's error body. Service interface: Errors.
     pub fn api_code(&self) -> Option<&str> {
@@ -154,9 +160,12 @@ impl Error {
     pub fn field_path(&self) -> Option<&str> {
         self.of(|error| some(error.field_path()), None)
     }
-    /// Why a signature was refused.
+    /// Why a delivery was refused.
     pub fn reason(&self) -> Option<Reason> {
-        Reason::of_number(self.of(NativeError::reason, 0))
+        match &self.0 {
+            Cause::Library(native) => Reason::of_number(native.error.reason()),
+            Cause::Crate { reason, .. } => *reason,
+        }
     }
     /// The orders that a search for charges had found when it failed with [`ErrorCode::PossiblyMissed`], latest first.
     /// For an error with another code the result is empty.

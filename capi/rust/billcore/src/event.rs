@@ -47,6 +47,13 @@ impl Event {
     pub fn created_at(&self) -> Result<Timestamp> {
         self.fields().time("created_at")
     }
+    /// Fails with [`ErrorCode::Decode`] unless a receiver can store the event once under its account and id: the name
+    /// and the id have 1 to 200 characters and no control character (neither has an id in the data), and the account is
+    /// an integer. A receiver answers 400 to any other event. Of [`EventType::TestHook`] only the name is reliable, so
+    /// each one is accepted. The `WebhookLayer` calls this method.
+    pub fn require_claimable(&self) -> Result<()> {
+        self.native.require_claimable()
+    }
     /// The body as received. Pass the body to [`webhook::parse_unverified`](crate::webhook::parse_unverified) to read
     /// the event again later.
     pub fn raw(&self) -> Result<&[u8]> {

@@ -44,6 +44,10 @@ impl NativeEvent {
     pub(crate) fn data_kind(&self) -> Result<i32> {
         self.number(sys::billcore_event_data_kind)
     }
+    pub(crate) fn require_claimable(&self) -> Result<()> {
+        // SAFETY: the handle and the output pointer are valid.
+        check(|error| unsafe { sys::billcore_event_require_claimable(self.get(), error) })
+    }
     pub(crate) fn raw(&self) -> Result<&[u8]> {
         let mut out = NO_TEXT;
         // SAFETY: the handle and the output pointers are valid.

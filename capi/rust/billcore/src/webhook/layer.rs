@@ -3,6 +3,7 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request};
@@ -11,7 +12,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::Verifier;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, Reason};
 
 type OnRefused = Arc<dyn Fn(&request::Parts, &Error) + Send + Sync>;
 
@@ -19,19 +20,37 @@ type OnRefused = Arc<dyn Fn(&request::Parts, &Error) + Send + Sync>;
 /// limits the body's size, verifies and parses the body, and puts the event into the request's extensions, as
 /// `Arc<Event>`. The inner service gets the request with its body as received.
 ///
-/// A refused request does not reach the inner service. The layer answers a refused request with the status of the error
-/// (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body is cut short. The layer answers
-/// 500 when the signature is right but the body is not an event, so that the billing service sends the event again.
+/// A refused request does not reach the inner service. The layer answers it with
+/// - 413, 401 or 400 if the verification fails (the status of the error); a body whose declared size is over the limit is
+///   refused before any of it is read;
+/// - 400 if the signature is right, but the body is not an event, or a receiver cannot store it
+///   ([`Event::require_claimable`](crate::Event::require_claimable));
+/// - 405 for a method other than POST;
+/// - 408 if the body does not arrive in time ([`WebhookLayer::read_timeout`]);
+/// - 499 if the sender disconnects before the end of the body, so that nobody receives the answer.
+///
+/// The layer does not see a request before its head is complete: limit the time for the head in the server.
 #[derive(Clone)]
 pub struct WebhookLayer {
     verifier: Arc<Verifier>,
     refused: Option<OnRefused>,
+    read_timeout: Option<Duration>,
 }
+
+/// The time limit for a body, unless [`WebhookLayer::read_timeout`] sets another limit.
+const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl WebhookLayer {
     /// Makes a layer that accepts the requests that `verifier` accepts.
     pub fn new(verifier: impl Into<Arc<Verifier>>) -> Self {
-        Self { verifier: verifier.into(), refused: None }
+        Self { verifier: verifier.into(), refused: None, read_timeout: Some(DEFAULT_READ_TIMEOUT) }
+    }
+    /// Sets the time limit for the whole body (10 seconds by default); `None` means no limit. The limit needs the timers
+    /// of a tokio runtime; the layer has no limit of its own on other runtimes.
+    #[must_use]
+    pub fn read_timeout(mut self, limit: Option<Duration>) -> Self {
+        self.read_timeout = limit;
+        self
     }
     /// Sets a function that can log or count refused requests. The layer calls the function for each refused request,
     /// before the layer answers.
@@ -120,23 +139,47 @@ impl WebhookLayer {
             let error = Error::new(ErrorCode::InvalidArgument, format!("a webhook is a POST, not a {}", parts.method));
             return Err((StatusCode::METHOD_NOT_ALLOWED, error));
         }
-        let Some(body) = collect(body, self.verifier.max_body()).await else {
-            let error = Error::new(ErrorCode::Connection, "the sender broke off before the end of the body");
-            return Err((StatusCode::BAD_REQUEST, error));
+        let answered = |error: Error| {
+            let told = error.reason().and_then(|reason| StatusCode::from_u16(reason.http_status()).ok());
+            let otherwise =
+                if error.is(ErrorCode::Decode) { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR };
+            (told.unwrap_or(otherwise), error)
         };
-        match self.verifier.unwrap_request(&body, &parts.headers) {
-            Ok(event) => Ok((event, body)),
-            Err(error) => {
-                let status = error.http_status().filter(|_| error.code() == ErrorCode::Signature);
-                let status = status.and_then(|status| StatusCode::from_u16(status).ok());
-                Err((status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error))
-            }
+        let body = self.read(body).await.map_err(answered)?;
+        let event = self.verifier.unwrap_request(&body, &parts.headers).map_err(answered)?;
+        event.require_claimable().map_err(answered)?;
+        Ok((event, body))
+    }
+
+    /// Reads the body. For a body without a declared size that is too large, `read` returns `max_body + 1` bytes, so
+    /// that the verifier refuses the body.
+    async fn read<B: Body>(&self, body: B) -> Result<Bytes, Error> {
+        let limit = self.verifier.max_body();
+        let declared = body.size_hint().lower();
+        if declared > limit as u64 {
+            let text = format!("the body has {declared} bytes, over max_body ({limit})");
+            return Err(Error::refused(ErrorCode::Signature, Reason::BodyTooLarge, &text));
         }
+        let Some(found) = within(self.read_timeout, collect(body, limit)).await else {
+            let text = format!("the body did not arrive within {:?}", self.read_timeout.unwrap_or_default());
+            return Err(Error::refused(ErrorCode::Timeout, Reason::Timeout, &text));
+        };
+        found.ok_or_else(|| {
+            let text = "the sender disconnected before the end of the body";
+            Error::refused(ErrorCode::Connection, Reason::Disconnected, text)
+        })
     }
 }
 
-/// Reads the body. For a body that is too large, `collect` returns `limit + 1` bytes, so that the verifier refuses the
-/// body with [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge). Returns `None` when the body is cut short.
+/// Awaits `work`; returns `None` if it does not end within the limit.
+async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        Some(limit) if tokio::runtime::Handle::try_current().is_ok() => tokio::time::timeout(limit, work).await.ok(),
+        _ => Some(work.await),
+    }
+}
+
+/// Reads the body, up to `limit + 1` bytes. Returns `None` when the body is cut short.
 async fn collect<B: Body>(body: B, limit: usize) -> Option<Bytes> {
     let mut body = pin!(body);
     let mut whole = BytesMut::new();
