@@ -115,7 +115,9 @@ enum {
   BILLCORE_REASON_MISSING = 2,
   BILLCORE_REASON_MALFORMED = 3,
   BILLCORE_REASON_MISMATCH = 4,
-  BILLCORE_REASON_STALE = 5
+  BILLCORE_REASON_STALE = 5,
+  BILLCORE_REASON_DISCONNECTED = 6,
+  BILLCORE_REASON_TIMEOUT = 7
 };
 BILLCORE_API billcore_reason billcore_error_reason(const billcore_error* error);
 BILLCORE_API const char* billcore_reason_name(billcore_reason reason);
@@ -1855,6 +1857,7 @@ BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_even
   if (out != NULL) *out = BILLCORE_CAST(billcore_product_group*, made);
   return status;
 }
+BILLCORE_API billcore_status billcore_event_require_claimable(const billcore_event* event, billcore_error** err);
 BILLCORE_API billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err);
 BILLCORE_INLINE billcore_status billcore_event_value(const billcore_event* event, billcore_value** out,
                                                      billcore_error** err) {

@@ -66,6 +66,7 @@ const std::vector<Function>& webhook_functions() {
       CALL(billcore_event_data, g.event),
       CALL(billcore_event_data_kind, g.event),
       CALL(billcore_event_raw, g.event),
+      CALL(billcore_event_require_claimable, g.event),
       CALL(billcore_event_resource, g.event, BILLCORE_DATA_SUBSCRIPTION),
       CALL(billcore_event_type, g.event),
       CALL(billcore_headers_add, g.headers, text("a name, for the heap as well"),
