@@ -120,7 +120,7 @@ func TestTheTimeLimitIsOnlyForTheBody(t *testing.T) {
 		case <-time.After(3 * time.Second / 2):
 			done <- nil
 		}
-	}))
+	}, webhook.WithReadTimeout(time.Hour)))
 	server.Config.ReadTimeout = time.Second
 	server.Start()
 	defer server.Close()
