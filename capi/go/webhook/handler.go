@@ -28,8 +28,9 @@ const DefaultReadTimeout = 10 * time.Second
 
 // WithReadTimeout sets the time limit for the whole body, after which Handler and Middleware answer 408; 0 means that
 // only the ReadTimeout of the http.Server applies. The limit needs a ResponseWriter that [http.ResponseController] can
-// use, as that of an http.Server is. Set ReadHeaderTimeout of the http.Server too: it limits the time for the head of
-// the request.
+// use, as that of an http.Server is. That of [http.TimeoutHandler], and of a middleware without the method Unwrap, is
+// not: then set ReadTimeout of the http.Server. Set its ReadHeaderTimeout in any case: it limits the time for the head
+// of the request.
 func WithReadTimeout(limit time.Duration) HandlerOption {
 	return func(to *receiver) { to.timeout = limit }
 }
@@ -147,16 +148,14 @@ func (v *Verifier) read(w http.ResponseWriter, r *http.Request, timeout time.Dur
 	if server != nil && server.ReadTimeout > 0 && (timeout <= 0 || server.ReadTimeout < timeout) {
 		timeout = server.ReadTimeout
 	}
-	control := http.NewResponseController(w)
-	limited := timeout > 0 && control.SetReadDeadline(time.Now().Add(timeout)) == nil
+	if timeout > 0 { // at the end of the body, net/http clears the deadline
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
+	}
 	// Read up to one byte more than the limit, so that the verifier can detect and refuse a body that is too large.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
 	var failed net.Error
 	switch tooLarge := new(http.MaxBytesError); {
 	case err == nil || errors.As(err, &tooLarge):
-		if limited { // otherwise the deadline would cancel the request's context while the handler runs
-			_ = control.SetReadDeadline(time.Time{})
-		}
 		return body, nil
 	case errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &failed) && failed.Timeout():
 		return nil, refusal(model.ErrTimeout, ReasonTimeout, err, "the body did not arrive within %s", timeout)
