@@ -81,6 +81,20 @@ static unsigned receive(void* context, billcore_str body, const billcore_headers
   return answer;
 }
 
+/* Makes a verifier with the secrets, which are separated by commas: while a secret is being replaced, "new,old". */
+static billcore_status make_verifier(const char* secrets, billcore_verifier** out, billcore_error** err) {
+  billcore_verifier_options* options = NULL;
+  billcore_status status = billcore_verifier_options_new(&options, err);
+  for (const char* at = secrets; status == BILLCORE_OK && at != NULL;) {
+    const size_t len = strcspn(at, ",");
+    status = billcore_verifier_options_add_secret(options, (billcore_str){at, len}, err);
+    at = at[len] == ',' ? at + len + 1 : NULL;
+  }
+  if (status == BILLCORE_OK) status = billcore_verifier_new((billcore_str){NULL, 0}, options, out, err);
+  billcore_verifier_options_free(options);
+  return status;
+}
+
 int main(int argc, char** argv) {
   const char* secret = getenv("WEBHOOK_SECRET");
   char* end = NULL;
@@ -91,7 +105,7 @@ int main(int argc, char** argv) {
   }
   inbox box = {NULL, NULL, 0};
   billcore_error* err = NULL;
-  if (billcore_verifier_new(billcore_str_from(secret), NULL, &box.verifier, &err) != BILLCORE_OK) {
+  if (make_verifier(secret, &box.verifier, &err) != BILLCORE_OK) {
     fprintf(stderr, "WEBHOOK_SECRET: %s\n", billcore_error_message(err).data);
     billcore_error_free(err);
     return 2;
