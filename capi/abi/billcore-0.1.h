@@ -1897,6 +1897,8 @@ BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(bill
                                                                             billcore_error** err);
 BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options,
                                                                   billcore_str secret, billcore_error** err);
+BILLCORE_API billcore_status billcore_verifier_options_add_account(billcore_verifier_options* options,
+                                                                   billcore_str account, billcore_error** err);
 BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
 BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
                                                       const billcore_verifier_options* options, billcore_buf* out,

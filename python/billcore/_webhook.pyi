@@ -19,6 +19,8 @@ def _restore(kind: str, json: str, path: str, /) -> Any: ...
 
 _Text: TypeAlias = str | bytes
 _HeaderValue: TypeAlias = _Text | list[_Text] | list[str] | list[bytes] | tuple[_Text, ...] | None
+_Secrets: TypeAlias = _Text | Sequence[_Text]
+_Accounts: TypeAlias = Mapping[int, _Secrets] | Mapping[str, _Secrets] | Mapping[int | str, _Secrets]
 _Headers: TypeAlias = Mapping[str, Any] | Mapping[bytes, Any] | Iterable[tuple[_Text, _HeaderValue]]
 
 class Resource:
@@ -613,6 +615,32 @@ class Verifier:
     ) -> Verifier:
         """A Verifier for secrets of any length but 0, for test vectors. The service's secrets have 32 bytes."""
 
+    @staticmethod
+    def for_accounts(
+        accounts: _Accounts,
+        header: str = "Service-Signature",
+        max_body: int = 1048576,
+        freshness: float | timedelta | None = None,
+        clock: Callable[[], float | datetime] | None = None,
+    ) -> Verifier:
+        """A Verifier for an endpoint to which several accounts deliver, so that none can sign another's events.
+
+        unwrap, unwrap_request and the receivers accept an event only if the matching secret belongs to the account that
+        the signed body names. Otherwise, or if the body names no account, the reason is 'mismatch'. A test.hook matches
+        any secret, because only its name is reliable. verify and stream, which do not parse the body, raise
+        ConfigError. Two accounts may have the same secret. `matches` goes through all accounts, in the order given.
+
+        Args:
+            accounts: Maps each account (event.account, as int or str) to its secret, or to a sequence of secrets.
+            header: See Verifier.
+            max_body: See Verifier.
+            freshness: See Verifier.
+            clock: See Verifier.
+
+        Raises:
+            ConfigError: There is no account, an account has no secret, or a secret is not 32 bytes long.
+        """
+
     def verify(self, body: Buffer, signature: str | bytes | None) -> Verified:
         """Check the signature of a body.
 
@@ -622,6 +650,7 @@ class Verifier:
 
         Raises:
             SignatureError: The signature check failed.
+            ConfigError: The verifier is for accounts, which only unwrap() can check.
         """
 
     def unwrap(self, body: Buffer, signature: str | bytes | None) -> AnyEvent:
@@ -655,7 +684,7 @@ class Verifier:
         """Begin to verify a body in pieces, for a body that is too large to hold in memory.
 
         Raises:
-            ConfigError: The verifier has the option `freshness`, which needs the whole body.
+            ConfigError: The verifier has the option `freshness` or is for accounts: both need the whole body.
         """
 
     @property

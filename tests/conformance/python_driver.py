@@ -173,7 +173,7 @@ class PythonDriver:
             return {"signature": self._webhooks.sign(body, _bytes_or_text(args["secret"]))}
         if verb == "parse_unverified":
             return self._event(self._webhooks.parse_unverified(body), body, args["read"])
-        secrets = [_bytes_or_text(secret) for secret in args["secrets"]]
+        secrets = [_bytes_or_text(secret) for secret in args.get("secrets", [])]
         signature = _header_text(args.get("signature"))
         if verb == "explain":
             return {"text": self._webhooks.explain(body, signature, secrets)}
@@ -182,7 +182,7 @@ class PythonDriver:
         if verb == "unwrap_request":
             headers = [(_header_text(name), _header_text(value)) for name, value in args["headers"]]
             return self._event(self._verifier(args).unwrap_request(body, headers), body, args["read"])
-        if args.keys() & {"any_key_length", "freshness", "now"}:
+        if args.keys() & {"any_key_length", "freshness", "now", "accounts"}:
             verifier = self._verifier(args)
             verify, unwrap = verifier.verify, verifier.unwrap
         else:
@@ -204,6 +204,9 @@ class PythonDriver:
             now = _EPOCH + timedelta(microseconds=args["now"])
             options["clock"] = lambda: now
         make = self._webhooks.Verifier
+        if "accounts" in args:
+            accounts = {each["account"]: each["secrets"] for each in args["accounts"]}
+            return make.for_accounts(accounts, **options)
         if args.get("any_key_length"):
             make = make.allowing_any_key_length
         return make([_bytes_or_text(secret) for secret in args["secrets"]], **options)
@@ -219,8 +222,8 @@ class PythonDriver:
 
     def _matches(self, verifier: Any, deliveries: list[dict[str, Any]]) -> Any:
         for delivery in deliveries:
-            with contextlib.suppress(self._webhooks.SignatureError):
-                verifier.verify(base64.b64decode(delivery["body_b64"]), _header_text(delivery["signature"]))
+            with contextlib.suppress(self._billcore.BillcoreError):
+                verifier.unwrap(base64.b64decode(delivery["body_b64"]), _header_text(delivery["signature"]))
         return {"matches": list(verifier.matches)}
 
     def _event(self, event: Any, body: bytes, paths: list[str]) -> Any:

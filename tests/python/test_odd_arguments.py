@@ -52,6 +52,7 @@ VALID: dict[str, Any] = {
     "signature": sign(BODY),
     "secret": SECRET,
     "secrets": SECRET,
+    "accounts": {1: SECRET},
     "headers": [("Service-Signature", sign(BODY))],
     "event": {"headers": {"Service-Signature": sign(BODY)}, "body": BODY.decode()},
     "verifier": webhooks.Verifier(SECRET),

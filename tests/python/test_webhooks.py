@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import copy
+import enum
 import hashlib
 import hmac
 import pickle
@@ -279,6 +280,53 @@ def test_verified_bodies_that_are_no_event(body: bytes) -> None:
     assert webhooks.verify(body, sign(body), SECRET)
     with pytest.raises(billcore.DecodeError):
         webhooks.unwrap(body, sign(body), SECRET)
+
+
+# ---- A Verifier for accounts ----------------------------------------------------------------------------------------
+
+
+def test_accounts_of_any_mapping() -> None:
+    class Account(enum.IntEnum):
+        SHOP = 1
+
+    mappings: list[Any] = [{1: SECRET}, {"1": SECRET.encode()}, UserDict({Account.SHOP: (OTHER, SECRET)})]
+    for mapping in mappings:
+        verifier = webhooks.Verifier.for_accounts(mapping, header="X-Signature")
+        assert verifier.unwrap_request(BODY, {"x-signature": sign(BODY)}).account == 1
+    with pytest.raises(webhooks.SignatureError, match="of the account that the body names"):
+        webhooks.Verifier.for_accounts({1: OTHER, 2: SECRET}).unwrap(BODY, sign(BODY))
+
+
+@pytest.mark.parametrize(
+    ("accounts", "says"),
+    [
+        ([(1, SECRET)], "accounts must be a mapping of accounts to their secrets, not list"),
+        (SECRET, "accounts must be a mapping of accounts to their secrets, not str"),
+        (None, "accounts must be a mapping of accounts to their secrets, not NoneType"),
+        ({True: SECRET}, "an account must be an int or a str, as event.account or its text, not bool"),
+        ({b"1": SECRET}, "an account must be an int or a str, as event.account or its text, not bytes"),
+        ({None: SECRET}, "an account must be an int or a str, as event.account or its text, not NoneType"),
+        ({1: None}, "the secrets of an account must be a str, bytes, or a sequence of them, not NoneType"),
+        ({1: [SECRET], 2: [5]}, "a secret must be a str or bytes, not int"),
+        ({}, "no account was given: pass at least one, with its secrets"),
+        ({1: SECRET, 2: []}, "account 2 of 2 has no signing secret: pass at least one"),
+        ({"": SECRET}, "account 1 of 1 is empty: pass the integer that its events have"),
+        (
+            {SECRET: ["1"]},
+            "the signing secret has 1 bytes, not 32: copy it from the admin UI without spaces or line ends",
+        ),
+    ],
+)
+def test_accounts_that_are_refused(accounts: Any, says: str) -> None:
+    with pytest.raises((billcore.ConfigError, billcore.InvalidArgumentError)) as caught:
+        webhooks.Verifier.for_accounts(accounts)
+    assert str(caught.value) == says
+
+
+def test_a_body_over_the_limit_with_accounts() -> None:
+    verifier = webhooks.Verifier.for_accounts({1: SECRET}, max_body=5)
+    with pytest.raises(webhooks.SignatureError, match="body_too_large"):
+        verifier.unwrap(bytearray(BODY), sign(BODY))
 
 
 # ---- Other methods of a Verifier ------------------------------------------------------------------------------------

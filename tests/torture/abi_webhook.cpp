@@ -111,6 +111,7 @@ const std::vector<Function>& webhook_functions() {
       {"billcore_value_text", [](Given& g) { call(&billcore_value_text, make(&find, g.value, "id")); }},
       CALL(billcore_verifier_matches, g.verifier, std::size_t{0}),
       CALL(billcore_verifier_new, text(secret), g.verifier_options),
+      CALL(billcore_verifier_options_add_account, g.verifier_options, text("an account, for the heap as well")),
       CALL(billcore_verifier_options_add_secret, g.verifier_options, text(secret)),
       CALL(billcore_verifier_options_allow_any_key_length, g.verifier_options),
       CALL(billcore_verifier_options_new),
@@ -134,6 +135,13 @@ const std::vector<Function>& webhook_functions() {
       CALL(billcore_webhook_sign, text(body), text(secret)),
       CALL(billcore_webhook_unwrap, text(body), text(g.signature), text(secret)),
       CALL(billcore_webhook_verify, text(body), text(g.signature), text(secret)),
+      {"verifier-accounts",
+       [](Given& g) {
+         call(&billcore_verifier_options_add_account, g.verifier_options, text("7"));
+         call(&billcore_verifier_options_add_secret, g.verifier_options, text(secret));
+         const auto verifier = make(&billcore_verifier_new, billcore_str{nullptr, 0}, g.verifier_options);
+         call(&billcore_verifier_unwrap, verifier, text(body), text(g.signature));
+       }},
       {"error-handle",
        [](Given&) {
          constexpr const billcore_event* none = nullptr;

@@ -24,8 +24,8 @@ type Stream struct {
 	handle handle.Handle
 }
 
-// Stream begins the check of one body. Stream fails with ErrConfig when the verifier has the option WithFreshness:
-// checking the age needs the whole body.
+// Stream begins the check of one body. Stream fails with ErrConfig when the verifier has the option WithFreshness or
+// is for accounts, because both need the whole body.
 func (v *Verifier) Stream() (*Stream, error) {
 	native, err := v.use()
 	if err != nil {

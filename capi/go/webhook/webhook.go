@@ -16,8 +16,10 @@ package webhook
 import "C"
 
 import (
+	"maps"
 	"runtime"
 	"runtime/cgo"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -46,6 +48,7 @@ type Option func(*settings)
 
 type settings struct {
 	secrets   [][]byte
+	accounts  map[string][][]byte
 	header    string
 	maxBody   int64
 	freshness time.Duration
@@ -86,10 +89,29 @@ func WithAnyKeyLength() Option { return func(s *settings) { s.anyLength = true }
 // NewVerifier makes a verifier with the endpoint's secret, 32 bytes; another length fails with ErrConfig. When secret
 // is nil, only the secrets of WithMoreSecrets are used.
 func NewVerifier(secret []byte, options ...Option) (*Verifier, error) {
+	return newVerifier(secret, settings{}, options)
+}
+
+// NewVerifierForAccounts makes a verifier for an endpoint to which several accounts deliver, each with its own secrets,
+// so that nobody can sign another account's events. A key of the map is the text of an account's Event.Account, such as
+// "17". Unwrap, UnwrapHeader, Handler and Middleware accept an event only if the matching secret belongs to the account
+// that the signed body names; otherwise, or if the body names no account, they fail with ReasonMismatch. A test.hook
+// event matches any secret, because only its name is reliable. Verify and Stream, which do not parse the body, fail with
+// ErrConfig. Two accounts may have the same secret. The indexes of secrets count through all accounts, in the order of
+// the sorted keys. NewVerifierForAccounts fails with ErrConfig when the map is empty, when an account has no secret, and
+// unless each secret has 32 bytes.
+func NewVerifierForAccounts(accounts map[string][][]byte, options ...Option) (*Verifier, error) {
+	if len(accounts) == 0 { // the secrets of WithMoreSecrets alone would make a verifier that sees no account
+		return nil, bridge.NewError(model.ErrConfig, "no account was given: pass at least one, with its secrets")
+	}
+	return newVerifier(nil, settings{accounts: accounts}, options)
+}
+
+func newVerifier(secret []byte, given settings, options []Option) (*Verifier, error) {
 	if err := bridge.LoadError(); err != nil {
 		return nil, err
 	}
-	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody}
+	given.header, given.maxBody = DefaultHeader, DefaultMaxBody
 	for _, option := range options {
 		if option != nil {
 			option(&given)
@@ -130,9 +152,17 @@ func (s *settings) native() (*C.billcore_verifier_options, cgo.Handle, error) {
 			C.billcore_error_free(made.err)
 		}
 	}
-	for _, secret := range s.secrets {
-		data, n := bytes(secret)
-		apply(C.bw_add_secret(native, data, n))
+	add := func(secrets [][]byte) {
+		for _, secret := range secrets {
+			data, n := bytes(secret)
+			apply(C.bw_add_secret(native, data, n))
+		}
+	}
+	add(s.secrets)
+	for _, account := range slices.Sorted(maps.Keys(s.accounts)) {
+		name, n := chars(account)
+		apply(C.bw_add_account(native, name, n))
+		add(s.accounts[account])
 	}
 	name, n := chars(s.header)
 	apply(C.bw_set_header(native, name, n))
@@ -185,7 +215,7 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 // Verify checks the signature of a body and returns the index of the secret with which the service made the signature;
 // 0 is the secret passed to NewVerifier. signature is the value of the signature header, or "" when the request has no
 // such header. Verify neither copies nor parses the body. When the check fails, the error has the code ErrSignature and
-// a Reason.
+// a Reason. For a verifier of NewVerifierForAccounts, Verify fails with ErrConfig: call Unwrap.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
 	if err != nil {

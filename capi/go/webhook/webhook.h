@@ -33,6 +33,11 @@ static bg_made bw_add_secret(billcore_verifier_options* to, const char* data, si
   made.status = billcore_verifier_options_add_secret(to, bg_str(data, len), &made.err);
   return made;
 }
+static bg_made bw_add_account(billcore_verifier_options* to, const char* data, size_t len) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_options_add_account(to, bg_str(data, len), &made.err);
+  return made;
+}
 static bg_made bw_set_header(billcore_verifier_options* to, const char* data, size_t len) {
   bg_made made = BW_MADE;
   made.status = billcore_verifier_options_set_header(to, bg_str(data, len), &made.err);

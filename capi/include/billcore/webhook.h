@@ -97,6 +97,18 @@ BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(bill
 BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options,
                                                                   billcore_str secret, billcore_error** err);
 
+/** Begins an account: the secrets that billcore_verifier_options_add_secret adds from now on, until the next account
+ * begins, are secrets of `account`. `account` is the account's integer id, as events have it, as text. Use this
+ * function for an endpoint to which several accounts deliver, so that nobody can sign another account's events. The
+ * verifier accepts an event only if the matching secret belongs to the account that the signed body names; otherwise,
+ * or if the body names no account, it refuses the event with BILLCORE_REASON_MISMATCH. A test.hook event matches any
+ * secret, because only its name is reliable. billcore_verifier_verify and billcore_verifier_stream_new, which do not
+ * parse the body, return BILLCORE_ERROR_CONFIG: call billcore_verifier_unwrap. Two accounts may have the same secret.
+ * billcore_verifier_new returns BILLCORE_ERROR_CONFIG for an account that is empty or has no secret, and for a secret
+ * without an account, or after billcore_verifier_options_allow_any_key_length.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_add_account(billcore_verifier_options* options,
+                                                                   billcore_str account, billcore_error** err);
+
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
 
@@ -124,7 +136,7 @@ BILLCORE_API billcore_status billcore_verifier_new(billcore_str secret, const bi
 
 /** Verifies the signature of a body, without copying or parsing it. *secret_index (secret_index may be NULL) is the
  * index of the first secret that matched; the function tries all secrets, in constant time. Returns the same statuses
- * as billcore_webhook_verify.  @since 0.1 */
+ * as billcore_webhook_verify; BILLCORE_ERROR_CONFIG when the verifier is for accounts.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_verify(const billcore_verifier* verifier, billcore_str body,
                                                       billcore_str signature, size_t* secret_index,
                                                       billcore_error** err);
@@ -173,8 +185,8 @@ BILLCORE_EXPORT void billcore_verifier_free(billcore_verifier* verifier);
  * not keep the pieces. Freed with billcore_verifier_stream_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_stream billcore_verifier_stream;
 
-/** Makes a stream. BILLCORE_ERROR_CONFIG when the verifier has the freshness check, because checking the age needs the
- * whole body. The caller frees *out.  @since 0.1 */
+/** Makes a stream. BILLCORE_ERROR_CONFIG when the verifier has the freshness check or is for accounts, because both
+ * need the whole body. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_new(const billcore_verifier* verifier,
                                                           billcore_verifier_stream** out, billcore_error** err);
 

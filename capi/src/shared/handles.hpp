@@ -120,6 +120,11 @@ struct billcore_verifier_options {
   billcore::VerifierOptions options;
   bool any_key_length = false;
   std::vector<std::string> secrets;
+  struct Account {
+    std::string name;
+    std::size_t first;  // index of the account's first secret in `secrets`; the next account's secrets follow
+  };
+  std::vector<Account> accounts;
 
   billcore_verifier_options() = default;
   billcore_verifier_options(const billcore_verifier_options&) = delete;

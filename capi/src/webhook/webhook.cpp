@@ -25,9 +25,30 @@ std::vector<std::string_view> secrets_of(billcore_str secret, const billcore_ver
   return out;
 }
 
+/// The accounts in the options, which must have at least one, with their secrets.
+std::vector<billcore::AccountSecrets> accounts_of(billcore_str secret, const billcore_verifier_options& options) {
+  const auto& accounts = options.accounts;
+  const auto refuse = [](const char* problem) { throw billcore::Error(billcore::ErrorCode::config, problem); };
+  if (optional_view(secret) || accounts.front().first > 0) {
+    refuse("a secret has no account, but others have: add each account before its secrets");
+  }
+  if (options.any_key_length) refuse("a verifier for accounts allows no other key length: leave out that option");
+  std::vector<billcore::AccountSecrets> out;
+  for (std::size_t i = 0; i < accounts.size(); ++i) {
+    const auto end = i + 1 < accounts.size() ? accounts[i + 1].first : options.secrets.size();
+    auto& added = out.emplace_back();
+    added.account = accounts[i].name;
+    for (auto n = accounts[i].first; n < end; ++n) added.secrets.emplace_back(options.secrets[n]);
+  }
+  return out;
+}
+
 Verifier make_verifier(billcore_str secret, const billcore_verifier_options* given) {
   const auto secrets = secrets_of(secret, given);
   const auto options = given != nullptr ? given->options : billcore::VerifierOptions();
+  if (given != nullptr && !given->accounts.empty()) {
+    return Verifier::for_accounts(accounts_of(secret, *given), options);
+  }
   if (given != nullptr && given->any_key_length) return Verifier::allowing_any_key_length(secrets, options);
   return Verifier(secrets, options);
 }
@@ -113,6 +134,14 @@ billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier
 billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options, billcore_str secret,
                                                      billcore_error** err) {
   return call(err, [&] { handle(options).secrets.push_back(text(secret)); });
+}
+
+billcore_status billcore_verifier_options_add_account(billcore_verifier_options* options, billcore_str account,
+                                                      billcore_error** err) {
+  return call(err, [&] {
+    auto& to = handle(options);
+    to.accounts.push_back({text(account), to.secrets.size()});
+  });
 }
 
 void billcore_verifier_options_free(billcore_verifier_options* options) { delete options; }

@@ -1,8 +1,9 @@
 // Webhook signatures: verify the raw bytes first, then parse.
 //
-// A Verifier precomputes its keys; make one per endpoint and share it. Threads: any number of threads may use a
-// Verifier without a lock. Secrets have 32 bytes, never appear in errors or texts, and are overwritten when the last
-// copy of the Verifier is destroyed. Service interface: Authentication; Events, Request headers.
+// A Verifier precomputes its keys; make one per endpoint and share it. If several accounts deliver to one endpoint,
+// make it with Verifier::for_accounts. Threads: any number of threads may use a Verifier without a lock. Secrets have
+// 32 bytes, never appear in errors or texts, and are overwritten when the last copy of the Verifier is destroyed.
+// Service interface: Authentication; Events, Request headers.
 #pragma once
 
 #include <chrono>
@@ -42,6 +43,12 @@ struct VerifierOptions {
   Clock clock = nullptr;  // clock for the freshness check; default: the system clock
 };
 
+/// The secrets of one account, for Verifier::for_accounts.
+struct AccountSecrets {
+  std::string_view account;  // the account's integer id, as events have it (Event::account), written as text
+  std::vector<std::string_view> secrets;
+};
+
 /// Header fields of a request. Names are case-insensitive and may repeat.
 using HeaderFields = std::span<const std::pair<std::string_view, std::string_view>>;
 
@@ -78,17 +85,26 @@ class Verifier {
   /// the billing service's secrets have 32 bytes.
   [[nodiscard]] static Verifier allowing_any_key_length(std::span<const std::string_view> secrets,
                                                         VerifierOptions options = {});
+  /// Makes a Verifier for an endpoint to which several accounts deliver, each with its own secrets, so that nobody can
+  /// sign another account's events. unwrap() and unwrap_request() accept an event only if the matching secret belongs
+  /// to the account that the signed body names; otherwise, or if the body names no account, the reason is `mismatch`.
+  /// A test.hook event matches any secret, because only its name is reliable. verify() and stream(), which do not parse
+  /// the body, throw Error(config). Two accounts may have the same secret. Secret indexes count through all accounts,
+  /// in the order given. Throws Error(config) if `accounts` is empty, if an account is empty or has no secret, and
+  /// unless each secret has 32 bytes.
+  [[nodiscard]] static Verifier for_accounts(std::span<const AccountSecrets> accounts, VerifierOptions options = {});
   Verifier(const Verifier&) noexcept;
   Verifier& operator=(const Verifier&) noexcept;
   ~Verifier();
 
   /// Checks a signature without throwing. Returns `none` and sets *secret_index if the signature is valid, otherwise
   /// returns the reason. Copies nothing. Tries all secrets, even after one has matched, in constant time. Out of memory
-  /// is reported as `mismatch`, an exception from the clock as `stale`.
+  /// is reported as `mismatch`, an exception from the clock as `stale`. A Verifier for accounts returns `mismatch` for
+  /// every valid signature: call unwrap().
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
   /// Checks a signature; the result borrows `body`. Throws Error(signature) with the reason and the suggested HTTP
-  /// status, or std::bad_alloc if the check runs out of memory.
+  /// status, or std::bad_alloc if the check runs out of memory. A Verifier for accounts throws Error(config).
   [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature) const;
   /// Verifies, then parses a copy of the body. Throws Error(signature) or Error(decode).
   [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature) const;
@@ -102,8 +118,8 @@ class Verifier {
   /// never a valid signature.
   [[nodiscard]] std::optional<std::string> find_signature(HeaderFields headers) const;
 
-  /// Begins to verify a body in chunks. Throws Error(config) if the options have freshness, which needs the whole
-  /// body.
+  /// Begins to verify a body in chunks. Throws Error(config) if the options have freshness, or if the Verifier is for
+  /// accounts: both need the whole body.
   [[nodiscard]] VerifyStream stream() const;
 
   /// Number of signatures that matched each secret, in the order given: a secret whose number no longer grows can be
@@ -117,7 +133,7 @@ class Verifier {
   struct Keys;
   explicit Verifier(std::shared_ptr<const Keys> keys);
   [[nodiscard]] Verified verify_signature(std::string_view body, std::optional<std::string_view> signature) const;
-  [[nodiscard]] Event require_fresh(Event event) const;
+  [[nodiscard]] Event accept(Event event, const Verified& verified, std::string_view signature) const;
   std::shared_ptr<const Keys> keys_;
 };
 

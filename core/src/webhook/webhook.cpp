@@ -9,6 +9,7 @@
 #include "billcore/detail/document.hpp"
 #include "json/allocator.hpp"
 #include "json/json_scan.hpp"
+#include "webhook/accounts.hpp"
 #include "webhook/hmac.hpp"
 
 namespace billcore {
@@ -24,6 +25,15 @@ void require_secret_size(std::string_view secret) {
   if (secret.size() == detail::secret_size) return;
   throw Error(ErrorCode::config, "the signing secret has " + std::to_string(secret.size()) +
                                      " bytes, not 32: copy it from the admin UI without spaces or line ends");
+}
+
+void require_valid(const VerifierOptions& options) {
+  if (!detail::is_token(options.header)) {
+    throw Error(ErrorCode::config, "the name of the signature header is empty or contains invalid characters");
+  }
+  if (options.freshness && *options.freshness <= std::chrono::microseconds::zero()) {
+    throw Error(ErrorCode::config, "freshness must be more than 0 seconds; leave it out to accept events of any age");
+  }
 }
 
 bool same_name(std::string_view a, std::string_view b) noexcept {
@@ -85,11 +95,13 @@ std::string in_seconds(std::uint64_t micros) { return std::to_string(micros / 1'
 }  // namespace
 
 struct Verifier::Keys {
-  Keys(std::span<const std::string_view> secrets, VerifierOptions given)
-      : keys(secrets), matches(secrets.size()), options(std::move(given)) {}
+  Keys(std::span<const std::string_view> secrets, VerifierOptions given, detail::Accounts owners = {})
+      : keys(secrets), matches(secrets.size()), options(std::move(given)), accounts(std::move(owners)) {}
 
-  // Checks everything except freshness. The function `match` returns the index of the key that gives the claimed
-  // digest.
+  void count(std::size_t index) const noexcept { matches[index].fetch_add(1, std::memory_order_relaxed); }
+
+  // Checks everything except the account and freshness. The function `match` returns the index of the key that gives
+  // the claimed digest.
   template <typename Match>
   SignatureReason check(std::size_t size, std::optional<std::string_view> signature, std::size_t& index,
                         Match&& match) const noexcept {
@@ -99,13 +111,24 @@ struct Verifier::Keys {
     if (!detail::decode_hex(*signature, claimed)) return SignatureReason::malformed;
     index = match(claimed);
     if (index >= keys.size()) return SignatureReason::mismatch;
-    matches[index].fetch_add(1, std::memory_order_relaxed);
+    if (accounts.empty()) count(index);  // for accounts, require_account() counts
     return SignatureReason::none;
   }
   SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                         std::size_t& index) const noexcept {
     return check(body.size(), signature, index,
                  [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
+  }
+
+  // Refuses a signed event unless a secret of the account that it names gives the signature, and counts that secret.
+  // `index`: the first secret of any account that gives the signature.
+  void require_account(const Event& event, std::size_t index, std::string_view signature) const;
+  // For functions that do not parse the body, and so do not see its account.
+  void require_no_accounts() const {
+    if (accounts.empty()) return;
+    throw Error(ErrorCode::config,
+                "a verifier for accounts reads the account in the body, which verify and stream do not parse: call "
+                "unwrap");
   }
 
   // The reason why a signed event, parsed or not, is stale; nullopt if the event is fresh. Requires the option
@@ -121,8 +144,30 @@ struct Verifier::Keys {
   detail::HmacKeys keys;
   mutable std::vector<std::atomic<std::uint64_t>> matches;
   VerifierOptions options;
+  detail::Accounts accounts;
   std::shared_ptr<detail::DocumentPool> documents = std::make_shared<detail::DocumentPool>();
 };
+
+void Verifier::Keys::require_account(const Event& event, std::size_t index, std::string_view signature) const {
+  if (event.type() != EventType::test_hook) {
+    const auto account = detail::account_of(event);
+    if (account.empty()) {
+      throw_signature_error(SignatureReason::mismatch,
+                            "the body names no account, and the verifier accepts only events of its accounts");
+    }
+    detail::Digest claimed{};
+    static_cast<void>(detail::decode_hex(signature, claimed));  // check() has found the signature well-formed
+    // Several accounts may have the secret at `index`, so the secrets of the named account are tried once more.
+    index = keys.match(event.raw(), claimed, accounts.secrets_of(account));
+    if (index == detail::HmacKeys::no_memory) throw std::bad_alloc();
+    if (index == keys.size()) {
+      throw_signature_error(SignatureReason::mismatch,
+                            "no secret of the account that the body names gives this signature; check for which "
+                            "account the verifier has each secret");
+    }
+  }
+  count(index);
+}
 
 std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   using std::chrono::microseconds;
@@ -167,20 +212,24 @@ Verifier::Verifier(std::span<const std::string_view> secrets, VerifierOptions op
 
 Verifier Verifier::allowing_any_key_length(std::span<const std::string_view> secrets, VerifierOptions options) {
   if (secrets.empty()) throw Error(ErrorCode::config, "no signing secret was given: pass at least one");
-  if (!detail::is_token(options.header)) {
-    throw Error(ErrorCode::config, "the name of the signature header is empty or contains invalid characters");
-  }
-  if (options.freshness && *options.freshness <= std::chrono::microseconds::zero()) {
-    throw Error(ErrorCode::config, "freshness must be more than 0 seconds; leave it out to accept events of any age");
-  }
+  require_valid(options);
   std::for_each(secrets.begin(), secrets.end(), require_not_empty);
   return Verifier(std::make_shared<Keys>(secrets, std::move(options)));
+}
+
+Verifier Verifier::for_accounts(std::span<const AccountSecrets> accounts, VerifierOptions options) {
+  detail::Accounts owners(accounts);
+  const auto secrets = detail::all_secrets(accounts);
+  std::for_each(secrets.begin(), secrets.end(), require_secret_size);
+  require_valid(options);
+  return Verifier(std::make_shared<Keys>(secrets, std::move(options), std::move(owners)));
 }
 
 SignatureReason Verifier::check(std::string_view body, std::optional<std::string_view> signature,
                                 std::size_t* secret_index) const noexcept {
   std::size_t index = 0;
   auto reason = keys_->check(body, signature, index);
+  if (reason == SignatureReason::none && !keys_->accounts.empty()) reason = SignatureReason::mismatch;
   if (reason == SignatureReason::none && keys_->options.freshness) {
     try {
       if (keys_->why_stale(Verified(body, index))) reason = SignatureReason::stale;
@@ -192,7 +241,7 @@ SignatureReason Verifier::check(std::string_view body, std::optional<std::string
   return reason;
 }
 
-// Checks the signature only, not the age.
+// Checks the signature only, not the account and the age.
 Verified Verifier::verify_signature(std::string_view body, std::optional<std::string_view> signature) const {
   std::size_t index = 0;
   const auto reason = keys_->check(body, signature, index);
@@ -201,23 +250,27 @@ Verified Verifier::verify_signature(std::string_view body, std::optional<std::st
   return {body, index};
 }
 
-Event Verifier::require_fresh(Event event) const {
+Event Verifier::accept(Event event, const Verified& verified, std::string_view signature) const {
+  if (!keys_->accounts.empty()) keys_->require_account(event, verified.secret_index(), signature);
   keys_->require_fresh(event);
   return event;
 }
 
 Verified Verifier::verify(std::string_view body, std::optional<std::string_view> signature) const {
+  keys_->require_no_accounts();
   const auto verified = verify_signature(body, signature);
   keys_->require_fresh(verified);
   return verified;
 }
 
 Event Verifier::unwrap(std::string_view body, std::optional<std::string_view> signature) const {
-  return require_fresh(Event::parse(verify_signature(body, signature), keys_->documents));
+  const auto verified = verify_signature(body, signature);
+  return accept(Event::parse(verified, keys_->documents), verified, *signature);
 }
 
 Event Verifier::unwrap_shared(SharedText body, std::optional<std::string_view> signature) const {
-  return require_fresh(Event::parse(verify_signature(body.text, signature), std::move(body.keep), keys_->documents));
+  const auto verified = verify_signature(body.text, signature);
+  return accept(Event::parse(verified, std::move(body.keep), keys_->documents), verified, *signature);
 }
 
 Event Verifier::unwrap_request(std::string_view body, HeaderFields headers) const {
@@ -259,6 +312,7 @@ VerifyStream& VerifyStream::operator=(VerifyStream&&) noexcept = default;
 VerifyStream::~VerifyStream() = default;
 
 VerifyStream Verifier::stream() const {
+  keys_->require_no_accounts();
   if (keys_->options.freshness) {
     throw Error(ErrorCode::config,
                 "a stream cannot check freshness, which needs the whole body: use a Verifier without freshness");

@@ -231,6 +231,25 @@ inline constexpr const char* verifier_allowing_any_key_length_signature =
     "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
 inline constexpr const char* verifier_allowing_any_key_length =
     "A Verifier for secrets of any length but 0, for test vectors. The service's secrets have 32 bytes.";
+inline constexpr const char* verifier_for_accounts_signature =
+    "for_accounts(accounts, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
+inline constexpr const char* verifier_for_accounts =
+    "A Verifier for an endpoint to which several accounts deliver, so that none can sign another's events.\n"
+    "\n"
+    "unwrap, unwrap_request and the receivers accept an event only if the matching secret belongs to the account that\n"
+    "the signed body names. Otherwise, or if the body names no account, the reason is 'mismatch'. A test.hook matches\n"
+    "any secret, because only its name is reliable. verify and stream, which do not parse the body, raise\n"
+    "ConfigError. Two accounts may have the same secret. `matches` goes through all accounts, in the order given.\n"
+    "\n"
+    "Args:\n"
+    "    accounts: Maps each account (event.account, as int or str) to its secret, or to a sequence of secrets.\n"
+    "    header: See Verifier.\n"
+    "    max_body: See Verifier.\n"
+    "    freshness: See Verifier.\n"
+    "    clock: See Verifier.\n"
+    "\n"
+    "Raises:\n"
+    "    ConfigError: There is no account, an account has no secret, or a secret is not 32 bytes long.";
 inline constexpr const char* verifier_verify_signature = "verify(self, body, signature)";
 inline constexpr const char* verifier_verify =
     "Check the signature of a body.\n"
@@ -240,7 +259,8 @@ inline constexpr const char* verifier_verify =
     "    signature: Value of the signature header; None if the header is missing.\n"
     "\n"
     "Raises:\n"
-    "    SignatureError: The signature check failed.";
+    "    SignatureError: The signature check failed.\n"
+    "    ConfigError: The verifier is for accounts, which only unwrap() can check.";
 inline constexpr const char* verifier_unwrap_signature = "unwrap(self, body, signature)";
 inline constexpr const char* verifier_unwrap =
     "Verify a body, then parse it.\n"
@@ -271,7 +291,7 @@ inline constexpr const char* verifier_stream =
     "Begin to verify a body in pieces, for a body that is too large to hold in memory.\n"
     "\n"
     "Raises:\n"
-    "    ConfigError: The verifier has the option `freshness`, which needs the whole body.";
+    "    ConfigError: The verifier has the option `freshness` or is for accounts: both need the whole body.";
 inline constexpr const char* verifier_matches =
     "For each secret, the number of matching signatures. You can remove a secret whose number no longer grows.";
 inline constexpr const char* verifier_header = "Name of the signature header.";

@@ -115,12 +115,23 @@ class BoundVerifier : public Verifier {
   ClockFunction clock_;
 };
 
-BoundVerifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
-  const Secrets secrets(values[0], "secrets");
+/// Makes a Verifier from the arguments of a constructor. The function `make` takes the first argument and the options.
+template <typename Make>
+BoundVerifier make_verifier(const std::vector<py::handle>& values, const Make& make) {
   auto clock = clock_function(values[4]);
   const auto options = verifier_options(values[1], values[2], values[3], clock);
-  return {any_length ? Verifier::allowing_any_key_length(secrets.texts(), options) : Verifier(secrets.texts(), options),
-          std::move(clock)};
+  return {make(values[0], options), std::move(clock)};
+}
+
+Verifier of_secrets(py::handle given, const VerifierOptions& options) {
+  return Verifier(Secrets(given, "secrets").texts(), options);
+}
+Verifier of_any_secrets(py::handle given, const VerifierOptions& options) {
+  return Verifier::allowing_any_key_length(Secrets(given, "secrets").texts(), options);
+}
+Verifier of_accounts(py::handle given, const VerifierOptions& options) {
+  const AccountsArgument accounts(given);
+  return Verifier::for_accounts(accounts.accounts(), options);
 }
 
 const Signature& verify_signature() {
@@ -144,7 +155,7 @@ const Signature& init_signature() {
 py::object verifier_init(PyObject* self, const Call& call) {
   initialise<BoundVerifier>(self, [&] {
     const auto values = init_signature().bind<5>(call);
-    return make_verifier({values.begin(), values.end()}, false);
+    return make_verifier({values.begin(), values.end()}, of_secrets);
   });
   return py::none();
 }
@@ -183,7 +194,7 @@ py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::
   if (!PyBytes_CheckExact(body.ptr())) {
     const Buffer buffer(body);
     if (buffer.text().size() > verifier.options().max_body)
-      static_cast<void>(verifier.verify(buffer.text(), signature));
+      static_cast<void>(verifier.unwrap(buffer.text(), signature));
   }
   auto kept = own_bytes(body);
   const auto text = shared_text(kept);
@@ -205,8 +216,17 @@ void bind_verifier(py::module_& module) {
   static const Signature any(docs::verifier_allowing_any_key_length_signature);
   type.def_static(
       "allowing_any_key_length",
-      [](const py::args& args, const py::kwargs& kwargs) { return make_verifier(any.bind(args, kwargs), true); },
+      [](const py::args& args, const py::kwargs& kwargs) {
+        return make_verifier(any.bind(args, kwargs), of_any_secrets);
+      },
       any.doc(docs::verifier_allowing_any_key_length).c_str());
+  static const Signature accounts(docs::verifier_for_accounts_signature);
+  type.def_static(
+      "for_accounts",
+      [](const py::args& args, const py::kwargs& kwargs) {
+        return make_verifier(accounts.bind(args, kwargs), of_accounts);
+      },
+      accounts.doc(docs::verifier_for_accounts).c_str());
 
   def_method(type, verify_signature(), fast_call<verifier_verify>, docs::verifier_verify);
   def_method(type, unwrap_signature(), fast_call<verifier_unwrap>, docs::verifier_unwrap);

@@ -33,6 +33,16 @@ std::string_view secret_of(py::handle secret) {
   return utf8(secret, "a secret");
 }
 
+std::string account_text(py::handle account) {
+  if (PyUnicode_Check(account.ptr())) return std::string(utf8(account, "an account"));
+  if (PyLong_Check(account.ptr()) == 0 || PyBool_Check(account.ptr())) {
+    refuse("an account must be an int or a str, as event.account or its text, not " + type_name(account));
+  }
+  const auto digits = py::reinterpret_steal<py::object>(PyNumber_ToBase(account.ptr(), 10));
+  if (!digits) throw py::error_already_set();
+  return std::string(utf8(digits, "an account"));
+}
+
 std::chrono::microseconds freshness_of(py::handle value) {
   if (const auto length = duration_of(value, "freshness")) return *length;
   refuse("freshness must be seconds, a timedelta, or None for any age, not " + type_name(value));
@@ -123,6 +133,24 @@ Secrets::Secrets(py::handle secrets, const char* name) {
   }
   items_ = py::tuple(py::reinterpret_borrow<py::object>(secrets));
   for (const auto item : items_) texts_.push_back(secret_of(item));
+}
+
+AccountsArgument::AccountsArgument(py::handle accounts) {
+  if (PyMapping_Check(accounts.ptr()) == 0 || PyObject_HasAttrString(accounts.ptr(), "items") == 0) {
+    refuse("accounts must be a mapping of accounts to their secrets, not " + type_name(accounts));
+  }
+  items_ = py::tuple(accounts.attr("items")());
+  for (const auto item : items_) {
+    const auto [account, secrets] = py::cast<std::pair<py::object, py::object>>(item);
+    accounts_.emplace_back(account_text(account), Secrets(secrets, "the secrets of an account"));
+  }
+}
+
+std::vector<AccountSecrets> AccountsArgument::accounts() const {
+  std::vector<AccountSecrets> out;
+  out.reserve(accounts_.size());
+  for (const auto& [account, secrets] : accounts_) out.push_back({account, secrets.texts()});
+  return out;
 }
 
 VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,

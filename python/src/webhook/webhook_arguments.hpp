@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "billcore/webhook.hpp"
@@ -50,6 +51,18 @@ class Secrets {
  private:
   py::object items_;
   std::vector<std::string_view> texts_;
+};
+
+/// The argument of Verifier.for_accounts: a mapping of accounts to their secrets. Borrows the secrets from the Python
+/// objects, which it keeps alive.
+class AccountsArgument {
+ public:
+  explicit AccountsArgument(py::handle accounts);
+  [[nodiscard]] std::vector<AccountSecrets> accounts() const;
+
+ private:
+  py::object items_;
+  std::vector<std::pair<std::string, Secrets>> accounts_;
 };
 
 /// A Python function that a Verifier calls to get the time. The Python object Verifier visits and clears its clock

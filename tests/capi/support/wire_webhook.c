@@ -68,12 +68,28 @@ static bool add_secrets(billcore_verifier_options* to, const texts* secrets, bil
   return true;
 }
 
+static bool add_accounts(billcore_verifier_options* to, yyjson_val* given, billcore_error** err) {
+  yyjson_arr_iter accounts = yyjson_arr_iter_with(given);
+  yyjson_val* each;
+  bool good = true;
+  while (good && (each = yyjson_arr_iter_next(&accounts)) != NULL) {
+    yyjson_val* account = yyjson_obj_get(each, "account");
+    texts secrets = texts_of(yyjson_obj_get(each, "secrets"));
+    const char* name = yyjson_is_raw(account) ? yyjson_get_raw(account) : yyjson_get_str(account);
+    good = ok(billcore_verifier_options_add_account(to, (billcore_str){name, yyjson_get_len(account)}, err)) &&
+           add_secrets(to, &secrets, err);
+    free_texts(&secrets);
+  }
+  return good;
+}
+
 static billcore_verifier* make_verifier(job* self, int64_t* now) {
   texts secrets = texts_of(yyjson_obj_get(self->args, "secrets"));
   billcore_verifier_options* options = NULL;
   billcore_verifier* out = NULL;
   if (ok(billcore_verifier_options_new(&options, &self->err)) &&
       set_verifier_options(options, self->args, now, &self->err) && add_secrets(options, &secrets, &self->err) &&
+      add_accounts(options, yyjson_obj_get(self->args, "accounts"), &self->err) &&
       !ok(billcore_verifier_new((billcore_str){NULL, 0}, options, &out, &self->err)))
     out = NULL;
   billcore_verifier_options_free(options);
@@ -170,11 +186,13 @@ static yyjson_mut_val* matches(job* self, const billcore_verifier* verifier) {
     yyjson_val* encoded = yyjson_obj_get(delivery, "body_b64");
     bytes body = base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
     bytes signature = bytes_of(yyjson_obj_get(delivery, "signature"));
-    /* The driver ignores the result of verify: the reply contains only the verifier's match counts. */
-    if (!ok(billcore_verifier_verify(verifier, str_of(body), str_of(signature), NULL, &self->err))) {
+    billcore_event* event = NULL;
+    /* The driver ignores the result of unwrap: the reply contains only the verifier's match counts. */
+    if (!ok(billcore_verifier_unwrap(verifier, str_of(body), str_of(signature), &event, &self->err))) {
       billcore_error_free(self->err);
       self->err = NULL;
     }
+    billcore_event_free(event);
     free(signature.data);
     free(body.data);
   }

@@ -1,4 +1,4 @@
-/* Tests cases of freshness, clocks, streams, match counts and explain that the conformance driver cannot express. */
+/* Tests cases of freshness, clocks, streams, match counts, explain and accounts that the conformance driver cannot express. */
 #include <string.h>
 
 #include "support/events.h"
@@ -197,11 +197,67 @@ static void test_explain(void) {
   billcore_buf_free(&signature);
 }
 
+static void test_accounts(void) {
+  billcore_error* err = NULL;
+  billcore_verifier_options* options = NULL;
+  billcore_verifier* verifier = NULL;
+  billcore_event* event = NULL;
+  billcore_buf text = {NULL, 0};
+  const billcore_str none = {NULL, 0};
+  const billcore_str body = BILLCORE_STR("{\"name\":\"order.paid\",\"account\":17}");
+  billcore_buf signature = signature_of(body);
+  char account[] = {'1', '7', '1'}; /* text without a NUL */
+  CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_OK(billcore_verifier_options_add_account(options, (billcore_str){account, 2}, &err));
+  account[0] = '9';
+  CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
+  CHECK_FAILS(billcore_verifier_new(SECRET, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "no account");
+  CHECK_OK(billcore_verifier_new(none, options, &verifier, &err));
+  CHECK_OK(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err));
+  billcore_event_free(event);
+  billcore_verifier_free(verifier);
+  /* explain() tries the secrets of all accounts. */
+  CHECK_OK(billcore_webhook_explain(body, view_of(signature), none, options, &text, &err));
+  CHECK(strstr(text.data, "secret 1 of 1 gives") != NULL);
+  billcore_buf_free(&text);
+  CHECK_OK(billcore_verifier_options_allow_any_key_length(options, &err));
+  CHECK_FAILS(billcore_verifier_new(none, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "key length");
+  billcore_verifier_options_free(options);
+
+  /* A secret before the first account has no account. */
+  CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
+  CHECK_OK(billcore_verifier_options_add_account(options, BILLCORE_STR("17"), &err));
+  CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
+  CHECK_FAILS(billcore_verifier_new(none, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "no account");
+  billcore_verifier_options_free(options);
+
+  /* An account that is begun twice has the secrets of both parts. */
+  CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_OK(billcore_verifier_options_add_account(options, BILLCORE_STR("17"), &err));
+  CHECK_OK(billcore_verifier_options_add_secret(options, BILLCORE_STR("another 32 bytes, another 32 byt"), &err));
+  CHECK_OK(billcore_verifier_options_add_account(options, BILLCORE_STR("18"), &err));
+  CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
+  CHECK_OK(billcore_verifier_new(none, options, &verifier, &err));
+  CHECK_REFUSED(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err), BILLCORE_REASON_MISMATCH,
+                401);
+  billcore_verifier_free(verifier);
+  CHECK_OK(billcore_verifier_options_add_account(options, BILLCORE_STR("17"), &err));
+  CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
+  CHECK_OK(billcore_verifier_new(none, options, &verifier, &err));
+  CHECK_OK(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err));
+  billcore_event_free(event);
+  billcore_verifier_free(verifier);
+  billcore_verifier_options_free(options);
+  billcore_buf_free(&signature);
+}
+
 int main(void) {
   test_freshness();
   test_freshness_must_be_positive();
   test_stream();
   test_stream_over_the_limit();
   test_explain();
+  test_accounts();
   return 0;
 }

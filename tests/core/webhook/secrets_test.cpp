@@ -263,6 +263,19 @@ TEST_F(Secrets, NoneIsLeftByALongSecret) {
   expect_nothing_left();
 }
 
+TEST_F(Secrets, NoneIsLeftByAVerifierForAccounts) {
+  {
+    const std::vector<AccountSecrets> accounts{{"7", {secrets[0]}}, {"8", {secrets[1], secrets[2]}}};
+    const auto verifier = Verifier::for_accounts(accounts);
+    constexpr std::string_view paid = R"({"name":"order.paid","account":7})";
+    const auto signature = webhooks::sign(paid, secrets[0]);
+    EXPECT_EQ(verifier.unwrap(paid, signature).raw(), paid);
+    EXPECT_EQ(verifier.check(paid, signature), SignatureReason::mismatch);  // check() does not see the account
+    EXPECT_THROW(static_cast<void>(verifier.unwrap(paid, webhooks::sign(paid, secrets[1]))), Error);
+  }
+  expect_nothing_left();
+}
+
 TEST_F(Secrets, NoneIsLeftByWhatIsRefusedOrUsedOnce) {
   const std::array<std::string_view, 3> one_is_empty{secrets[0], "", long_secret};
   EXPECT_THROW(static_cast<void>(Verifier::allowing_any_key_length(one_is_empty)), Error);

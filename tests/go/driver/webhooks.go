@@ -90,12 +90,29 @@ func verified(r *request, do func(*webhook.Verifier) (any, error)) (any, error) 
 	if any, _ := decode[bool](r.Args["any_key_length"]); any {
 		options = append(options, webhook.WithAnyKeyLength())
 	}
-	verifier, err := webhook.NewVerifier(nil, options...)
+	made := func() (*webhook.Verifier, error) { return webhook.NewVerifier(nil, options...) }
+	if given, ok := r.Args["accounts"]; ok {
+		made = func() (*webhook.Verifier, error) { return webhook.NewVerifierForAccounts(accounts(given), options...) }
+	}
+	verifier, err := made()
 	if err != nil {
 		return nil, err
 	}
 	defer verifier.Close()
 	return do(verifier)
+}
+
+func accounts(given json.RawMessage) map[string][][]byte {
+	out := map[string][][]byte{}
+	each, _ := decode[[]map[string]json.RawMessage](given)
+	for _, one := range each {
+		name := string(one["account"])
+		if text, ok := decode[string](one["account"]); ok {
+			name = text
+		}
+		out[name] = secrets(&request{Args: one})
+	}
+	return out
 }
 
 func stream(r *request, verifier *webhook.Verifier) (any, error) {
@@ -121,7 +138,8 @@ func matches(r *request, verifier *webhook.Verifier) (any, error) {
 	deliveries, _ := decode[[]map[string]json.RawMessage](r.Args["deliveries"])
 	for _, delivery := range deliveries {
 		one := &request{Args: delivery}
-		_, _ = verifier.Verify(body(one), string(octets(delivery["signature"]))) // only the verifier's match counts are used
+		event, _ := verifier.Unwrap(body(one), string(octets(delivery["signature"]))) // only the verifier's match counts are used
+		event.Close()
 	}
 	counts := []uint64{}
 	for i := range verifier.Secrets() {

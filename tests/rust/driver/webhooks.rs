@@ -52,6 +52,16 @@ fn verifier(args: &Arguments) -> Result<Verifier> {
     for secret in secrets(args) {
         options = options.secret(secret);
     }
+    for mut each in args.get::<Vec<HashMap<String, Given>>>("accounts").unwrap_or_default() {
+        let account = each.remove("account").unwrap_or_default();
+        options = match account.as_str() {
+            Some(text) => options.account(text),
+            None => options.account(account),
+        };
+        for secret in each["secrets"].as_array().into_iter().flatten().filter_map(octets) {
+            options = options.secret(secret);
+        }
+    }
     if let Some(bytes) = args.get("max_body") {
         options = options.max_body(bytes);
     }
@@ -84,8 +94,8 @@ fn matches(args: &Arguments, keys: &Verifier) -> Result<Json> {
     for delivery in args.get::<Vec<HashMap<String, Box<serde_json::value::RawValue>>>>("deliveries").unwrap_or_default()
     {
         let delivery = Arguments(delivery);
-        // The driver ignores the result of verify(): the reply contains only the verifier's match counts.
-        let _ = keys.verify(&delivery.body(), delivery.octets("signature").as_deref());
+        // The driver ignores the result of unwrap(): the reply contains only the verifier's match counts.
+        let _ = keys.unwrap(&delivery.body(), delivery.octets("signature").as_deref());
     }
     let counts = (0..keys.secret_count()).map(|secret| keys.matches(secret)).collect::<Result<Vec<_>>>()?;
     Ok(json(object!({ "matches": counts })))

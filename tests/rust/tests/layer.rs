@@ -131,3 +131,14 @@ async fn the_shared_deliveries() {
         assert_eq!(u64::from(answer.status().as_u16()), delivery["status"], "{}", delivery["name"]);
     }
 }
+
+#[tokio::test]
+async fn a_verifier_for_accounts() {
+    for (account, status) in [(1, 200), (2, 401)] {
+        let layer = WebhookLayer::new(Verifier::for_accounts([(account, [SECRET])]).unwrap());
+        let request = Request::post("/").header("service-signature", sign(PAID.as_bytes(), SECRET).unwrap());
+        let body = Pieces::from(Bytes::from(PAID));
+        let answer = layer.layer(service_fn(answer)).oneshot(request.body(body).unwrap()).await.unwrap();
+        assert_eq!(answer.status(), status);
+    }
+}

@@ -610,6 +610,13 @@ unsafe extern "C" {
     ) -> billcore_status;
 }
 unsafe extern "C" {
+    pub fn billcore_verifier_options_add_account(
+        options: *mut billcore_verifier_options,
+        account: billcore_str,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
     pub fn billcore_verifier_options_free(options: *mut billcore_verifier_options);
 }
 unsafe extern "C" {

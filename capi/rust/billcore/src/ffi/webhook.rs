@@ -126,6 +126,10 @@ impl NativeVerifierOptions {
         // SAFETY: the handle is valid and used by this thread alone, and the secret is valid during the call.
         check(|error| unsafe { sys::billcore_verifier_options_add_secret(self.get(), bytes_in(secret), error) })
     }
+    pub(crate) fn add_account(&mut self, account: &str) -> Result<()> {
+        // SAFETY: the handle is valid and used by this thread alone, and the account is valid during the call.
+        check(|error| unsafe { sys::billcore_verifier_options_add_account(self.get(), text_in(account), error) })
+    }
     pub(crate) fn set_header(&mut self, name: &str) -> Result<()> {
         // SAFETY: the handle is valid and used by this thread alone, and the name is valid during the call.
         check(|error| unsafe { sys::billcore_verifier_options_set_header(self.get(), text_in(name), error) })

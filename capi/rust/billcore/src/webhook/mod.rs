@@ -89,6 +89,11 @@ impl VerifierOptions {
     pub fn secret(self, secret: impl Secret) -> Self {
         self.set(|to| secret.expose(|secret| to.add_secret(secret)))
     }
+    /// Begins an account: the secrets that [`VerifierOptions::secret`] adds after this call, until the next account,
+    /// belong to `account`. See [`Verifier::for_accounts`].
+    pub fn account(self, account: impl fmt::Display) -> Self {
+        self.set(|to| to.add_account(&account.to_string()))
+    }
     /// Sets the name of the signature header; case does not matter.
     pub fn header(self, name: &str) -> Self {
         self.set(|to| to.set_header(name))
@@ -152,9 +157,40 @@ impl Verifier {
     pub fn new(secret: impl Secret) -> Result<Self> {
         VerifierOptions::new().secret(secret).build()
     }
+    /// Makes a verifier with default options for an endpoint to which several accounts deliver, each with its own
+    /// secrets, so that nobody can sign another account's events. For other options use [`VerifierOptions::account`].
+    ///
+    /// [`Verifier::unwrap`], [`Verifier::unwrap_request`] and the tower layer accept an event only if the matching
+    /// secret belongs to the account that the signed body names; otherwise, or if the body names no account, they fail
+    /// with [`Reason::Mismatch`](crate::Reason::Mismatch). A test.hook event matches any secret, because only its name is
+    /// reliable. [`Verifier::verify`] and [`Verifier::stream`], which do not parse the body, fail with
+    /// [`ErrorCode::Config`](crate::ErrorCode::Config). Two accounts may have the same secret. The indexes of secrets
+    /// count through all accounts, in the order given. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config) when
+    /// there is no account, when an account is empty or has no secret, and unless each secret has 32 bytes.
+    ///
+    /// ```
+    /// # fn main() -> billcore::Result<()> {
+    /// # let (one, other) = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210");
+    /// let verifier = billcore::webhook::Verifier::for_accounts([(17, [one]), (18, [other])])?;
+    /// let body = br#"{"id":8,"name":"order.paid","account":17,"data":null}"#;
+    /// assert!(verifier.unwrap(body, &billcore::webhook::sign(body, one)?).is_ok());
+    /// assert!(verifier.unwrap(body, &billcore::webhook::sign(body, other)?).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn for_accounts<A: fmt::Display, S: Secret>(
+        accounts: impl IntoIterator<Item = (A, impl IntoIterator<Item = S>)>,
+    ) -> Result<Self> {
+        let mut options = VerifierOptions::new();
+        for (account, secrets) in accounts {
+            options = secrets.into_iter().fold(options.account(account), VerifierOptions::secret);
+        }
+        options.build()
+    }
     /// Checks the signature of a body and returns the index of the secret with which the service made the signature.
     /// `verify` neither copies nor parses the body. Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature)
-    /// and a [`Reason`](crate::Reason).
+    /// and a [`Reason`](crate::Reason); for a verifier for accounts, with
+    /// [`ErrorCode::Config`](crate::ErrorCode::Config): call [`Verifier::unwrap`].
     pub fn verify<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.native.verify(body, signature.into().0)
     }
@@ -179,7 +215,7 @@ impl Verifier {
         self.native.unwrap_request(body, &given).map(Event::own)
     }
     /// Begins the check of one body that arrives in pieces. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config)
-    /// for a verifier with a freshness check, because checking the age needs the whole body.
+    /// for a verifier with a freshness check or for accounts, because both need the whole body.
     pub fn stream(&self) -> Result<VerifierStream> {
         self.native.stream().map(VerifierStream::own)
     }
