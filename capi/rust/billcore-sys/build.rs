@@ -5,6 +5,11 @@ use std::path::Path;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=DOCS_RS");
+    // docs.rs has no libbillcore, and rustdoc links nothing.
+    if env::var_os("DOCS_RS").is_some() {
+        return;
+    }
     let archives = env::var_os("CARGO_FEATURE_STATIC").is_some();
     let half = if env::var_os("CARGO_FEATURE_CLIENT").is_some() { "billcore" } else { "billcore-webhook" };
     let name = if archives { format!("{half}-static") } else { half.to_owned() };
