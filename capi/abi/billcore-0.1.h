@@ -1920,6 +1920,10 @@ BILLCORE_EXPORT void billcore_headers_free(billcore_headers* headers);
 BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifier, billcore_str body,
                                                               const billcore_headers* headers, billcore_event** out,
                                                               billcore_error** err);
+BILLCORE_API billcore_status billcore_webhook_explain_with_headers(billcore_str body, billcore_str signature,
+                                                                   const billcore_headers* headers, billcore_str secret,
+                                                                   const billcore_verifier_options* options,
+                                                                   billcore_buf* out, billcore_error** err);
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
 BILLCORE_API billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index,
                                                        uint64_t* out, billcore_error** err);

@@ -798,13 +798,14 @@ def format_amount(amount: int, currency: str, /) -> str:
 def sign(body: Buffer, secret: str | bytes) -> str:
     """The signature that the service would send (64 lowercase hex digits), for tests of your own receiver."""
 
-def explain(body: object, signature: object, secret: object) -> str:
+def explain(body: object, signature: object, secret: object, headers: object = None) -> str:
     """Explain to a person, in a few lines of text, why a signature is refused.
 
     explain tries common mistakes, without a network, and names the mistake that produces this signature: the body
     was re-serialised, is still in base64 or has other line ends; the signature is in upper case or has a prefix; the
-    secret has white space, is in another encoding, or is another secret of the list. The arguments are those of
-    verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text shows no secret,
-    and does not show the right signature. explain is slow: do not explain every request.
+    secret has white space, is in another encoding, or is another secret of the list. With the request's `headers`,
+    explain also notices a body that a proxy has unpacked (Content-Encoding). The arguments are those of verify() and
+    unwrap_request(); if an argument has a wrong type, the text says so, and no exception is raised. The text shows no
+    secret, and does not show the right signature. explain is slow: do not explain every request.
     Service interface: Events, Request headers.
     """

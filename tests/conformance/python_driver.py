@@ -176,7 +176,8 @@ class PythonDriver:
         secrets = [_bytes_or_text(secret) for secret in args.get("secrets", [])]
         signature = _header_text(args.get("signature"))
         if verb == "explain":
-            return {"text": self._webhooks.explain(body, signature, secrets)}
+            headers = [(_header_text(name), _header_text(value)) for name, value in args.get("headers", [])]
+            return {"text": self._webhooks.explain(body, signature, secrets, headers)}
         if verb == "stream":
             return self._stream(self._verifier(args).stream(), body, signature, args["chunks"])
         if verb == "unwrap_request":

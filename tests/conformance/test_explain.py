@@ -28,8 +28,9 @@ VERDICTS = {
 }
 
 
-def run(driver: Driver, body: bytes, signature: Any, secrets: list[Any]) -> str:
+def run(driver: Driver, body: bytes, signature: Any, secrets: list[Any], headers: Any = ()) -> str:
     args = {"body_b64": base64.b64encode(body).decode(), "signature": signature, "secrets": secrets}
+    args["headers"] = headers
     reply = driver.run({"op": "webhook.explain", "args": args})
     assert reply.keys() == {"ok"}, reply
     text = reply["ok"]["text"]
@@ -66,7 +67,7 @@ WORDS = {b"undefined", b"payload", b"sha256="}  # explain() uses these words eve
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_cause(case: dict[str, Any], driver: Driver) -> None:
-    text = run(driver, body_bytes(case), case["signature"], case["secrets"])
+    text = run(driver, body_bytes(case), case["signature"], case["secrets"], case.get("headers", ()))
     expect = case["expect"]
     verdict = VERDICTS[expect["verdict"]].match(text)
     assert verdict, text

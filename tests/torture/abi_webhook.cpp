@@ -131,15 +131,18 @@ const std::vector<Function>& webhook_functions() {
       CALL(billcore_verifier_unwrap_request, g.verifier, text(body), g.headers),
       CALL(billcore_verifier_verify, g.verifier, text(body), text(g.signature)),
       CALL(billcore_webhook_explain, text(body), text("0000"), text(secret), g.verifier_options),
+      CALL(billcore_webhook_explain_with_headers, text(body), text("0000"), g.headers, text(secret),
+           g.verifier_options),
       CALL(billcore_webhook_parse_unverified, text(body)),
       CALL(billcore_webhook_sign, text(body), text(secret)),
       CALL(billcore_webhook_unwrap, text(body), text(g.signature), text(secret)),
       CALL(billcore_webhook_verify, text(body), text(g.signature), text(secret)),
       {"verifier-accounts",
        [](Given& g) {
-         call(&billcore_verifier_options_add_account, g.verifier_options, text("7"));
-         call(&billcore_verifier_options_add_secret, g.verifier_options, text(secret));
-         const auto verifier = make(&billcore_verifier_new, billcore_str{nullptr, 0}, g.verifier_options);
+         const auto options = make(&billcore_verifier_options_new);
+         call(&billcore_verifier_options_add_account, options, text("7"));
+         call(&billcore_verifier_options_add_secret, options, text(secret));
+         const auto verifier = make(&billcore_verifier_new, billcore_str{nullptr, 0}, options);
          call(&billcore_verifier_unwrap, verifier, text(body), text(g.signature));
        }},
       {"error-handle",

@@ -268,22 +268,33 @@ func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event
 		return nil, err
 	}
 	defer v.handle.Done()
-	headers := C.bw_headers()
-	if headers.status != C.BILLCORE_OK {
-		return nil, failure(headers)
+	headers, err := nativeHeaders(header)
+	if err != nil {
+		return nil, err
 	}
-	defer C.billcore_headers_free((*C.billcore_headers)(headers.out))
+	defer C.billcore_headers_free(headers)
+	data, n := bytes(body)
+	return event(C.bw_unwrap_request(number(native), data, n, headers))
+}
+
+// nativeHeaders copies header fields to C; the caller frees the copy.
+func nativeHeaders(header map[string][]string) (*C.billcore_headers, error) {
+	made := C.bw_headers()
+	if made.status != C.BILLCORE_OK {
+		return nil, failure(made)
+	}
+	headers := (*C.billcore_headers)(made.out)
 	for name, values := range header {
 		for _, value := range values {
 			key, n := chars(name)
 			text, m := chars(value)
-			if added := C.bw_add_header((*C.billcore_headers)(headers.out), key, n, text, m); added.status != C.BILLCORE_OK {
+			if added := C.bw_add_header(headers, key, n, text, m); added.status != C.BILLCORE_OK {
+				C.billcore_headers_free(headers)
 				return nil, failure(added)
 			}
 		}
 	}
-	data, n := bytes(body)
-	return event(C.bw_unwrap_request(number(native), data, n, (*C.billcore_headers)(headers.out)))
+	return headers, nil
 }
 
 // Secrets returns the number of secrets of the verifier; 0 when the verifier is closed.
@@ -331,6 +342,17 @@ func Sign(body, secret []byte) (string, error) {
 // signature. Explain never accepts a signature, and shows neither a secret nor the right signature. Explain is slow: do
 // not call it in a request path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
+	return ExplainWithHeader(body, signature, nil, secrets...)
+}
+
+// ExplainWithHeader does the same as Explain, but also looks at the header fields of the request, and notices a body
+// that a proxy has unpacked (Content-Encoding).
+func ExplainWithHeader(body []byte, signature string, header map[string][]string, secrets ...[]byte) (string, error) {
+	headers, err := nativeHeaders(header)
+	if err != nil {
+		return "", err
+	}
+	defer C.billcore_headers_free(headers)
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}
 	native, _, err := given.native()
 	if err != nil {
@@ -339,7 +361,7 @@ func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	defer C.billcore_verifier_options_free(native)
 	data, n := bytes(body)
 	text, m := chars(signature)
-	return owned(C.bw_explain(data, n, text, m, native))
+	return owned(C.bw_explain(data, n, text, m, headers, native))
 }
 
 // owned copies a text of the C library into a Go string and frees the C text.

@@ -118,10 +118,10 @@ static bw_text bw_sign(const char* body, size_t len, const char* secret, size_t 
   return made;
 }
 static bw_text bw_explain(const char* body, size_t len, const char* signature, size_t signature_len,
-                          const billcore_verifier_options* options) {
+                          const billcore_headers* headers, const billcore_verifier_options* options) {
   bw_text made = {{NULL, 0}, NULL, BILLCORE_OK};
-  made.status = billcore_webhook_explain(bg_str(body, len), bg_str(signature, signature_len), bg_str(NULL, 0), options,
-                                         &made.text, &made.err);
+  made.status = billcore_webhook_explain_with_headers(bg_str(body, len), bg_str(signature, signature_len), headers,
+                                                      bg_str(NULL, 0), options, &made.text, &made.err);
   return made;
 }
 static bg_made bw_stream(const billcore_verifier* verifier) {

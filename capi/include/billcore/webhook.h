@@ -169,6 +169,13 @@ BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_ver
                                                               const billcore_headers* headers, billcore_event** out,
                                                               billcore_error** err);
 
+/** As billcore_webhook_explain, but the function also looks at the request's header fields, and notices a body that a
+ * proxy has unpacked (Content-Encoding). headers may be NULL, which means no header fields.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_explain_with_headers(billcore_str body, billcore_str signature,
+                                                                   const billcore_headers* headers, billcore_str secret,
+                                                                   const billcore_verifier_options* options,
+                                                                   billcore_buf* out, billcore_error** err);
+
 /** Number of secrets of a verifier; 0 for NULL.  @since 0.1 */
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
 

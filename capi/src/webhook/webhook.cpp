@@ -25,6 +25,11 @@ std::vector<std::string_view> secrets_of(billcore_str secret, const billcore_ver
   return out;
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> fields_of(const billcore_headers* headers) {
+  if (headers == nullptr) return {};
+  return {headers->fields.begin(), headers->fields.end()};
+}
+
 /// The accounts in the options, which must have at least one, with their secrets.
 std::vector<billcore::AccountSecrets> accounts_of(billcore_str secret, const billcore_verifier_options& options) {
   const auto& accounts = options.accounts;
@@ -80,9 +85,20 @@ billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, bi
 billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
                                          const billcore_verifier_options* options, billcore_buf* out,
                                          billcore_error** err) {
+  return billcore_webhook_explain_with_headers(body, signature, nullptr, secret, options, out, err);
+}
+
+billcore_status billcore_webhook_explain_with_headers(billcore_str body, billcore_str signature,
+                                                      const billcore_headers* headers, billcore_str secret,
+                                                      const billcore_verifier_options* options, billcore_buf* out,
+                                                      billcore_error** err) {
   return call(
       err,
-      [&] { put(out, billcore::webhooks::explain(view(body), optional_view(signature), secrets_of(secret, options))); },
+      [&] {
+        const auto fields = fields_of(headers);
+        const auto secrets = secrets_of(secret, options);
+        put(out, billcore::webhooks::explain(view(body), optional_view(signature), secrets, fields));
+      },
       out);
 }
 
@@ -185,13 +201,7 @@ billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifi
                                                  const billcore_headers* headers, billcore_event** out,
                                                  billcore_error** err) {
   return get_new(
-      verifier,
-      [&](const Verifier& keys) {
-        std::vector<std::pair<std::string_view, std::string_view>> fields;
-        if (headers != nullptr) fields.assign(headers->fields.begin(), headers->fields.end());
-        return keys.unwrap_request(view(body), fields);
-      },
-      out, err);
+      verifier, [&](const Verifier& keys) { return keys.unwrap_request(view(body), fields_of(headers)); }, out, err);
 }
 
 size_t billcore_verifier_secret_count(const billcore_verifier* verifier) {

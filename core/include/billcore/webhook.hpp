@@ -153,12 +153,13 @@ namespace webhooks {
 /// Explains why a signature is refused. Tries common mistakes offline (the body re-serialised, still in base64 or with
 /// other line ends; the signature in upper case or with a prefix; the secret with white space, in another encoding, or
 /// confused with another secret of the list) and names the mistake that would produce this signature. Returns a few
-/// lines of human-readable text. explain() never accepts a body, and the text reveals neither a secret nor the valid
+/// lines of human-readable text. From the request's `headers`, if given, explain() also notices a body that a proxy has
+/// unpacked (Content-Encoding). explain() never accepts a body, and the text reveals neither a secret nor the valid
 /// signature. explain() is slow: do not call it for every request.
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
-                                  std::span<const std::string_view> secrets);
+                                  std::span<const std::string_view> secrets, HeaderFields headers = {});
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
-                                  std::string_view secret);
+                                  std::string_view secret, HeaderFields headers = {});
 /// The signature that the service would send: 64 lowercase hex digits. For tests of your own receiver.
 [[nodiscard]] std::string sign(std::string_view body, std::string_view secret);
 

@@ -119,8 +119,7 @@ class Search {
     }
     faults.emplace_back(
         "the fault lies elsewhere: the receiver had a body, header or secret other than these, or refused the event "
-        "for "
-        "its size (max_body) or its age (freshness)");
+        "for its size (max_body), its age (freshness) or its account (a verifier for accounts)");
     if (body_.size() > default_max_body) faults.emplace_back("body: it is over 1 MiB, the default max_body");
     said_ =
         lines("No fault in what was given: " + which + " gives this signature for this body (" + size + ").", faults);
@@ -137,8 +136,8 @@ class Search {
 };
 
 /// Suspicious properties of the body and of each secret, found without comparing signatures.
-Faults suspicions(std::string_view body, std::span<const std::string_view> secrets) {
-  Faults out = detail::describe_body(body);
+Faults suspicions(std::string_view body, std::span<const std::string_view> secrets, HeaderFields headers) {
+  Faults out = detail::describe_body(body, headers);
   for (std::size_t i = 0; i < secrets.size(); ++i) {
     const auto words = detail::describe_secret(secrets[i]);
     if (!words.empty()) out.push_back(secret_of(i, secrets.size()) + ": " + words);
@@ -151,8 +150,8 @@ Faults suspicions(std::string_view body, std::span<const std::string_view> secre
 namespace webhooks {
 
 std::string explain(std::string_view body, std::optional<std::string_view> signature,
-                    std::span<const std::string_view> secrets) {
-  Faults faults = suspicions(body, secrets);
+                    std::span<const std::string_view> secrets, HeaderFields headers) {
+  Faults faults = suspicions(body, secrets, headers);
   if (!signature) {
     faults.insert(faults.begin(),
                   "signature: the request has no such header; is its name right, and does a proxy let it through?");
@@ -177,8 +176,9 @@ std::string explain(std::string_view body, std::optional<std::string_view> signa
                faults);
 }
 
-std::string explain(std::string_view body, std::optional<std::string_view> signature, std::string_view secret) {
-  return explain(body, signature, std::span<const std::string_view>(&secret, 1));
+std::string explain(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
+                    HeaderFields headers) {
+  return explain(body, signature, std::span<const std::string_view>(&secret, 1), headers);
 }
 
 }  // namespace webhooks

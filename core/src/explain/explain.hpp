@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "billcore/detail/secret.hpp"
+#include "billcore/webhook.hpp"
 #include "webhook/hmac.hpp"
 
 namespace billcore::detail {
@@ -48,7 +49,14 @@ using BodyVisitor = std::function<bool(std::string_view body, const Faults& faul
 /// Calls `visit` with each text that the body may originally have been, except the body as given: first the texts that
 /// one change produces, then those that two changes produce.
 bool visit_bodies(std::string_view body, const BodyVisitor& visit);
-/// Suspicious properties of a body.
-[[nodiscard]] Faults describe_body(std::string_view body);
+/// Suspicious properties of a body, given the headers of its request (if they are known).
+[[nodiscard]] Faults describe_body(std::string_view body, HeaderFields headers);
+
+/// Whether a body is compressed, and what is suspicious about that; the text is empty if nothing is.
+struct Coding {
+  bool compressed;
+  std::string fault;
+};
+[[nodiscard]] Coding describe_coding(std::string_view body, HeaderFields headers);
 
 }  // namespace billcore::detail

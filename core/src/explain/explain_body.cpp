@@ -174,22 +174,22 @@ class BodyReader {
 
 bool visit_bodies(std::string_view body, const BodyVisitor& visit) { return BodyReader(body, visit).run(); }
 
-Faults describe_body(std::string_view body) {
+Faults describe_body(std::string_view body, HeaderFields headers) {
   Faults out;
   std::string problem;
   if (body.empty()) {
     out.emplace_back("body: it is empty; was it read before? Take the raw bytes once, and before any body parser");
     return out;
   }
+  auto [compressed, fault] = describe_coding(body, headers);
+  if (!fault.empty()) out.push_back(std::move(fault));
   if (body.size() > large_body) {
     out.emplace_back(
         "body: it is over 1 MiB, so a verifier with the default max_body refuses it; other JSON styles were not tried");
     return out;
   }
-  if (body.starts_with("\x1F\x8B") || body.starts_with("\x28\xB5\x2F\xFD")) {
-    out.emplace_back(
-        "body: it looks compressed (gzip or zstd); the signature is over the plain JSON, so decompress it first");
-  } else if (!valid_utf8(body)) {
+  if (compressed) return out;
+  if (!valid_utf8(body)) {
     out.emplace_back("body: it is not valid UTF-8, which the service sends; was it converted to another encoding?");
   } else if (body.find("\xEF\xBF\xBD") != std::string_view::npos) {
     out.emplace_back(

@@ -375,17 +375,19 @@ inline constexpr const char* format_amount =
 inline constexpr const char* sign_signature = "sign(body, secret)";
 inline constexpr const char* sign =
     "The signature that the service would send (64 lowercase hex digits), for tests of your own receiver.";
-inline constexpr const char* explain_signature = "explain(body, signature, secret)";
+inline constexpr const char* explain_signature = "explain(body, signature, secret, headers=None)";
 inline constexpr const char* explain =
     "Explain to a person, in a few lines of text, why a signature is refused.\n"
     "\n"
     "explain tries common mistakes, without a network, and names the mistake that produces this signature: the body\n"
     "was re-serialised, is still in base64 or has other line ends; the signature is in upper case or has a prefix; "
     "the\n"
-    "secret has white space, is in another encoding, or is another secret of the list. The arguments are those of\n"
-    "verify(); if an argument has a wrong type, the text says so, and no exception is raised. The text shows no "
-    "secret,\n"
-    "and does not show the right signature. explain is slow: do not explain every request.\n"
+    "secret has white space, is in another encoding, or is another secret of the list. With the request's `headers`,\n"
+    "explain also notices a body that a proxy has unpacked (Content-Encoding). The arguments are those of verify() "
+    "and\n"
+    "unwrap_request(); if an argument has a wrong type, the text says so, and no exception is raised. The text shows "
+    "no\n"
+    "secret, and does not show the right signature. explain is slow: do not explain every request.\n"
     "Service interface: Events, Request headers.";
 
 }  // namespace billcore::python::docs

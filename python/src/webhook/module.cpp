@@ -126,12 +126,14 @@ py::str sign(py::handle body, py::handle secret) {
 }
 
 // Explains an invalid argument in the returned text instead of raising an error.
-std::string explain(py::handle body, py::handle signature, py::handle secret) {
+std::string explain(py::handle body, py::handle signature, py::handle secret, py::handle headers) {
   try {
+    const auto fields = given(headers) ? header_fields(headers) : HeaderList();
     const Buffer buffer(body);
     const Secrets secrets(secret, "secret");
     const auto header = signature_of(signature);
-    return without_gil_if(true, [&] { return webhooks::explain(buffer.text(), header, secrets.texts()); });
+    const std::vector<std::pair<std::string_view, std::string_view>> views(fields.begin(), fields.end());
+    return without_gil_if(true, [&] { return webhooks::explain(buffer.text(), header, secrets.texts(), views); });
   } catch (const Error& error) {
     return error.message() + "\n(explain() is for debugging: it does not belong in a request path.)";
   }
@@ -158,7 +160,7 @@ void bind_functions(py::module_& module) {
       "explain",
       [](const py::args& args, const py::kwargs& kwargs) {
         const auto values = explain_signature.bind(args, kwargs);
-        return explain(values[0], values[1], values[2]);
+        return explain(values[0], values[1], values[2], values[3]);
       },
       explain_signature.doc(docs::explain).c_str());
   for (const char* name : {"sign", "explain"}) module.attr(name).attr("__module__") = home;

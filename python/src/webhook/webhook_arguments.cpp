@@ -168,22 +168,16 @@ VerifierOptions verifier_options(py::handle header, py::handle max_body, py::han
   return options;
 }
 
-std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers) {
+HeaderList header_fields(py::handle headers, const OddHeader& odd) {
   if (headers.is_none() || PyUnicode_Check(headers.ptr()) || PyBytes_Check(headers.ptr())) {
     refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
   }
-  std::vector<std::pair<std::string, std::string>> fields;
+  HeaderList fields;
   const auto add = [&](std::string_view name, py::handle value) {
     if (const auto text = header_value(value)) {
       fields.emplace_back(header_name(name), *text);
-      return;
-    }
-    if (value.is_none()) return;
-    // Frameworks may store values of other types among the headers; only the signature header must be str or bytes.
-    const auto header = header_name(name);
-    const std::pair<std::string_view, std::string_view> only{header, ""};
-    if (verifier.find_signature({&only, 1})) {
-      refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));
+    } else if (!value.is_none() && odd != nullptr) {
+      odd(header_name(name), value);
     }
   };
   const py::object pairs = PyObject_HasAttrString(headers.ptr(), "items") != 0
@@ -207,6 +201,17 @@ std::optional<std::string> find_signature(const Verifier& verifier, py::handle h
       add(*name, value);
     }
   }
+  return fields;
+}
+
+std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers) {
+  const auto fields = header_fields(headers, [&](const std::string& name, py::handle value) {
+    // Frameworks may store values of other types among the headers; only the signature header must be str or bytes.
+    const std::pair<std::string_view, std::string_view> only{name, ""};
+    if (verifier.find_signature({&only, 1})) {
+      refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));
+    }
+  });
   const std::vector<std::pair<std::string_view, std::string_view>> views(fields.begin(), fields.end());
   return verifier.find_signature(views);
 }

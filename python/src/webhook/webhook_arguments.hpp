@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,6 +75,13 @@ using ClockFunction = std::shared_ptr<py::object>;
 /// Converts the arguments of a Verifier to its options; each argument may be omitted.
 [[nodiscard]] VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,
                                                const ClockFunction& clock);
+
+/// Header fields: names and values.
+using HeaderList = std::vector<std::pair<std::string, std::string>>;
+/// Called with the name of a header whose value is not a str, bytes or None.
+using OddHeader = std::function<void(const std::string& name, py::handle value)>;
+/// Reads a request's headers: a mapping (values may be lists) or pairs; names and values are str or bytes.
+[[nodiscard]] HeaderList header_fields(py::handle headers, const OddHeader& odd = nullptr);
 
 /// Finds the signature in a request's headers: a mapping (values may be lists) or pairs; names and values are str or
 /// bytes.

@@ -138,20 +138,26 @@ static yyjson_mut_val* stream(job* self, const billcore_verifier* verifier, bill
   return good ? put_index(self, index) : NULL;
 }
 
-static yyjson_mut_val* unwrap_request(job* self, const billcore_verifier* verifier, billcore_str body) {
+/* Makes *headers from the request; the caller frees it, even if the result is false. */
+static bool make_headers(job* self, billcore_headers** headers) {
   yyjson_arr_iter fields = yyjson_arr_iter_with(yyjson_obj_get(self->args, "headers"));
-  billcore_headers* headers = NULL;
-  billcore_event* event = NULL;
   yyjson_val* field;
-  bool good = ok(billcore_headers_new(&headers, &self->err));
+  bool good = ok(billcore_headers_new(headers, &self->err));
   while (good && (field = yyjson_arr_iter_next(&fields)) != NULL) {
     bytes name = bytes_of(yyjson_arr_get(field, 0));
     bytes value = bytes_of(yyjson_arr_get(field, 1));
-    good = ok(billcore_headers_add(headers, str_of(name), str_of(value), &self->err));
+    good = ok(billcore_headers_add(*headers, str_of(name), str_of(value), &self->err));
     free(name.data);
     free(value.data);
   }
-  good = good && ok(billcore_verifier_unwrap_request(verifier, body, headers, &event, &self->err));
+  return good;
+}
+
+static yyjson_mut_val* unwrap_request(job* self, const billcore_verifier* verifier, billcore_str body) {
+  billcore_headers* headers = NULL;
+  billcore_event* event = NULL;
+  const bool good =
+      make_headers(self, &headers) && ok(billcore_verifier_unwrap_request(verifier, body, headers, &event, &self->err));
   billcore_headers_free(headers);
   return good ? read_event(self, event, body) : NULL;
 }
@@ -209,14 +215,17 @@ static yyjson_mut_val* explain(job* self, billcore_str body) {
   bytes signature = bytes_of(yyjson_obj_get(self->args, "signature"));
   const billcore_str none = {NULL, 0};
   billcore_verifier_options* options = NULL;
+  billcore_headers* headers = NULL;
   billcore_buf text = {NULL, 0};
   yyjson_mut_val* out = NULL;
   if (ok(billcore_verifier_options_new(&options, &self->err)) && add_secrets(options, &secrets, &self->err) &&
-      ok(billcore_webhook_explain(body, str_of(signature), none, options, &text, &self->err))) {
+      make_headers(self, &headers) &&
+      ok(billcore_webhook_explain_with_headers(body, str_of(signature), headers, none, options, &text, &self->err))) {
     out = yyjson_mut_obj(self->reply);
     yyjson_mut_obj_add_strncpy(self->reply, out, "text", text.data, text.len);
   }
   billcore_buf_free(&text);
+  billcore_headers_free(headers);
   billcore_verifier_options_free(options);
   free(signature.data);
   free_texts(&secrets);

@@ -22,7 +22,7 @@ TEST(Explain, SharedCases) {
   for (const auto entry : cases) {
     const auto vector = entry.value();
     const auto given = vector.find("body_text");
-    if (!given) continue;
+    if (!given || vector.find("headers")) continue;
     std::vector<std::string> secrets;
     const auto list = vector.find("secrets").value();
     for (const auto one : list) secrets.push_back(test::bytes_of(one.value()));

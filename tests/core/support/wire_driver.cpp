@@ -204,7 +204,9 @@ class Driver {
     if (verb == "explain") {
       const auto secrets = texts(args, "secrets");
       const std::vector<std::string_view> views(secrets.begin(), secrets.end());
-      return "{\"text\":" + quoted(webhooks::explain(body, signature, views)) + '}';
+      const auto fields = header_fields(args);
+      const std::vector<std::pair<std::string_view, std::string_view>> headers(fields.begin(), fields.end());
+      return "{\"text\":" + quoted(webhooks::explain(body, signature, views, headers)) + '}';
     }
     const auto verifier = make_verifier(args);
     if (verb == "verify") {
@@ -213,11 +215,17 @@ class Driver {
     if (verb == "stream") return stream(verifier.stream(), body, signature, args);
     if (verb == "unwrap") return read_event(verifier.unwrap(body, signature), body, args);
     if (verb != "unwrap_request") throw std::runtime_error("unknown op webhook." + std::string(verb));
-    std::vector<std::pair<std::string, std::string>> fields;
-    const auto given = args.find("headers").value();
-    for (const auto field : given) fields.emplace_back(bytes_of(field.value().at(0)), bytes_of(field.value().at(1)));
+    const auto fields = header_fields(args);
     const std::vector<std::pair<std::string_view, std::string_view>> headers(fields.begin(), fields.end());
     return read_event(verifier.unwrap_request(body, headers), body, args);
+  }
+
+  static std::vector<std::pair<std::string, std::string>> header_fields(const Value& args) {
+    std::vector<std::pair<std::string, std::string>> out;
+    const auto given = args.find("headers");
+    if (!given) return out;
+    for (const auto field : *given) out.emplace_back(bytes_of(field.value().at(0)), bytes_of(field.value().at(1)));
+    return out;
   }
 
   static std::string stream(VerifyStream stream, std::string_view body, std::optional<std::string_view> signature,

@@ -22,7 +22,7 @@ var webhookVerbs = map[string]func(*request) (any, error){
 		return object{"signature": signature}, err
 	},
 	"webhook.explain": func(r *request) (any, error) {
-		text, err := webhook.Explain(body(r), string(octets(r.Args["signature"])), secrets(r)...)
+		text, err := webhook.ExplainWithHeader(body(r), string(octets(r.Args["signature"])), header(r), secrets(r)...)
 		return object{"text": text}, err
 	},
 	"webhook.parse_unverified": func(r *request) (any, error) {
@@ -43,12 +43,7 @@ var webhookVerbs = map[string]func(*request) (any, error){
 	},
 	"webhook.unwrap_request": func(r *request) (any, error) {
 		return verified(r, func(v *webhook.Verifier) (any, error) {
-			pairs, _ := decode[[][2]json.RawMessage](r.Args["headers"])
-			header := http.Header{} // filled directly, because Header.Add would change the case of the names
-			for _, pair := range pairs {
-				header[string(octets(pair[0]))] = append(header[string(octets(pair[0]))], string(octets(pair[1])))
-			}
-			event, err := v.UnwrapHeader(body(r), header)
+			event, err := v.UnwrapHeader(body(r), header(r))
 			return readEvent(r, event, err)
 		})
 	},
@@ -64,6 +59,15 @@ func body(r *request) []byte {
 	out, err := base64.StdEncoding.DecodeString(r.text("body_b64"))
 	if err != nil {
 		panic(err)
+	}
+	return out
+}
+
+func header(r *request) http.Header {
+	pairs, _ := decode[[][2]json.RawMessage](r.Args["headers"])
+	out := http.Header{} // filled directly, because Header.Add would change the case of the names
+	for _, pair := range pairs {
+		out[string(octets(pair[0]))] = append(out[string(octets(pair[0]))], string(octets(pair[1])))
 	}
 	return out
 }

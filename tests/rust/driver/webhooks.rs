@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use billcore::webhook::{Verifier, VerifierOptions, explain, parse_unverified, sign};
+use billcore::webhook::{Verifier, VerifierOptions, explain_with_headers, parse_unverified, sign};
 use billcore::{Error, Event, EventData, Resource, Result, Timestamp, Value};
 use serde_json::{Value as Given, json as object};
 
@@ -16,9 +16,8 @@ pub fn run(request: &Request) -> Option<Outcome> {
     let outcome = match name {
         "sign" => sign(&args.body(), args.octets("secret").unwrap_or_default())
             .map(|signature| json(object!({ "signature": signature }))),
-        "explain" => {
-            explain(&args.body(), signature.as_deref(), secrets(args)).map(|text| json(object!({ "text": text })))
-        }
+        "explain" => explain_with_headers(&args.body(), signature.as_deref(), headers(args), secrets(args))
+            .map(|text| json(object!({ "text": text }))),
         "parse_unverified" => parse_unverified(&args.body()).and_then(|event| read(args, &event)),
         "verify" => verifier(args).and_then(|keys| keys.verify(&args.body(), signature.as_deref())).map(index),
         "unwrap" => verifier(args)

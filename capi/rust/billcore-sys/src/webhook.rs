@@ -689,6 +689,17 @@ unsafe extern "C" {
     ) -> billcore_status;
 }
 unsafe extern "C" {
+    pub fn billcore_webhook_explain_with_headers(
+        body: billcore_str,
+        signature: billcore_str,
+        headers: *const billcore_headers,
+        secret: billcore_str,
+        options: *const billcore_verifier_options,
+        out: *mut billcore_buf,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
     pub fn billcore_verifier_secret_count(verifier: *const billcore_verifier) -> usize;
 }
 unsafe extern "C" {

@@ -219,11 +219,15 @@ handle!(
 );
 
 impl NativeHeaders {
-    pub(crate) fn new() -> Result<Self> {
+    pub(crate) fn of<N: AsRef<[u8]>, V: AsRef<[u8]>>(fields: impl IntoIterator<Item = (N, V)>) -> Result<Self> {
         // SAFETY: the output pointers are valid.
-        made(Self::own, |out, error| unsafe { sys::billcore_headers_new(out, error) })
+        let mut out = made(Self::own, |out, error| unsafe { sys::billcore_headers_new(out, error) })?;
+        for (name, value) in fields {
+            out.add(name.as_ref(), value.as_ref())?;
+        }
+        Ok(out)
     }
-    pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
+    fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         // SAFETY: the handle is valid and used by this thread alone, and the inputs are valid during the call.
         check(|error| unsafe { sys::billcore_headers_add(self.get(), bytes_in(name), bytes_in(value), error) })
     }
@@ -258,8 +262,16 @@ pub(crate) fn sign(body: &[u8], secret: &[u8]) -> Result<String> {
     text_of(|out, error| unsafe { sys::billcore_webhook_sign(bytes_in(body), bytes_in(secret), out, error) })
 }
 
-pub(crate) fn explain(body: &[u8], signature: Option<&[u8]>, options: &NativeVerifierOptions) -> Result<String> {
+pub(crate) fn explain(
+    body: &[u8],
+    signature: Option<&[u8]>,
+    headers: &NativeHeaders,
+    options: &NativeVerifierOptions,
+) -> Result<String> {
     let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
-    // SAFETY: the options are valid, the inputs are valid during the call, and the output pointers are valid.
-    text_of(|out, error| unsafe { sys::billcore_webhook_explain(body, signature, NO_TEXT, options.get(), out, error) })
+    let (headers, options) = (headers.get(), options.get());
+    // SAFETY: the handles are valid, the inputs are valid during the call, and the output pointers are valid.
+    text_of(|out, error| unsafe {
+        sys::billcore_webhook_explain_with_headers(body, signature, headers, NO_TEXT, options, out, error)
+    })
 }

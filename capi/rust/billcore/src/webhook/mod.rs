@@ -208,11 +208,7 @@ impl Verifier {
         N: AsRef<[u8]>,
         V: AsRef<[u8]>,
     {
-        let mut given = NativeHeaders::new()?;
-        for (name, value) in headers {
-            given.add(name.as_ref(), value.as_ref())?;
-        }
-        self.native.unwrap_request(body, &given).map(Event::own)
+        self.native.unwrap_request(body, &NativeHeaders::of(headers)?).map(Event::own)
     }
     /// Begins the check of one body that arrives in pieces. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config)
     /// for a verifier with a freshness check or for accounts, because both need the whole body.
@@ -263,9 +259,20 @@ pub fn explain<'a, S: Secret>(
     signature: impl Into<Signature<'a>>,
     secrets: impl IntoIterator<Item = S>,
 ) -> Result<String> {
+    explain_with_headers(body, signature, None::<([u8; 0], [u8; 0])>, secrets)
+}
+
+/// Does the same as [`explain`], but also looks at the header fields of the request, and notices a body that a proxy
+/// has unpacked (`Content-Encoding`). `headers` yields pairs of name and value, as `&http::HeaderMap` does.
+pub fn explain_with_headers<'a, S: Secret, N: AsRef<[u8]>, V: AsRef<[u8]>>(
+    body: &[u8],
+    signature: impl Into<Signature<'a>>,
+    headers: impl IntoIterator<Item = (N, V)>,
+    secrets: impl IntoIterator<Item = S>,
+) -> Result<String> {
     let mut options = NativeVerifierOptions::new()?;
     for secret in secrets {
         secret.expose(|secret| options.add_secret(secret))?;
     }
-    ffi::explain(body, signature.into().0, &options)
+    ffi::explain(body, signature.into().0, &NativeHeaders::of(headers)?, &options)
 }
