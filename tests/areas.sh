@@ -208,19 +208,19 @@ make_wheel() { # FOLDER
   bc_say "building the wheel"
   quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
   local beside wheels=("$1"/*.whl)
-  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|celery|duckdb|fastapi|freezegun|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pyinstaller|pytest|pytest-xdist|scikit-build-core|sqlalchemy|time-machine|uvloop|ziglang)(\[[a-z]+\])?==')
+  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
-# meets: programs that people run together with billcore, such as nginx
+# meets: programs that people run together with billcore, such as nginx and MariaDB
 area_meets() {
-  bc_packages nginx-light pgbouncer
+  local beside with
+  bc_packages libmariadb-dev mariadb-server-core nginx-light pgbouncer
   build_wheel
-  PYTHONPATH="$root" run meets "$wheel_folder/environment/bin/python" -m pytest -q "${at_once[@]}" \
-    --ignore tests/meets/test_pgbouncer.py tests/meets
-  build_release
-  # The journal needs SQLAlchemy, which the environment of the wheel does not have.
-  PYTHONPATH="$root/build/release/python:$root" run meets-journal "$python" -m pytest -q "${at_once[@]}" \
-    tests/meets/test_pgbouncer.py
+  mapfile -t beside < <(grep -hE '^(asyncpg|celery|django|duckdb|psycopg|psycopg2-binary|pytest|pytest-xdist|sqlalchemy)(\[[a-z]+\])?==' \
+    tests/requirements.txt; grep -v '^#' tests/meets/requirements.txt)
+  # This environment is beside that of the wheel, because ddtrace and OpenTelemetry change what other packages do.
+  with="$(bc_venv_of "$wheel_python" "$root/python/sandbox" "$wheel_folder"/*.whl "${beside[@]}")/bin/python"
+  PYTHONPATH="$root" run meets "$with" -m pytest -q "${at_once[@]}" tests/meets
 }
 # proof: no branch and no memory address depends on a secret
 # Runs the release build under memcheck, because memcheck does not work with sanitizers.

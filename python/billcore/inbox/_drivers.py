@@ -1,81 +1,83 @@
-"""Adapts the connections that the inbox accepts.
-
-This module imports no driver: it recognises a connection by the module of its class.
-"""
+"""Adapts the connections that the inbox accepts."""
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from .. import _databases as databases
 from ._errors import InboxBusyError, InboxError
 
 _NAMED = re.compile(r":(\w+)")
 # Lock and statement time-outs, failed serializations, deadlocks: the transaction has failed, and a new one may succeed.
-_BUSY = ("55P03", "57014", "40001", "40P01")
-_ABSENT = ("42P01", "42703", "42P10")  # a table, a column or a unique index is missing
+_BUSY = {"55P03", "57014", "40001", "40P01", 1020, 1205, 1213, 1317, 1969, 3024, 3572}
+_ABSENT = {"42P01", "42703", "42P10", 1054, 1146, 1176}  # a table, a column or a unique index is missing
+_DUPLICATE = 1062
+_DIALECTS = {"postgresql": "postgresql", "sqlite": "sqlite", "mysql": "mysql", "mariadb": "mysql"}
 
 
 class Driver:
     """Runs statements on one connection. With asyncio, `run` returns an awaitable.
 
     Args:
-        dialect: The kind of database.
+        dialect: The kind of database, as the connection names it. Raises InboxError if the inbox does not know it.
         is_open: Whether a transaction is open.
         run: Runs a statement with its parameters; returns how many rows it changed.
     """
 
     def __init__(self, dialect: str, is_open: Callable[[], bool], run: Callable[[str, Mapping[str, Any]], Any]) -> None:
-        self.dialect = dialect
+        if dialect not in _DIALECTS:
+            raise InboxError(f"the inbox works with PostgreSQL, SQLite, MariaDB and MySQL, not with {dialect}")
+        self.dialect = _DIALECTS[dialect]
         self._is_open = is_open
         self._run = run
 
     def execute(self, text: str, parameters: Mapping[str, Any]) -> int:
-        """Run a statement; returns how many rows it changed."""
-        with _explained():
+        """Run a statement; returns how many rows it changed or returned, 0 if the row that it inserts exists."""
+        try:
             refuse_without_transaction(self._is_open())
-            return int(self._run(text, parameters))
+            return _counted(self._run(text, parameters))
+        except Exception as error:
+            return _explained(error)
 
     async def aexecute(self, text: str, parameters: Mapping[str, Any]) -> int:
         """execute() for asyncio."""
-        with _explained():
+        try:
             refuse_without_transaction(self._is_open())
-            return int(await self._run(text, parameters))
+            return _counted(await self._run(text, parameters))
+        except Exception as error:
+            return _explained(error)
 
 
 def blocking(connection: Any) -> Driver:
     """Returns the Driver for a blocking connection; raises TypeError for any other object."""
-    modules = _modules(connection)
-    if _is_awaited(connection):
-        raise TypeError(f"{_kind(connection)} is a connection for asyncio: use aclaim()")
-    if "sqlite3" in modules:
-        return Driver("sqlite", partial(_sqlite_is_open, connection), partial(_driver, connection, str))
-    if modules & {"psycopg", "psycopg2"}:
-        return Driver("postgresql", partial(_pg_is_open, connection), partial(_driver, connection, _pyformat))
-    if "django" in modules:
+    if databases.is_a(connection, "sqlalchemy.pool.PoolProxiedConnection"):
+        connection = connection.driver_connection
+    kind = _kind(connection)
+    if kind.is_async:
+        raise TypeError(f"a {databases.name_of(connection)} is a connection for asyncio: use aclaim()")
+    if kind.library == "django":
         return Driver(connection.vendor, lambda: bool(connection.in_atomic_block), partial(_django, connection))
-    if "sqlalchemy" in modules:
+    if kind.library == "sqlalchemy":
         inner = connection.connection() if callable(connection.connection) else connection
         return Driver(inner.dialect.name, partial(_alchemy_is_open, inner), partial(_alchemy, inner))
-    raise _unknown(connection)
+    style = str if kind.dialect == "sqlite" else _pyformat
+    return Driver(kind.dialect, partial(_IS_OPEN[kind.dialect], connection), partial(_driver, connection, style))
 
 
 def awaited(connection: Any) -> Driver:
     """Returns the Driver for an asyncio connection; raises TypeError for any other object."""
-    modules = _modules(connection)
-    if "asyncpg" in modules:
+    kind = _kind(connection)
+    if not kind.is_async:
+        raise TypeError(f"a {databases.name_of(connection)} is not a connection for asyncio: use claim()")
+    if kind.library == "asyncpg":
         return Driver("postgresql", connection.is_in_transaction, partial(_asyncpg, connection))
-    if not _is_awaited(connection):
-        raise TypeError(f"{_kind(connection)} is not a connection for asyncio: use claim()")
-    if "psycopg" in modules:
-        return Driver("postgresql", partial(_pg_is_open, connection), partial(_psycopg, connection))
-    if "sqlalchemy" in modules:
+    if kind.library == "sqlalchemy":
         bind = connection.get_bind() if hasattr(connection, "get_bind") else connection
         return Driver(bind.dialect.name, lambda: True, partial(_alchemy_async, connection))
-    raise _unknown(connection)
+    return Driver(kind.dialect, partial(_IS_OPEN[kind.dialect], connection), partial(_driver_async, connection))
 
 
 def refuse_without_transaction(is_open: bool) -> None:
@@ -85,55 +87,59 @@ def refuse_without_transaction(is_open: bool) -> None:
         )
 
 
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Replaces a driver's error by the error of the inbox that has the same meaning, if there is one."""
-    try:
-        yield
-    except Exception as error:
-        original = getattr(error, "orig", None) or error
-        original = original.__cause__ if getattr(original, "__cause__", None) is not None else original
-        state = getattr(original, "sqlstate", None) or getattr(original, "pgcode", None)
-        text = str(original).strip().partition("\n")[0]
-        if state in _BUSY or "database is locked" in text or "table is locked" in text:
-            raise InboxBusyError(
-                f"another transaction is at work ({text}): roll back and let the sender retry"
-            ) from error
-        if state in _ABSENT or re.search("no such table|no column named|ON CONFLICT clause does not match", text):
-            raise InboxError(
-                f"the table billcore_inbox is missing or of another version ({text}): create it with the SQL of"
-                " billcore.inbox.schema()"
-            ) from error
-        raise
+def _counted(rows: Any) -> int:
+    if not isinstance(rows, int) or rows < 0:
+        raise InboxError(
+            f"the driver reports {rows} rows, so nobody can tell what the statement did: do not use a pipeline, or a"
+            " connection that another library wraps so"
+        )
+    return rows
 
 
-def _modules(connection: Any) -> set[str]:
-    return {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
+def _explained(error: Exception) -> int:
+    """Replaces a driver's error by the error of the inbox that has the same meaning, if there is one.
+
+    Returns 0 if MariaDB or MySQL refused a row because its key exists. INSERT IGNORE would hide other errors too. ON
+    DUPLICATE KEY UPDATE counts 1 for a row that exists if the client asks for the number of rows that were found
+    (CLIENT_FOUND_ROWS), as SQLAlchemy does.
+    """
+    text, code = databases.cause(error)
+    if code == _DUPLICATE and re.search("['.]PRIMARY'", text):
+        return 0
+    if code in _BUSY or "database is locked" in text or "table is locked" in text:
+        raise InboxBusyError(f"another transaction is at work ({text}): roll back and let the sender retry") from error
+    if code in _ABSENT or re.search("no such table|no column named|ON CONFLICT clause does not match", text):
+        raise InboxError(
+            f"the table billcore_inbox is missing or of another version ({text}): create it with the SQL of"
+            " billcore.inbox.schema()"
+        ) from error
+    raise error
 
 
-def _is_awaited(connection: Any) -> bool:
-    return hasattr(connection, "run_sync") or hasattr(connection, "__aenter__")
-
-
-def _kind(connection: Any) -> str:
-    return f"a {type(connection).__module__}.{type(connection).__name__}"
-
-
-def _unknown(connection: Any) -> TypeError:
-    return TypeError(f"the inbox does not take {_kind(connection)}: python/inbox.md names the drivers that it knows")
+def _kind(connection: Any) -> databases.Kind:
+    kind = databases.recognise(connection)
+    if kind is None:
+        raise databases.refusal("the inbox", connection, "python/inbox.md")
+    return kind
 
 
 def _pyformat(text: str) -> str:
     return _NAMED.sub(r"%(\1)s", text)
 
 
-def _driver(connection: Any, style: Callable[[str], str], text: str, values: Mapping[str, Any]) -> int:
+def _driver(connection: Any, style: Callable[[str], str], text: str, values: Mapping[str, Any]) -> Any:
     cursor = connection.cursor()
     try:
         cursor.execute(style(text), dict(values))
-        return int(cursor.rowcount)
+        return cursor.rowcount
     finally:
         cursor.close()
+
+
+async def _driver_async(connection: Any, text: str, values: Mapping[str, Any]) -> Any:
+    async with connection.cursor() as cursor:
+        await cursor.execute(_pyformat(text), dict(values))
+        return cursor.rowcount
 
 
 def _sqlite_is_open(connection: Any) -> bool:
@@ -146,42 +152,47 @@ def _pg_is_open(connection: Any) -> bool:
     return not connection.autocommit or int(connection.info.transaction_status) != 0
 
 
-def _django(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+def _mysql_is_open(connection: Any) -> bool:
+    """Without autocommit, the server begins a transaction before the first statement. mysqlclient tells only that."""
+    commits = connection.get_autocommit() if hasattr(connection, "get_autocommit") else connection.autocommit
+    begun = getattr(connection, "in_transaction", False) or getattr(connection, "server_status", 0) & 1
+    return not commits or bool(begun)
+
+
+_IS_OPEN = {"sqlite": _sqlite_is_open, "postgresql": _pg_is_open, "mysql": _mysql_is_open}
+
+
+def _django(connection: Any, text: str, values: Mapping[str, Any]) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(_NAMED.sub("%s", text), [values[name] for name in _NAMED.findall(text)])
-        return int(cursor.rowcount)
+        return cursor.rowcount
 
 
-async def _asyncpg(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+async def _asyncpg(connection: Any, text: str, values: Mapping[str, Any]) -> Any:
     names = _NAMED.findall(text)
     done = await connection.execute(
         _NAMED.sub(lambda found: f"${names.index(found[1]) + 1}", text), *(values[name] for name in names)
     )
-    return int(done.rpartition(" ")[2]) if done[-1:].isdigit() else 0
-
-
-async def _psycopg(connection: Any, text: str, values: Mapping[str, Any]) -> int:
-    cursor = await connection.execute(_pyformat(text), dict(values))
-    return int(cursor.rowcount)
+    return int(done.rpartition(" ")[2]) if done[-1:].isdigit() else done
 
 
 def _alchemy_is_open(connection: Any) -> bool:
     """Asks the driver, because SQLAlchemy reports an open transaction even if the driver commits each statement."""
-    if connection.dialect.name == "sqlite":
-        return _sqlite_is_open(connection.connection.driver_connection)
-    return not connection.connection.dbapi_connection.autocommit
+    pooled = connection.connection
+    if connection.dialect.name == "postgresql":
+        return not pooled.dbapi_connection.autocommit
+    return _IS_OPEN[_DIALECTS[connection.dialect.name]](pooled.driver_connection)
 
 
-def _alchemy(connection: Any, text: str, values: Mapping[str, Any]) -> int:
+def _alchemy(connection: Any, text: str, values: Mapping[str, Any]) -> Any:
     sqlalchemy: Any = __import__("sqlalchemy")
-    return int(connection.execute(sqlalchemy.text(text), dict(values)).rowcount)
+    return connection.execute(sqlalchemy.text(text), dict(values)).rowcount
 
 
-async def _alchemy_async(connection: Any, text: str, values: Mapping[str, Any]) -> int:
-    def run(inner: Any) -> int:
+async def _alchemy_async(connection: Any, text: str, values: Mapping[str, Any]) -> Any:
+    def run(inner: Any) -> Any:
         refuse_without_transaction(_alchemy_is_open(inner))
         return _alchemy(inner, text, values)
 
     found: Any = await connection.connection() if hasattr(connection, "get_bind") else connection
-    changed: int = await found.run_sync(run)
-    return changed
+    return await found.run_sync(run)

@@ -6,7 +6,11 @@ from .._error_base import BillcoreError
 
 
 class InboxError(BillcoreError):
-    """The inbox cannot claim: no transaction is open, or the inbox's table is missing or has another version."""
+    """The inbox cannot claim or lock.
+
+    No transaction is open, or the inbox's table is missing or has another version, or the database is not one that the
+    inbox knows, or the driver does not say what the statement did.
+    """
 
 
 class InboxBusyError(InboxError):

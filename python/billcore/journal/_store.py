@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from .. import _databases as databases
 from . import _table as table
 from ._errors import JournalError
 from ._steps import SOON, Sql
@@ -34,14 +35,13 @@ class _DriverSession:
     """A connection of sqlite3 or psycopg, while a statement runs."""
 
     def __init__(self, connection: Any) -> None:
-        modules = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
-        if "sqlite3" in modules:
+        if databases.is_a(connection, "sqlite3.Connection"):
             self.dialect = "sqlite"
             if connection.in_transaction:
                 raise JournalError(f"{_BUSY}, without autocommit=False")
             connection.row_factory, connection.text_factory = None, str
             self._cursor = connection.cursor()
-        elif "psycopg" in modules:
+        elif databases.is_a(connection, "psycopg.Connection"):
             rows: Any = __import__("psycopg.rows", fromlist=["tuple_row"])
             self.dialect = "postgresql"
             if connection.info.transaction_status:
@@ -232,13 +232,12 @@ def _explained(statement: Sql) -> Iterator[None]:
 
 def _is_duplicate(error: Exception) -> bool:
     """Whether a unique index refused the statement."""
-    error = getattr(error, "orig", None) or error
-    code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
-    return code == "23505" or str(error).startswith("UNIQUE constraint failed")
+    text, code = databases.cause(error)
+    return code == "23505" or text.startswith("UNIQUE constraint failed")
 
 
 def _reason(error: Exception) -> str:
-    text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+    text, _ = databases.cause(error)
     if "database is locked" in text:
         return "the journal's database file is locked, maybe by a transaction of your own: end it, then call again"
     if "closed database" in text or "connection is closed" in text:
