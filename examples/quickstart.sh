@@ -125,9 +125,6 @@ fi
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
 venv="$bc_cache/quickstart-$(sha256sum <<<"$state" | cut -c1-16)"
 bc_once "$venv" quietly "installing the Python package" install_python "$venv"
-touch "$venv"
-# Delete the virtual environments that were not used for two weeks.
-find "$bc_cache" -maxdepth 1 -name 'quickstart-*' -mtime +14 -exec rm -rf {} +
 
 start_sandbox "$venv/bin/python"
 tell python "$venv/bin/python" examples/story/python/story.py

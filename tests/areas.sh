@@ -201,7 +201,6 @@ build_wheel() { # sets wheel_folder, the folder with the wheel and with an envir
   wheel_folder="$bc_cache/wheel-$("$wheel_python" -c 'import sys; print(sys.implementation.cache_tag)')-$(bc_tree_hash core \
     python pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
   once wheel bc_once "$wheel_folder" make_wheel "$wheel_folder"
-  prune "$wheel_folder"
 }
 make_wheel() { # FOLDER
   mkdir -p "$1"

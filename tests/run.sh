@@ -103,15 +103,9 @@ make_package() { # FOLDER
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
       ./python/sandbox ".[sandbox]" "${beside[@]}"
 }
-# Deletes cached packages and wheels of earlier versions of the tree (1 GB each) that were not used for a week.
-prune() { # FOLDER: the package in use, which is kept
-  touch "$1"
-  find "$bc_cache" -maxdepth 1 \( -name 'package-*' -o -name 'wheel-cpython-*' \) -mtime +7 -exec rm -rf {} +
-}
 install_package() {
   build_release # comes first, because it turns warnings into errors, and compiles most of what the package needs
   once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"
-  prune "${installed_python%/bin/python}"
 }
 
 # Python must load AddressSanitizer's run-time before the modules. Leak detection is off, because Python itself leaks.

@@ -51,13 +51,23 @@ bc_once() {
   (
     set -e
     flock 9
-    [ ! -e "$folder/complete" ] || exit 0
+    [ ! -e "$folder/complete" ] || exec touch "$folder" # the time of its last use
     rm -rf "$folder"
     "$@"
     made="$?"
     [ "$made" -eq 0 ] || exit "$made"
     touch "$folder/complete"
+    bc_prune "${folder%-*}"
   ) 9>"$folder.lock"
+}
+
+# bc_prune STEM: deletes earlier versions of the folder that was just made as STEM-KEY, which may be 1 GB each. Keeps
+# the six that were used last, and those that were used in the last three hours, because a parallel run may need them.
+bc_prune() {
+  local old
+  while read -r old; do
+    [ -z "$(find "$old" -maxdepth 0 -mmin +180)" ] || rm -rf "$old"
+  done < <(find "$(dirname "$1")" -maxdepth 1 -type d -name "${1##*/}-*" -printf '%T@ %p\n' | sort -rn | cut -d' ' -f2- | tail -n +7)
 }
 
 bc_make_venv() { # FOLDER PYTHON REQUIREMENT…
