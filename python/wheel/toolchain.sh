@@ -18,6 +18,7 @@ wheel_use() {
   wheel_python="$(bc_venv "$requirement")"/bin/python
   wheel_zig="$("$wheel_python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')"
   wheel_tools="$bc_cache/${requirement/==/-}-$target"
+  grep -qsF "$wheel_zig" "$wheel_tools/ar" || rm -rf "$wheel_tools" # scripts for a zig that was elsewhere
   bc_once "$wheel_tools" wheel_make_tools >&2
   # ccache identifies the compiler by the content of its wrapper script, which contains the path of zig.
   export CCACHE_COMPILERCHECK=content ZIG_GLOBAL_CACHE_DIR="$bc_cache/zig" ZIG_LOCAL_CACHE_DIR="$bc_cache/zig"
