@@ -76,31 +76,17 @@ def _read_within(timeout: float | None, environ: dict[str, Any], limit: int) -> 
 def _read_from(connection: Any, timeout: float | None, stream: Any, limit: int) -> bytearray:
     if timeout is None:
         return _read(stream, limit)
-    import threading
-
-    expired = threading.Event()
-
-    def expire() -> None:
-        expired.set()
-        try:  # noqa: SIM105  contextlib is slow to import
-            connection.shutdown(0)  # for reading only: the read ends, and the answer can still be sent
-        except OSError:
-            pass  # the sender has disconnected
-
-    # A time limit of the socket would begin again with each byte.
-    timer = threading.Timer(timeout, expire)
-    timer.daemon = True
-    timer.start()
+    limiter = _limiter()
+    deadline = limiter.begin(connection, timeout)
     try:
         body = _read(stream, limit)
     except DisconnectedError:
-        if not expired.is_set():
+        if not deadline.is_over:
             raise
         body = bytearray()
     finally:
-        timer.cancel()
-        timer.join()  # the timer must not use the connection after it was closed
-    if expired.is_set() and len(body) < limit:
+        limiter.end(deadline)
+    if deadline.is_over and len(body) < limit:
         raise BodyTimeoutError(f"the body did not arrive within {timeout:g} s")
     return body
 
@@ -127,3 +113,68 @@ def _read(stream: Any, limit: int) -> bytearray:
             break
         append(body, piece)
     return body
+
+
+class _Deadline:
+    def __init__(self, at: float, connection: Any) -> None:
+        self.at = at
+        self.connection = connection
+        self.is_over = False
+
+
+class _Limiter:
+    """Ends reads whose time is over.
+
+    A time limit of the socket would begin again with each byte. All requests of a process share one thread, because a
+    thread for each request takes longer than the check of the signature.
+    """
+
+    def __init__(self, process: int) -> None:
+        import threading
+        import time
+
+        self.process = process
+        self._now = time.monotonic
+        self._changed = threading.Condition()
+        self._deadlines: set[_Deadline] = set()
+        self._wakes_at = float("inf")
+        threading.Thread(target=self._run, name="billcore-wsgi", daemon=True).start()
+
+    def begin(self, connection: Any, timeout: float) -> _Deadline:
+        deadline = _Deadline(self._now() + timeout, connection)
+        with self._changed:
+            self._deadlines.add(deadline)
+            if deadline.at < self._wakes_at:
+                self._changed.notify()
+        return deadline
+
+    def end(self, deadline: _Deadline) -> None:
+        """From here on, the thread does not use the connection."""
+        with self._changed:
+            self._deadlines.discard(deadline)
+
+    def _run(self) -> None:
+        with self._changed:
+            while True:
+                now = self._now()
+                for deadline in [one for one in self._deadlines if one.at <= now]:
+                    self._deadlines.remove(deadline)
+                    deadline.is_over = True
+                    try:  # noqa: SIM105  contextlib is slow to import
+                        deadline.connection.shutdown(0)  # for reading only: the answer can still be sent
+                    except OSError:
+                        pass  # the sender has disconnected
+                self._wakes_at = min((one.at for one in self._deadlines), default=float("inf"))
+                self._changed.wait(None if self._wakes_at == float("inf") else self._wakes_at - now)
+
+
+_shared: list[_Limiter] = []
+
+
+def _limiter() -> _Limiter:
+    import os
+
+    process = os.getpid()
+    if not _shared or _shared[-1].process != process:  # a forked process does not have the thread
+        _shared[:] = [_Limiter(process)]
+    return _shared[-1]
