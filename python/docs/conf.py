@@ -6,10 +6,12 @@ Sphinx reads the docstrings of the C++ modules from their stubs, so the modules 
 from __future__ import annotations
 
 import ast
+import atexit
 import inspect
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +26,7 @@ from sphinx.util import logging
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PACKAGE = ROOT / "build/docs-package/billcore"
+PACKAGE = Path(tempfile.mkdtemp(prefix="billcore-docs-")) / "billcore"
 
 sys.path.insert(0, str(ROOT / "core/interface"))
 from stubs import with_all_parameters  # noqa: E402
@@ -74,7 +76,7 @@ def join_overloads(owner: ast.ClassDef) -> None:
 
 def make_package() -> None:
     """Copies the package, with each stub as a module; adds __version__, which only the compiled modules define."""
-    shutil.rmtree(PACKAGE, ignore_errors=True)
+    atexit.register(shutil.rmtree, PACKAGE.parent)
     shutil.copytree(
         ROOT / "python/billcore", PACKAGE, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyi", "sandbox")
     )

@@ -94,7 +94,7 @@ class PythonDriver:
             value = getattr(error, attribute, None)
             if value is not None:
                 reply[member] = value
-        http_status = getattr(error, "http_status", None) or getattr(error, "status", None)
+        http_status = getattr(error, "status", None) or getattr(error, "http_status", None)
         if http_status:
             reply["http_status"] = http_status
         if error.__cause__ is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import multiprocessing
 import pickle
@@ -51,6 +52,7 @@ every_error = pytest.mark.parametrize(
     "error", TABLE, ids=[f"{i}-{type(each).__name__}" for i, each in enumerate(TABLE)]
 )
 
+PUBLIC = ("billcore", "billcore.inbox", "billcore.journal", "billcore.webhooks")
 OF_ANSWERS = ("body", "headers", "path")  # what args leave out, and what they shorten
 
 
@@ -92,12 +94,21 @@ def what_it_says(error: billcore.BillcoreError, leave_out: tuple[str, ...] = ())
 def every_class() -> Iterator[type[billcore.BillcoreError]]:
     kinds = [billcore.BillcoreError]
     for kind in kinds:
-        kinds += [each for each in kind.__subclasses__() if each.__module__.partition(".")[0] == "billcore"]
+        kinds += [each for each in kind.__subclasses__() if each.__module__ in PUBLIC]
     return iter(set(kinds))
 
 
 def test_no_class_is_left_out() -> None:
     assert {type(error) for error in TABLE} == set(every_class())
+
+
+def test_the_errors_of_receivers_are_made_again() -> None:
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.from_wsgi({"wsgi.input": io.BytesIO(b"{"), "CONTENT_LENGTH": "9"}, webhooks.Verifier("s" * 32))
+    for way in (from_args, from_pickle, copy.copy):
+        again = way(way(caught.value))
+        assert isinstance(again, billcore.ConnectionError) and what_it_says(again) == what_it_says(caught.value)
+    assert what_it_says(from_dict(caught.value))["http_status"] == 499
 
 
 @every_error

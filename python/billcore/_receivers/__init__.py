@@ -9,15 +9,17 @@ from .._webhook import Verifier
 class DisconnectedError(SignatureError, ConnectionError):
     """The sender disconnected before the end of the body, so nobody receives an answer; logs show the status 499."""
 
-    def __init__(self, text: str = "") -> None:
-        super().__init__("disconnected", text=f"disconnected: {text.removeprefix('disconnected: ')}")
-
 
 class BodyTimeoutError(SignatureError, TimeoutError):
     """The body did not arrive within the time limit."""
 
-    def __init__(self, text: str = "") -> None:
-        super().__init__("timeout", text=f"timeout: {text.removeprefix('timeout: ')}")
+
+def disconnected(text: str) -> DisconnectedError:
+    return DisconnectedError("disconnected", text=f"disconnected: {text}")
+
+
+def timed_out(timeout: float, hint: str = "") -> BodyTimeoutError:
+    return BodyTimeoutError("timeout", text=f"timeout: the body did not arrive within {timeout:g} s{hint}")
 
 
 def too_large(verifier: Verifier, size: int | None = None) -> SignatureError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._durations import seconds
 from .._errors import InvalidArgumentError
-from . import BodyTimeoutError, DisconnectedError, check_verifier, is_mapping, kind_of, too_large
+from . import check_verifier, disconnected, is_mapping, kind_of, timed_out, too_large
 from .request_body import INSTEAD, append, declared_size, mark_read, unwrap
 
 TYPE_CHECKING = False
@@ -75,9 +75,7 @@ async def _receive_within(
     except TimeoutError:
         if not limit.expired():
             raise
-    raise BodyTimeoutError(
-        f"the body did not arrive within {timeout:g} s: the sender is slow, or it was already read; then {INSTEAD}"
-    )
+    raise timed_out(timeout, f": the sender is slow, or it was already read; then {INSTEAD}")
 
 
 async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], verifier: Verifier) -> bytearray:
@@ -87,7 +85,7 @@ async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], ver
         kind = message.get("type") if is_mapping(message) else None
         if kind == "http.disconnect":
             hint = "" if body else f"; or the body was already read, then {INSTEAD}"
-            raise DisconnectedError(f"the sender disconnected after {len(body)} bytes of the body{hint}")
+            raise disconnected(f"the sender disconnected after {len(body)} bytes of the body{hint}")
         if kind != "http.request":
             raise InvalidArgumentError("receive is not that of an HTTP request: it gave another kind of message")
         append(body, message.get("body") or b"")

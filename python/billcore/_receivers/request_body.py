@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._errors import InvalidArgumentError, SignatureError
-from . import DisconnectedError, kind_of, too_large
+from . import disconnected, kind_of, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing is slow
@@ -46,7 +46,7 @@ def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], ve
     if size is not None and len(body) < size:
         if not body:
             raise gone()
-        raise DisconnectedError(
+        raise disconnected(
             f"the body ended after {len(body)} of {size} bytes: the sender disconnected, or a part was already read"
         )
     try:

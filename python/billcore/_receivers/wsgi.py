@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._durations import seconds
 from .._errors import InvalidArgumentError
-from . import BodyTimeoutError, DisconnectedError, check_verifier, is_mapping, kind_of, too_large
+from . import DisconnectedError, check_verifier, disconnected, is_mapping, kind_of, timed_out, too_large
 from .request_body import already_read, append, declared_size, mark_read, unwrap
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ def _read_within(timeout: float | None, environ: dict[str, Any], limit: int) -> 
     try:
         body = _read_from(connection, timeout, environ["wsgi.input"], limit)
         if not body and environ.get("CONTENT_LENGTH") and _has_ended(connection):
-            raise DisconnectedError("the sender disconnected before the body")
+            raise disconnected("the sender disconnected before the body")
         return body
     finally:
         connection.close()
@@ -87,7 +87,7 @@ def _read_from(connection: Any, timeout: float | None, stream: Any, limit: int) 
     finally:
         limiter.end(deadline)
     if deadline.is_over and len(body) < limit:
-        raise BodyTimeoutError(f"the body did not arrive within {timeout:g} s")
+        raise timed_out(timeout)
     return body
 
 
@@ -108,7 +108,7 @@ def _read(stream: Any, limit: int) -> bytearray:
         try:
             piece = stream.read(min(limit - len(body), _PIECE))
         except OSError as error:
-            raise DisconnectedError(f"reading the body failed after {len(body)} bytes") from error
+            raise disconnected(f"reading the body failed after {len(body)} bytes") from error
         if not piece:
             break
         append(body, piece)
