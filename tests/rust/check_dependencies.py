@@ -25,7 +25,7 @@ MOST = {
     "chrono": 5,
     "tracing": 6,
     "serde": 8,
-    "tower": 8,
+    "tower": 11,
     "tokio": 6,
 }
 
