@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import functools
 import importlib
 import json
 import os
@@ -60,7 +61,7 @@ class PythonDriver:
         except self._billcore.BillcoreError as error:
             reply = self._error(error)
             if request["op"].endswith((".list", ".orders")):
-                reply["items_before"] = len(yielded)
+                reply["items_before"], reply["items"] = len(yielded), yielded
                 if self._pager is not None:
                     reply["state"] = self._pager.state
             return {"error": reply}
@@ -147,13 +148,36 @@ class PythonDriver:
         return {"status": response.status, "headers": dict(response.headers), "body": text}
 
     def _list(self, pager: Any, take: Any, yielded: list[Any]) -> Any:
-        if take == "first":
+        def keep(*items: Any) -> None:
+            yielded.extend(self._resource(item) for item in items)
+
+        def keep_batch(batch: Any) -> None:
+            yielded.extend(json.loads(raw) for raw in self._pyarrow.record_batch(batch)["raw"].to_pylist())
+
+        if take in ("first", "first-all"):
             first = self._done(pager.first())
-            yielded += [] if first is None else [self._resource(first)]
-        elif take == "all":
-            self._for_each(pager, lambda item: yielded.append(self._resource(item)))
-        else:
-            yielded += [self._resource(item) for item in self._done(pager.collect(limit=take))]
+            keep(*([] if first is None or take == "first-all" else [first]))
+        if take in ("all", "first-all"):
+            self._for_each(pager, keep)
+            assert take == "all" or (yielded[0] if yielded else None) == (first and self._resource(first))
+        elif take == "pages":
+            self._for_each(pager.pages(), lambda page: keep(*page.items))
+        elif take == "collect":
+            keep(*self._done(pager.collect()))
+        elif take == "mixed":
+            self._mix(pager, keep)
+        elif take in ("batches", "joined"):
+            rows = {"rows": 7} if take == "joined" else {}
+            self._for_each(pager.to_batches(["raw"], **rows), keep_batch)
+        elif take == "arrow":
+            columns = pager.to_arrow(["raw"])
+            try:
+                for batch in self._pyarrow.RecordBatchReader.from_stream(columns):
+                    keep_batch(batch)
+            except (self._pyarrow.ArrowException, OSError) as error:
+                raise columns.error from error
+        elif take != "first":
+            keep(*self._done(pager.collect(limit=take)))
         verdict = pager.verdict
         return {
             "items": yielded,
@@ -163,6 +187,29 @@ class PythonDriver:
             "fetched_pages": pager.fetched_pages,
             "state": pager.state,
         }
+
+    @functools.cached_property
+    def _pyarrow(self) -> Any:
+        return importlib.import_module("pyarrow")  # only here, because most tests need no pyarrow
+
+    def _mix(self, pager: Any, keep: Callable[..., None]) -> None:
+        """Reads an item, then a page, until both have ended."""
+        items, pages = (iter, iter) if self._loop is None else (aiter, aiter)
+        items, pages = items(pager), pages(pager.pages())
+
+        def step(iteration: Any) -> Any:
+            if self._loop is None:
+                return next(iteration, None)
+
+            async def awaited() -> Any:
+                return await anext(iteration, None)
+
+            return self._loop.run(awaited())
+
+        while (item := step(items)) is not None:
+            keep(item)
+            if (page := step(pages)) is not None:
+                keep(*page.items)
 
     def _webhook(self, verb: str, args: dict[str, Any]) -> Any:
         if verb == "matches":

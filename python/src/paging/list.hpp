@@ -236,8 +236,10 @@ class ListJob : public Job, public LoopJob {
       return false;
     }
   }
-  // Ends an iteration: raises StopIteration or StopAsyncIteration.
-  [[noreturn]] void raise_stop() const {
+  // Ends an iteration: raises StopIteration or StopAsyncIteration. The list stays at its end: a job that raises takes
+  // back what it took, but the end is not an item.
+  [[noreturn]] void raise_stop() {
+    forget_position();
     list_->end();
     PyErr_SetNone(list().bound.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
     throw py::error_already_set();

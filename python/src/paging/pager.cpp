@@ -21,7 +21,10 @@ struct AnyPage {
 class NextPage final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return found_ = found_ || flow().core().buffered() || taken() > 0; }
+  // A page of an empty list has no items. After taken() > 0 there may be no page, because it must be read again.
+  [[nodiscard]] bool has_enough() override {
+    return found_ = flow().core().buffered() || (taken() > 0 && flow().core().has_page());
+  }
   [[nodiscard]] py::object give() override {
     auto page = found_ ? flow().take_page() : std::nullopt;
     if (!page) raise_stop();

@@ -15,12 +15,16 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     return out;                                                                                    \
   }
 
-/* Reads the number of items that the request's `take` states, frees the list, and returns the reply. */
+/* Reads the rest of a list in the way that `way` names. Returns BILLCORE_DONE, or an error. */
+billcore_status read_whole_list(job* self, billcore_list* list, const char* way, yyjson_mut_val* items);
+
+/* Reads what the request's `take` states, frees the list, and returns the reply. */
 #define READ_LIST(resource)                                                                                          \
   static yyjson_mut_val* read_##resource##_list(job* self, billcore_##resource##_list* list) {                       \
     yyjson_mut_doc* reply = self->reply;                                                                             \
     yyjson_val* take = yyjson_obj_get(self->request, "take");                                                        \
     const bool first = yyjson_equals_str(take, "first");                                                             \
+    const bool whole = yyjson_is_str(take) && !first;                                                                \
     int64_t limit = INT64_MAX;                                                                                       \
     yyjson_mut_val* items = yyjson_mut_arr(reply);                                                                   \
     yyjson_mut_val* out = yyjson_mut_obj(reply);                                                                     \
@@ -33,13 +37,13 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     bool complete = false;                                                                                           \
     billcore_str reason = {NULL, 0};                                                                                 \
     arg_integer(self->request, "take", &limit);                                                                      \
-    self->listing = true;                                                                                            \
+    self->items = items;                                                                                             \
+    if (whole) status = read_whole_list(self, (billcore_list*)list, yyjson_get_str(take), items);                    \
     while (status == BILLCORE_OK && (int64_t)yyjson_mut_arr_size(items) < (first ? 1 : limit)) {                     \
       status = first ? billcore_##resource##_list_first(list, &item, &self->err)                                     \
                      : billcore_##resource##_list_next(list, &item, &self->err);                                     \
       if (status == BILLCORE_OK) yyjson_mut_arr_append(items, put_##resource(self, item));                           \
     }                                                                                                                \
-    self->items_before = yyjson_mut_arr_size(items);                                                                 \
     if (status == BILLCORE_OK && !first) status = billcore_##resource##_list_stop(list, &self->err);                 \
     if (status == BILLCORE_DONE) status = BILLCORE_OK;                                                               \
     if (billcore_##resource##_list_state(list, &self->state, ok(status) ? &self->err : NULL) != BILLCORE_OK)         \

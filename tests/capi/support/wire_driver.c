@@ -98,7 +98,7 @@ static void answer(driver* kept, char* line, size_t len) {
   yyjson_doc* parsed = yyjson_read(line, len, YYJSON_READ_NUMBER_AS_RAW);
   yyjson_mut_doc* reply = yyjson_mut_doc_new(NULL);
   yyjson_val* request = yyjson_doc_get_root(parsed);
-  job self = {kept, request, yyjson_obj_get(request, "args"), reply, NULL, NULL, false, 0, {NULL, 0}};
+  job self = {kept, request, yyjson_obj_get(request, "args"), reply, NULL, NULL, NULL, {NULL, 0}};
   yyjson_mut_val* root = yyjson_mut_obj(reply);
   yyjson_mut_val* result = run(&self);
   yyjson_mut_doc_set_root(reply, root);
@@ -107,7 +107,10 @@ static void answer(driver* kept, char* line, size_t len) {
   } else {
     yyjson_mut_val* error = put_error(reply, self.err);
     if (self.problem != NULL) yyjson_mut_obj_add_str(reply, error, "message", self.problem);
-    if (self.listing) yyjson_mut_obj_add_uint(reply, error, "items_before", self.items_before);
+    if (self.items != NULL) {
+      yyjson_mut_obj_add_uint(reply, error, "items_before", yyjson_mut_arr_size(self.items));
+      yyjson_mut_obj_add_val(reply, error, "items", self.items);
+    }
     if (self.state.data != NULL) yyjson_mut_obj_add_strncpy(reply, error, "state", self.state.data, self.state.len);
     yyjson_mut_obj_add_val(reply, root, "error", error);
   }

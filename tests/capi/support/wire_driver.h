@@ -17,10 +17,9 @@ typedef struct job {
   yyjson_val* args;
   yyjson_mut_doc* reply;
   billcore_error* err;
-  const char* problem; /* why the request is invalid; NULL if it is valid */
-  bool listing;
-  size_t items_before;
-  billcore_buf state; /* state of a list; the reply contains it even if reading the list failed */
+  const char* problem;   /* why the request is invalid; NULL if it is valid */
+  yyjson_mut_val* items; /* the items of a list; the reply contains them even if reading the list failed */
+  billcore_buf state;    /* state of a list; the reply contains it even if reading the list failed */
 } job;
 
 /* Runs one operation. Returns the reply, or sets job->err or job->problem and returns NULL. */

@@ -5,10 +5,12 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "billcore/client.hpp"
 #include "billcore/webhook.hpp"
 #include "support/json_text.hpp"
+#include "support/read_list.hpp"
 #include "support/read_path.hpp"
 #include "support/wire_operations.hpp"
 
@@ -49,8 +51,8 @@ ClientOptions client_options(const Value& from) {
 
 // How far the driver had read a list when an error occurred.
 struct Progress {
-  std::size_t items_before = 0;
-  std::string state;  // state of the list; empty if the operation read no list
+  std::vector<std::string> items;  // the items before the error
+  std::string state;               // state of the list; empty if the operation read no list
 };
 
 std::string error_reply(const Error& error, const std::optional<Progress>& progress) {
@@ -75,7 +77,8 @@ std::string error_reply(const Error& error, const std::optional<Progress>& progr
   put("path", detail.path);
   if (detail.cause != ErrorCode::ok) out.set("cause", class_of(detail.cause));
   if (progress) {
-    out.set("items_before", static_cast<std::int64_t>(progress->items_before));
+    out.set("items_before", static_cast<std::int64_t>(progress->items.size()));
+    out.set_json("items", array_of(progress->items));
     put("state", progress->state);
   }
   return "{\"error\":" + out.dump() + '}';
@@ -90,7 +93,7 @@ class Driver {
     try {
       return "{\"ok\":" + call(request) + '}';
     } catch (const Error& error) {
-      return error_reply(error, listing_ ? std::optional(Progress{items_.size(), state_}) : std::nullopt);
+      return error_reply(error, listing_ ? std::optional(Progress{items_, state_}) : std::nullopt);
     }
   }
 
@@ -136,7 +139,7 @@ class Driver {
   template <typename T>
   std::string read(Pager<T> pager, const Value& take) {
     try {
-      take_items(pager, take);
+      read_list(pager, take, items_);
     } catch (const Error&) {
       state_ = pager.state();
       throw;
@@ -149,22 +152,6 @@ class Driver {
     }
     if (const auto total = pager.total()) out.set("total", *total);
     return out.set("fetched_pages", pager.fetched_pages()).set("state", pager.state()).dump();
-  }
-
-  template <typename T>
-  void take_items(Pager<T>& pager, const Value& take) {
-    if (take.kind() == Value::Kind::integer) {
-      for (auto left = take.integer(); left > 0; --left) {
-        const auto item = pager.next();
-        if (!item) return;
-        items_.push_back(raw(*item));
-      }
-      pager.stop();
-    } else if (take.text() == "first") {
-      if (const auto item = pager.first()) items_.push_back(raw(*item));
-    } else {
-      for (const auto& item : pager) items_.push_back(raw(item));
-    }
   }
 
   static Verifier make_verifier(const Value& args) {

@@ -161,29 +161,42 @@ func send(c *billcore.Client, r *request) (any, error) {
 	return answered(c.Request(background, r.text("method"), r.text("path"), options...))
 }
 
-// `read` reads the number of items that the request's `take` gives from a list.
+// `read` reads a list in the way that the request's `take` names.
 func read[T raws](r *request, list *billcore.List[T]) (any, error) {
 	defer list.Close()
 	items := []any{}
-	first := string(r.Take) == `"first"`
+	way, _ := decode[string](r.Take)
 	limit, limited := decode[int](r.Take)
 	failed := func(err error) (any, error) {
 		standing, _ := list.Standing()
-		return nil, &listing{err, len(items), standing.State}
+		return nil, &listing{err, items, standing.State}
 	}
 	keep := func(record T) error {
 		raw, err := record.Raw()
 		items = append(items, raw)
 		return err
 	}
-	switch {
-	case first:
+	if way == "first" || way == "first-all" {
 		record, found, err := list.First()
-		if err == nil && found {
+		if err == nil && found && way == "first" {
 			err = keep(record)
 		}
 		if err != nil {
 			return failed(err)
+		}
+	}
+	switch {
+	case way == "first":
+	case way == "pages":
+		for page, err := range list.Pages() {
+			if err != nil {
+				return failed(err)
+			}
+			for _, record := range page.Items {
+				if err := keep(record); err != nil {
+					return failed(err)
+				}
+			}
 		}
 	case limited && limit == 0:
 		if err := list.Stop(); err != nil {

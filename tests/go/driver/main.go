@@ -74,10 +74,10 @@ func (d *driver) forget() {
 	d.client, d.madeWith = nil, ""
 }
 
-// listing is an error of a list, with the number of items read before the error and the list's state.
+// listing is an error of a list, with the items read before the error and the list's state.
 type listing struct {
 	error
-	items int
+	items []any
 	state string
 }
 
@@ -134,7 +134,7 @@ func described(err error) object {
 	out := object{}
 	var list *listing
 	if errors.As(err, &list) {
-		out["items_before"] = list.items
+		out["items_before"], out["items"] = len(list.items), list.items
 		if list.state != "" {
 			out["state"] = list.state
 		}

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use billcore::{
-    Client, ClientChanges, Error, Item, List, Order, Product, ProductChanges, RequestOptions, Response, Subscription,
+    Client, ClientChanges, Error, Item, List, Order, Page, Product, ProductChanges, RequestOptions, Response, Subscription,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json as object};
@@ -165,33 +165,49 @@ pub fn send(client: &Client, args: &Arguments) -> Outcome {
     answered(client.request(&args.text("method"), &args.text("path"), options))
 }
 
-/// Reads the number of items that the request's `take` gives from a list.
+/// Reads a list in the way that the request's `take` names.
 pub fn read<T: Item + Raw>(request: &Request, mut list: List<T>) -> Outcome {
     let mut items: Vec<Json> = Vec::new();
     let limit = request.take.as_u64().and_then(|limit| usize::try_from(limit).ok());
-    let read = if request.take == "first" {
-        list.first().and_then(|found| found.map_or(Ok(()), |item| keep(&mut items, &item)))
-    } else {
-        let taken = list.by_ref().take(limit.unwrap_or(usize::MAX));
-        let mut read = Ok(());
-        for item in taken {
-            read = item.and_then(|item| keep(&mut items, &item));
-            if read.is_err() {
-                break;
-            }
-        }
-        // The loop may have ended at the requested number of items: stop the list.
-        if read.is_ok() && limit.is_some_and(|limit| limit <= items.len()) { list.stop() } else { read }
+    let read = match request.take.as_str() {
+        Some("first") => list.first().and_then(|found| found.map_or(Ok(()), |item| keep(&mut items, &item))),
+        Some("first-all") => list.first().and_then(|_| all(&mut items, &mut list, None)),
+        Some("pages") => list.pages().try_for_each(|page| keep_page(&mut items, &page?)),
+        Some("mixed") => mixed(&mut items, &mut list),
+        _ => all(&mut items, &mut list, limit),
     };
     read.and_then(|()| standing(&list, &items)).map_err(|error| Failure::Listing {
         error,
-        items: items.len(),
+        items: items.clone(),
         state: list.state().ok(),
     })
 }
 
 fn keep(items: &mut Vec<Json>, item: &impl Raw) -> Result<(), Error> {
     items.push(received(item.raw_text()?));
+    Ok(())
+}
+
+fn keep_page<T: Item + Raw>(items: &mut Vec<Json>, page: &Page<T>) -> Result<(), Error> {
+    page.iter().try_for_each(|item| keep(items, &item?))
+}
+
+fn all<T: Item + Raw>(items: &mut Vec<Json>, list: &mut List<T>, limit: Option<usize>) -> Result<(), Error> {
+    for item in list.by_ref().take(limit.unwrap_or(usize::MAX)) {
+        keep(items, &item?)?;
+    }
+    // The loop may have ended at the requested number of items: stop the list.
+    if limit.is_some_and(|limit| limit <= items.len()) { list.stop() } else { Ok(()) }
+}
+
+/// Reads an item, then a page, until the list ends.
+fn mixed<T: Item + Raw>(items: &mut Vec<Json>, list: &mut List<T>) -> Result<(), Error> {
+    while let Some(item) = list.next() {
+        keep(items, &item?)?;
+        if let Some(page) = list.pages().next() {
+            keep_page(items, &page?)?;
+        }
+    }
     Ok(())
 }
 

@@ -81,7 +81,7 @@ enum Failure {
     /// A list failed: the error, the number of items before the error, and the list's state.
     Listing {
         error: Error,
-        items: usize,
+        items: Vec<Json>,
         state: Option<String>,
     },
     NoSuchOp,
@@ -100,7 +100,8 @@ fn described(failure: Failure) -> Value {
     let error = match failure {
         Failure::Library(error) => error,
         Failure::Listing { error, items, state } => {
-            out.insert("items_before".into(), items.into());
+            out.insert("items_before".into(), items.len().into());
+            out.insert("items".into(), serde_json::to_value(items).expect("JSON"));
             out.extend(state.map(|state| ("state".into(), state.into())));
             error
         }
