@@ -266,22 +266,26 @@ typedef struct bc_numbers {
   billcore_status status;
 } bc_numbers;
 
+/* A number that the page lacks, or that is not an integer, becomes -1, because it must not end the reading. */
 static inline bc_numbers bc_numbers_of(const billcore_page* page) {
   bc_numbers n = {.status = BILLCORE_OK};
   bool present = false;
   n.status = billcore_page_numbers(page, &n.keeps, &n.err);
+  if (n.status != BILLCORE_OK) return n;
 #define BC_NUMBER(name) \
-  if (n.status == BILLCORE_OK) n.status = billcore_resource_int64(n.keeps, BILLCORE_STR(#name), &n.name, NULL, &n.err)
+  if (billcore_resource_int64(n.keeps, BILLCORE_STR(#name), &n.name, NULL, NULL) != BILLCORE_OK) n.name = -1
   BC_NUMBER(total);
   BC_NUMBER(count);
   BC_NUMBER(per_page);
   BC_NUMBER(current_page);
   BC_NUMBER(total_pages);
 #undef BC_NUMBER
-  if (n.status == BILLCORE_OK)
-    n.status = billcore_resource_text(n.keeps, BILLCORE_STR("/links/next?"), &n.next, &present, &n.err);
-  if (n.status == BILLCORE_OK)
-    n.status = billcore_resource_text(n.keeps, BILLCORE_STR("/links/previous?"), &n.previous, &present, &n.err);
+#define BC_LINK(name)                                                                                             \
+  if (billcore_resource_text(n.keeps, BILLCORE_STR("/links/" #name "?"), &n.name, &present, NULL) != BILLCORE_OK) \
+  n.name = (billcore_str){NULL, 0}
+  BC_LINK(next);
+  BC_LINK(previous);
+#undef BC_LINK
   return n;
 }
 static inline size_t bc_page_count(const billcore_page* page) {

@@ -113,7 +113,8 @@ type Page[T any] struct {
 // LogValue returns the number of items, which slog shows instead of the items.
 func (p Page[T]) LogValue() slog.Value { return slog.GroupValue(slog.Int("items", len(p.Items))) }
 
-// Pagination contains the pagination numbers of a page, as received. Service interface: Pagination.
+// Pagination contains the pagination numbers of a page, as received; -1 for a number that the page lacks or that is not
+// an integer. Service interface: Pagination.
 type Pagination struct {
 	Total       int64 // Number of records in the whole list.
 	Count       int64 // Number of records on this page.

@@ -208,7 +208,8 @@ def _other_page(chance: random.Random) -> Lie:
 
 
 def _odd_item(chance: random.Random) -> Lie:
-    at, odd = chance.random(), chance.choice([None, 7, [], {}, {"id": None}])
+    at = chance.random()
+    odd: Any = chance.choice([None, 7, [], {}, {"id": None}])
 
     def lie(_: MovingList, body: Json, __: int) -> None:
         if body["data"]:

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use billcore::{
-    Client, ClientChanges, Error, Item, List, Order, Page, Product, ProductChanges, RequestOptions, Response, Subscription,
+    Client, ClientChanges, Error, Item, List, Order, Page, Product, ProductChanges, RequestOptions, Response,
+    Subscription,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json as object};
