@@ -21,14 +21,16 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, Literal, Self
 
-from . import inbox
+from . import _hints, inbox
 from ._columns import COLUMNS
 from ._errors import ConfigError, InvalidArgumentError
 from ._table import Csv, changed_id, has_bom, quoted, reason, without_guards
 
 __all__ = ["Comparison", "compare", "sql"]
 
-Result = Literal["missing", "differing", "duplicates", "unverifiable", "unknown"]
+_Wanted = tuple[Mapping[str, str] | Sequence[str] | None, str | None]  # `columns` and `changed_since` of compare()
+
+Result = Literal["missing", "differing", "duplicates", "unverifiable", "unknown", "changed"]
 _KINDS = {name: kind for columns in COLUMNS.values() for name, kind in columns.items()}
 _KINDS |= {"id": "id", "subscription_id": "id", "pages": "integer"}
 _NUMBER = "COALESCE(CAST(TRY_CAST(CAST({0} AS STRING) AS DECIMAL(38, 18)) AS STRING), CAST({0} AS STRING))"
@@ -51,20 +53,25 @@ _EXPORTED = {
     "boolean": "CAST({} AS BOOLEAN)",
 }
 _EXPORTED["time"] = "CAST(CAST({} AS TIMESTAMPTZ) AS TIMESTAMP)"  # in UTC
+# A time in UTC, or a text that is no time. The conversion of a text to TIMESTAMP would ignore its offset.
+_INSTANT = "COALESCE(CAST(TRY_CAST({0} AS TIMESTAMPTZ) AS VARCHAR), CAST({0} AS VARCHAR))"
 # Without `quote`, DuckDB would take quotes after many rows without quotes for a part of the value.
 _CSV = """header = true, all_varchar = true, allow_quoted_nulls = false, quote = '"'"""
 _ESCAPE = """, escape = '"'"""
 _FOLDERS = ", hive_partitioning = false"  # a folder of the export named total=7 is not the value of a column
 
 
-def sql(columns: Sequence[str]) -> dict[Result, str]:
+def sql(columns: Sequence[str], *, changed_since: datetime | None = None) -> dict[Result, str]:
     """The query of each result, over the tables `exported`, `reads` and `recorded`, for DuckDB, Spark and Sail.
 
     Args:
         columns: The columns of `recorded`, with the names that they have in the export. `id` must be one of them.
+        changed_since: When the export began (aware), if `recorded` has the further column `changed_at`: when the row
+            was changed, a timestamp in UTC. Rows that were changed since and differ are in the result `changed`, and
+            not in `differing`.
 
     Raises:
-        InvalidArgumentError: A column does not exist, or has nested values.
+        InvalidArgumentError: A column does not exist, or has nested values, or the time is naive.
     """
     for name in columns:
         if _KINDS.get(name, "json") == "json":
@@ -75,24 +82,34 @@ def sql(columns: Sequence[str]) -> dict[Result, str]:
     alike = {name: _ALIKE.get(_KINDS[name], "CAST({0} AS STRING)") for name in columns if name != "id"}
     tests = {n: f"{form.format(f'j.e_{n}')} IS DISTINCT FROM {form.format(f'j.r_{n}')}" for n, form in alike.items()}
     both = "".join(f", e.{name} AS e_{name}, r.{name} AS r_{name}" for name in tests)
+    is_changed = "1 = 0"
+    if changed_since is not None:
+        if changed_since.tzinfo is None:
+            raise InvalidArgumentError("changed_since is a naive datetime: pass an aware one")
+        both += ", r.changed_at AS changed_at"
+        is_changed = f"COALESCE(j.changed_at >= TIMESTAMP '{changed_since.astimezone(UTC):%Y-%m-%d %H:%M:%S}', 1 = 0)"
     fields = " UNION ALL ".join(
         f"SELECT j.id, '{name}' AS field, CAST(j.e_{name} AS STRING) AS exported,"
         f" CAST(j.r_{name} AS STRING) AS recorded FROM pairs j WHERE {test}"
         for name, test in tests.items()
     )
+    differing = (
+        f"WITH joined AS (SELECT CAST(e.id AS STRING) AS id{both} FROM exported e JOIN recorded r ON {same_id}),"
+        f" pairs AS (SELECT j.* FROM joined j WHERE ({' OR '.join(tests.values()) or '1 = 0'}) AND {{}}) "
+        + (fields or "SELECT j.id, '' AS field, '' AS exported, '' AS recorded FROM pairs j")
+    )
     judged = "WHERE NOT EXISTS (SELECT 1 FROM reads l WHERE l.verdict <> 'complete') AND"
     if "subscription_id" in columns:
         judged = "JOIN reads l ON l.id = CAST(r.subscription_id AS STRING) WHERE l.verdict = 'complete' AND"
-    return {
+    queries: dict[Result, str] = {
         "missing": f"SELECT e.* FROM exported e WHERE NOT EXISTS (SELECT 1 FROM recorded r WHERE {same_id})",
-        "differing": f"WITH joined AS (SELECT CAST(e.id AS STRING) AS id{both} FROM exported e JOIN recorded r"
-        f" ON {same_id}), pairs AS (SELECT j.* FROM joined j WHERE {' OR '.join(tests.values()) or '1 = 0'}) "
-        + (fields or "SELECT j.id, '' AS field, '' AS exported, '' AS recorded FROM pairs j"),
+        "differing": differing.format(f"NOT {is_changed}"),
         "duplicates": "SELECT CAST(r.id AS STRING) AS id, COUNT(*) AS records FROM recorded r"
         " GROUP BY CAST(r.id AS STRING) HAVING COUNT(*) > 1 OR CAST(r.id AS STRING) IS NULL",
         "unverifiable": "SELECT l.* FROM reads l WHERE l.verdict <> 'complete'",
         "unknown": f"SELECT r.* FROM recorded r {judged} NOT EXISTS (SELECT 1 FROM exported e WHERE {same_id})",
     }
+    return queries if changed_since is None else {**queries, "changed": differing.format(is_changed)}
 
 
 class Comparison:
@@ -101,7 +118,7 @@ class Comparison:
     Attributes:
         connection: A DuckDB connection, in which each result is a table, for example `missing`; times are in UTC.
         counts: Number of rows of each result.
-        agrees: Whether no result has a row, except `unknown`.
+        agrees: Whether no result has a row, except `unknown` and `changed`.
     """
 
     def __init__(self, connection: Any, queries: Mapping[Result, str]) -> None:
@@ -109,7 +126,7 @@ class Comparison:
         self.counts: dict[Result, int] = {
             name: connection.execute(f"CREATE TABLE {name} AS {query}").fetchone()[0] for name, query in queries.items()
         }
-        self.agrees = not any(count for name, count in self.counts.items() if name != "unknown")
+        self.agrees = not any(count for name, count in self.counts.items() if name not in ("unknown", "changed"))
 
     def rows(self, result: Result) -> Iterator[dict[str, Any]]:
         """The rows of a result, one by one; the times of the export are aware."""
@@ -119,6 +136,11 @@ class Comparison:
             for row in found:
                 aware = (each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in row)
                 yield dict(zip(names, aware, strict=True))
+
+    def hints(self) -> list[str]:
+        """Sentences that explain why all times of a column differ, such as that the table has local times."""
+        found = self.connection.execute("SELECT DISTINCT field FROM differing ORDER BY field").fetchall()
+        return [*_hints.times(self.connection, (name for (name,) in found if _KINDS.get(name) == "time"))]
 
     def each_missing(
         self,
@@ -161,6 +183,7 @@ def compare(
     delimiter: str | None = None,
     encoding: str | None = None,
     null: str | None = None,
+    changed_since: str | None = None,
 ) -> Comparison:
     """Compare an export of `billcore export` with your table.
 
@@ -168,7 +191,7 @@ def compare(
     in UTC).
 
     Args:
-        export: The folder of the export; or its FILE, if FILE's `reads` is in the same folder.
+        export: The folder of the export; or its FILE, if FILE's `reads` and `manifest.json` are in the same folder.
         table: The path of a Parquet, CSV or JSON Lines file, or a list of paths, also with `*`; or what DuckDB can
             scan: a DataFrame, an Arrow table, a DuckDB relation.
         columns: What to compare: names of columns; or the names in the export, each with the name in the table, such
@@ -178,10 +201,12 @@ def compare(
         encoding: Encoding of a csv table, such as "windows-1252". None: UTF-8, or UTF-16 if the file begins with its
             byte order mark.
         null: How a csv table writes null, without quotes. None: as an empty field or as \\N.
+        changed_since: The table's column with the time when the row was changed. Rows that were changed after the
+            export began are in the result `changed` if they differ, and not in `differing`. None: as if none was.
 
     Raises:
         InvalidArgumentError: The export is not finished or was changed, or the table cannot be read or compared, or a
-            spreadsheet has changed its ids.
+            spreadsheet has changed its ids, or its column `id` is not the record's id.
         ConfigError: DuckDB is not installed.
     """
     try:
@@ -191,11 +216,13 @@ def compare(
     connection = duckdb.connect()
     try:
         connection.execute("SET TimeZone = 'UTC'")
-        for name, files in _files(Path(export)).items():
+        begun, tables = _opened(Path(export))
+        for name, files in tables.items():
             _view(connection, name, files)
         if isinstance(table, duckdb.DuckDBPyRelation):  # belongs to another connection, which must run it
             table = SimpleNamespace(__arrow_c_stream__=table.__arrow_c_stream__)
-        return Comparison(connection, sql(_record(connection, table, columns, Csv(delimiter, encoding, null))))
+        chosen = _record(connection, table, (columns, changed_since), Csv(delimiter, encoding, null))
+        return Comparison(connection, sql(chosen, changed_since=begun if changed_since else None))
     except BaseException as error:
         connection.close()
         if isinstance(error, duckdb.Error):
@@ -203,14 +230,19 @@ def compare(
         raise
 
 
-def _files(export: Path) -> dict[str, list[Path]]:
-    """The files of each table. Refuses a folder that is not finished or was changed."""
-    if not export.is_dir():
-        return {"exported": [export], "reads": [export.with_suffix(f".reads{export.suffix}")]}
+def _opened(export: Path) -> tuple[datetime, dict[str, list[Path]]]:
+    """When the export began, and the files of each table. Refuses an export that is not finished or was changed."""
     from .cli._command import Failure
-    from .cli._folder import Folder
+    from .cli._folder import Folder, open_joined
     from .cli.export import FORMATS
 
+    if not export.is_dir():
+        files = [export, export.with_suffix(f".reads{export.suffix}")]
+        try:
+            plan = open_joined(files)
+        except Failure as error:
+            raise InvalidArgumentError(str(error)) from None
+        return datetime.fromisoformat(plan["planned_at"]), {"exported": files[:1], "reads": files[1:]}
     try:
         plan = json.loads((export / "plan.json").read_bytes())
         head = {name: plan[name] for name in ("resource", "file_format")}
@@ -225,7 +257,8 @@ def _files(export: Path) -> dict[str, list[Path]]:
         raise InvalidArgumentError(str(error)) from None
     if folder.unfinished():
         raise InvalidArgumentError(f"{export}: {folder.progress()}: run the same `billcore export` again")
-    return dict(zip(("exported", "reads"), folder.files(), strict=True))
+    begun = datetime.fromisoformat(folder.plan["planned_at"])
+    return begun, dict(zip(("exported", "reads"), folder.files(), strict=True))
 
 
 def _kind(files: Sequence[str]) -> str:
@@ -264,27 +297,27 @@ def _view(connection: Any, name: str, files: Sequence[Path]) -> None:
     connection.execute(f"CREATE VIEW {name} AS SELECT {', '.join(selected)} FROM {source}")
 
 
-def _record(connection: Any, table: Any, columns: Mapping[str, str] | Sequence[str] | None, csv: Csv) -> list[str]:
+def _record(connection: Any, table: Any, wanted: _Wanted, csv: Csv) -> list[str]:
     """Makes the table `recorded` of the user's table; returns its columns, which have the names of the export."""
     if not isinstance(table, (str, PathLike, list, tuple)):
         csv.refuse_options()
         connection.register("given", table)
-        return _copy(connection, "given", columns)
+        return _copy(connection, "given", wanted)
     files = [fspath(path) for path in (table if isinstance(table, (list, tuple)) else [table])]
     if _kind(files) != "csv":
         csv.refuse_options()
-        return _copy(connection, _scan(connection, files), columns)
+        return _copy(connection, _scan(connection, files), wanted)
     with TemporaryDirectory(prefix="billcore-") as folder:
         copies, options = csv.prepare(files, Path(folder))
         sniffed = f"SELECT Escape FROM sniff_csv({quoted(copies[0])}, quote = '\"'{options})"
         if connection.execute(sniffed).fetchone() == ("'",):  # a quoted value begins with it: it belongs to the value
             options += _ESCAPE
-        return _copy(connection, _scan(connection, copies, options), columns, guarded=has_bom(files[0]))
+        return _copy(connection, _scan(connection, copies, options), wanted, guarded=has_bom(files[0]))
 
 
-def _copy(
-    connection: Any, source: str, columns: Mapping[str, str] | Sequence[str] | None, *, guarded: bool = False
-) -> list[str]:
+def _copy(connection: Any, source: str, wanted: _Wanted, *, guarded: bool = False) -> list[str]:
+    columns, changed_since = wanted
+    is_named = columns is not None
     exported = _types(connection, "exported")
     types = {name.lower(): kind for name, kind in _types(connection, source).items()}
     if columns is None:  # signed URLs differ in each reading
@@ -302,20 +335,50 @@ def _copy(
         if name not in exported or kind is None:
             where, has, of = ("export", exported, name) if name not in exported else ("table", types, own)
             raise InvalidArgumentError(f"the {where} has no column {of}: it has {', '.join(has)}")
-        if not re.fullmatch(f'{_FITTING.get(_KINDS[name], _TEXT)}|"NULL"', kind):
-            raise InvalidArgumentError(f"the table's column {own} is {kind}, which {name} is not: convert the column")
+        _refuse_type(own, kind, name, _KINDS[name])
         if name == "id" and f"{own.lower()}_1" in types:  # DuckDB's name for the second
             raise InvalidArgumentError(f"the table has two columns {own}: rename the one that is not the record's id")
         value = quoted(own, '"')
-        if _KINDS[name] == "time":  # conversion of a text to TIMESTAMP would ignore its offset
-            value = f"COALESCE(CAST(TRY_CAST({value} AS TIMESTAMPTZ) AS VARCHAR), CAST({value} AS VARCHAR))"
+        if _KINDS[name] == "time":
+            value = _INSTANT.format(value)
         elif guarded and _KINDS[name] in ("id", "text"):
             value = without_guards(value)
         selected.append(f"{value} AS {name}")
+    if changed_since is not None:
+        kind = types.get(changed_since.lower())
+        if kind is None:
+            raise InvalidArgumentError(f"the table has no column {changed_since}: it has {', '.join(types)}")
+        _refuse_type(changed_since, kind, "changed_since", "time")
+        value = quoted(changed_since, '"')
+        selected.append(f"{_INSTANT.format(value)} AS changed_at")
     connection.execute(f"CREATE TABLE recorded AS SELECT {', '.join(selected)} FROM {source}")
+    if changed_since is not None:
+        _read_changes(connection, changed_since)
     if connection.execute("SELECT 1 FROM exported WHERE COALESCE(CAST(id AS VARCHAR), '') = '' LIMIT 1").fetchone():
         raise InvalidArgumentError("the export has a record without an id: ask the service, then export again")
     for name in ("id", "subscription_id"):
         if name in chosen and (found := changed_id(connection, name, chosen[name])):
             raise InvalidArgumentError(f"{found}: write ids as the service does, as text, and without a spreadsheet")
+    own = {each.lower() for each in chosen.values()}
+    others = [name for name, kind in types.items() if name not in own and re.fullmatch(_TEXT, kind)]
+    if found := _hints.wrong_id(connection, source, chosen["id"], others, is_named=is_named):
+        raise InvalidArgumentError(found)
     return [*chosen]
+
+
+def _refuse_type(own: str, kind: str, name: str, what: str) -> None:
+    if not re.fullmatch(f'{_FITTING.get(what, _TEXT)}|"NULL"', kind):
+        why = ""
+        if what == "time":
+            why = " (without the time of day)" if kind == "DATE" else " (perhaps seconds or milliseconds since 1970)"
+        raise InvalidArgumentError(f"the table's column {own} is {kind}{why}, which {name} is not: convert the column")
+
+
+def _read_changes(connection: Any, own: str) -> None:
+    time = "TRY_CAST(changed_at AS TIMESTAMPTZ)"
+    odd = f"SELECT changed_at FROM recorded WHERE {time} IS NULL AND changed_at IS NOT NULL LIMIT 1"
+    if found := connection.execute(odd).fetchone():
+        raise InvalidArgumentError(
+            f"the table's column {own} has {found[0]!r:.60}, which changed_since is not: convert it"
+        )
+    connection.execute(f"ALTER TABLE recorded ALTER changed_at TYPE TIMESTAMP USING {time} AT TIME ZONE 'UTC'")

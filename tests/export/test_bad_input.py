@@ -79,6 +79,21 @@ def test_a_folder_that_belongs_to_others(account: SandboxAccount, tmp_path: Path
     complete(account, "orders", "-o", tmp_path / "out", *PARTS, folder=tmp_path / "out")
 
 
+def test_a_folder_that_other_programs_have_seen(account: SandboxAccount, tmp_path: Path) -> None:
+    """What macOS, Spark, Hadoop, Windows and a disk leave there is no obstacle, and is kept."""
+    names = {".DS_Store", "._orders-00000.jsonl", "_SUCCESS", "Thumbs.db", "lost+found"}
+    for name in names:
+        (tmp_path / name).touch()
+    for _ in range(2):
+        complete(account, "orders", "-o", tmp_path, *PARTS, folder=tmp_path)
+    assert names < {*os.listdir(tmp_path)}
+
+
+def test_a_folder_whose_name_looks_like_a_url(account: SandboxAccount, tmp_path: Path) -> None:
+    result(account, "orders", "-o", f"{tmp_path}/s3://lake/orders.csv")
+    assert (tmp_path / "s3:/lake/orders.csv").is_file()
+
+
 EDITS: dict[str, Callable[[bytes], bytes | None]] = {
     "changed": lambda text: re.sub(rb"[0-9](?=[^0-9]*$)", lambda digit: b"%d" % (9 - int(digit[0])), text),  # the last
     "cut": lambda text: text[:-9],

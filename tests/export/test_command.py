@@ -170,6 +170,16 @@ def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) 
         (["invoices", "-o", "x.csv"], "invalid choice: 'invoices'"),
         (["orders", "-o", "x.csv", "--lists-per-part", "0"], "invalid whole number from 1 value: '0'"),
         (["orders", "-o", ""], "--output is empty: name a file or a folder"),
+        (["orders", "-o", "-"], "--output is -, and files are not written to a pipe: name a file or a folder"),
+        (["orders", "-o", "~/lake/"], "--output is ~/lake/, and no shell has replaced the ~: write the whole path"),
+        (["orders", "-o", "file:///tmp/x.csv"], "--output is a URL: write the path itself, /tmp/x.csv"),
+        (["orders", "-o", "file:/tmp/x/"], "--output is a URL: write the path itself, /tmp/x/"),
+        (["orders", "-o", "s3://lake/orders.csv"], "--output begins with s3:, which is not on this computer: export"),
+        (["orders", "-o", "https://u:secret@lake/x/?sig=secret"], "--output begins with https:, which is not on this"),
+        (["orders", "-o", "dbfs:/lake/", "--format", "jsonl"], "copy it with the store's own program, *.json last"),
+        (["orders", "-o", "me@host:/lake/", "--format", "jsonl"], "write ./ before it"),
+        (["orders", "-o", "x/", "--format", "csv", "--base-url", ""], "--base-url is empty: pass a URL, or leave"),
+        (["orders", "-o", "x/", "--format", "csv", "--api-key-file", os.devnull], "/dev/null is empty: write the key"),
         (["orders", "-o", "folder"], "folder is a folder: pass --format parquet, jsonl or csv"),
         (["orders", "-o", "x.txt"], "x.txt must end in parquet, jsonl or csv, or in / for a folder"),
         (["orders", "-o", "x.csv", "--format", "jsonl"], "x.csv must end in jsonl, or in / for a folder"),
@@ -180,6 +190,7 @@ def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) 
 def test_usage(account: SandboxAccount, tmp_path: Path, arguments: list[str], problem: str) -> None:
     text = refused(account, 2, *arguments, cwd=tmp_path)
     assert text.startswith("billcore export: ") and problem in text and text.count("\n") == 1, text
+    assert "secret" not in text
     assert os.listdir(tmp_path) == []
 
 

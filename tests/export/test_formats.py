@@ -121,7 +121,9 @@ def test_one_file_has_the_rows_of_all_parts(account: SandboxAccount, tmp_path: P
     result(account, "orders", "-o", tmp_path / "parts", "--format", name, *options)
     file = tmp_path / f"orders.{name}"
     result(account, "orders", "-o", file, *options)
-    assert {each.name for each in tmp_path.iterdir()} == {"parts", file.name, f"orders.reads.{name}"}
+    assert {each.name for each in tmp_path.iterdir()} == {
+        *("parts", file.name, f"orders.reads.{name}", f"{file.name}.manifest.json")
+    }
     for relation, one in (("orders", file), ("reads", tmp_path / f"orders.reads.{name}")):
         parts = sorted((tmp_path / "parts").glob(f"{relation}-*"))
         whole = [*map(repr, duckdb.execute(f"SELECT * FROM '{one}'").fetchall())]

@@ -84,8 +84,9 @@ def test_each_file_is_on_the_disk_before_and_after_it_gets_its_name(
     finally:
         sys.setprofile(None)
     steps = [step for step in steps if step in (os.fsync, os.replace)]
-    # The part's two files, part-00000.json, plan.json, joined.json, FILE and its reads, after the folder was made.
-    assert steps.count(os.replace) == 7 and steps.count(os.fsync) == 7 * 2 + 1
+    # The part's two files, part-00000.json, plan.json, joined.json, FILE, its reads and its manifest, after the folder
+    # was made.
+    assert steps.count(os.replace) == 8 and steps.count(os.fsync) == 8 * 2 + 1
     for number, step in enumerate(steps):
         if step is os.replace:
             assert os.fsync in steps[:number] and steps[number + 1] is os.fsync

@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 
 from billcore.cli._files import digest
-from billcore.cli._folder import _write
+from billcore.cli._folder import _write, manifest_of
 
 SCHEMA = pyarrow.schema(
     [
@@ -60,8 +60,8 @@ def read(id: str, verdict: str = "complete", total: int = 3) -> dict[str, Any]:
 def write_export(folder: Path, parts: Sequence[tuple[pyarrow.Table, pyarrow.Table]], file_format: str) -> Path:
     """Write parts, each with its rows and its reads."""
     folder.mkdir()
-    plan = {"resource": "orders", "file_format": file_format, "parts": [reads["id"].to_pylist() for _, reads in parts]}
-    _write(folder / "plan.json", plan)
+    plan = {"resource": "orders", "file_format": file_format, "planned_at": BEGUN.isoformat()}
+    _write(folder / "plan.json", {**plan, "parts": [reads["id"].to_pylist() for _, reads in parts]})
     sha256 = json.loads((folder / "plan.json").read_bytes())["sha256"]
     for number, (rows, reads) in enumerate(parts):
         files = {}
@@ -71,6 +71,15 @@ def write_export(folder: Path, parts: Sequence[tuple[pyarrow.Table, pyarrow.Tabl
             files[path.name] = digest(path)
         _write(folder / f"part-{number:05}.json", {"plan": sha256, "files": files})
     return folder
+
+
+def write_joined(file: Path, rows: pyarrow.Table, reads: pyarrow.Table) -> Path:
+    """Write an export into a FILE."""
+    files = {}
+    for path, table in ((file, rows), (file.with_suffix(f".reads{file.suffix}"), reads)):
+        files[path.name] = {"rows": len(table), **digest(write_table(path, table))}
+    _write(manifest_of(file), {"planned_at": BEGUN.isoformat(), "files": files})
+    return file
 
 
 def write_table(path: Path, table: pyarrow.Table) -> Path:

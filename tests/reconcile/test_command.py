@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +112,8 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
         ([tmp_path, mine], {}, "no readable plan.json"),
         ([folder / "nightly", tmp_path / "mine.csv"], {}, "mine.csv"),
         ([folder / "nightly", mine, "--columns", "id,metadata"], {}, "metadata cannot be compared"),
-        ([folder / "absent.csv", mine], {}, "absent.csv"),
+        ([folder / "absent.csv", mine], {}, "absent.csv.manifest.json is absent"),
+        (["s3://bucket/nightly/", mine], {}, "nightly.manifest.json is absent: pass a folder or FILE"),
         ([folder / "nightly"], {}, "required: TABLE"),
         ([folder / "nightly", mine], {"PYTHONPATH": without}, "pip install duckdb"),
     ):
@@ -119,6 +121,17 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (2, ""), done
         [line] = done.stderr.splitlines()
         assert line.startswith("billcore reconcile: ") and message in line
+
+
+def test_a_file_of_which_a_quarter_is_left(folder: Path, tmp_path: Path) -> None:
+    """The table has lost the same rows: the two would agree."""
+    for file in folder.glob("orders.*"):
+        shutil.copy(file, tmp_path)
+    file = tmp_path / "orders.csv"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[: len(lines) // 4]))
+    done = run(file, file)
+    assert (done.returncode, done.stdout) == (2, "") and "orders.csv was changed after it was written" in done.stderr
 
 
 def test_each_row_is_printed_as_one_line(tmp_path: Path) -> None:

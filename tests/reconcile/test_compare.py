@@ -18,7 +18,7 @@ import pytest
 from billcore import InvalidArgumentError, reconcile
 from billcore.cli._folder import _write
 
-from .support import order, orders, read, write_export, write_table
+from .support import order, orders, read, write_export, write_joined, write_table
 
 FORMATS = ["parquet", "jsonl", "csv"]
 LIST = [order(1), order(2), order(3), order(4, total=2**50, reference_id='"x", '), order(5, 2, reference_id="")]
@@ -69,8 +69,7 @@ def test_each_result(export: Path) -> None:
 
 def test_a_file_instead_of_a_folder(tmp_path: Path) -> None:
     for extension in FORMATS:
-        file = write_table(tmp_path / f"orders.{extension}", orders(*LIST))
-        write_table(tmp_path / f"orders.reads.{extension}", pyarrow.Table.from_pylist(READS[:1]))
+        file = write_joined(tmp_path / f"orders.{extension}", orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))
         assert [row["id"] for row in results(file, orders(*LIST[1:]))["missing"]] == ["1"]
         assert results(file, orders(*LIST)) == {}
 
@@ -171,8 +170,8 @@ def test_another_value_of_each_type(one: Path, tmp_path: Path, given: Any, field
 
 def test_signed_urls_are_compared_only_if_they_are_named(tmp_path: Path) -> None:
     row = {"id": "1", "status": "active", "cancel_url": "https://billing.example/1"}
-    file = write_table(tmp_path / "subscriptions.csv", pyarrow.Table.from_pylist([row]))
-    write_table(tmp_path / "subscriptions.reads.csv", pyarrow.Table.from_pylist([read("")]))
+    reads = pyarrow.Table.from_pylist([read("")])
+    file = write_joined(tmp_path / "subscriptions.csv", pyarrow.Table.from_pylist([row]), reads)
     table = pyarrow.Table.from_pylist([{**row, "cancel_url": "https://billing.example/2"}])
     assert results(file, table) == {}
     [difference] = results(file, table, columns=["id", "cancel_url"])["differing"]
@@ -222,6 +221,42 @@ def replace(file: Path, old: str, new: str) -> None:
 def test_an_export_that_is_not_finished_or_was_changed(one: Path, change: Any, message: str) -> None:
     change(one)
     assert re.search(message, refused(one, orders(*LIST)))
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 4])
+
+
+@pytest.mark.parametrize("extension", FORMATS)
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("orders.{}", cut, "orders.{} was changed after it was written: restore it, or export again"),
+        ("orders.{}", Path.unlink, "orders.{} was changed"),
+        ("orders.reads.{}", cut, "orders.reads.{} was changed"),
+        ("orders.reads.{}", Path.unlink, "orders.reads.{} was changed"),
+        ("orders.{}.manifest.json", cut, "manifest.json was changed"),
+        ("orders.{}.manifest.json", lambda file: replace(file, '"rows": 5', '"rows": 4'), "manifest.json was changed"),
+        ("orders.{}.manifest.json", Path.unlink, "manifest.json is absent: pass a folder or FILE of"),
+    ],
+)
+def test_a_file_that_was_changed(tmp_path: Path, extension: str, name: str, change: Any, message: str) -> None:
+    file = write_joined(tmp_path / f"orders.{extension}", orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))
+    change(tmp_path / name.format(extension))
+    assert message.format(extension) in refused(file, orders(*LIST))
+
+
+def test_a_file_that_was_moved_with_its_manifest(tmp_path: Path) -> None:
+    file = write_joined(tmp_path / "orders.csv", orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))
+    for each in (".csv", ".reads.csv", ".csv.manifest.json"):
+        (tmp_path / f"orders{each}").rename(tmp_path / f"monday{each}")
+    assert results(file.with_name("monday.csv"), orders(*LIST)) == {}
+
+
+def test_files_that_other_programs_leave_in_a_folder(one: Path) -> None:
+    for name in (".DS_Store", "._orders-00000.parquet", "_SUCCESS", ".orders-00000.parquet.crc", "Thumbs.db"):
+        (one / name).touch()
+    assert results(one, orders(*LIST)) == {}
 
 
 def with_type(name: str, kind: Any) -> pyarrow.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from billcore import reconcile
-from reconcile.support import order, orders, read
+from reconcile.support import BEGUN, order, orders, read
 
 COLUMNS = ["id", "created_at", "total", "reference_id", "state", "subscription_id"]
 EXPORTED = [order(1), order(2), order(3), order(4, total=2**50), order(5, 2, reference_id=""), order(6, 2)]
@@ -56,6 +57,16 @@ def test_the_results(session: Any, tmp_path: Path, form: Any) -> None:
     for name, table in {"exported": orders(*EXPORTED), "reads": reads, "recorded": recorded}.items():
         pyarrow.parquet.write_table(table, tmp_path / f"{name}.parquet")
         session.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)
-    queries = reconcile.sql(COLUMNS)
+    assert results(session, reconcile.sql(COLUMNS)) == FOUND
+    later = {row["id"]: BEGUN + timedelta(hours=1) for row in RECORDED if row["id"] == "3"}
+    times = pyarrow.array([later.get(row["id"]) for row in RECORDED], pyarrow.timestamp("us", "UTC"))
+    pyarrow.parquet.write_table(recorded.append_column("changed_at", times), tmp_path / "later.parquet")
+    session.read.parquet(str(tmp_path / "later.parquet")).createOrReplaceTempView("recorded")
+    moved = {"differing": FOUND["differing"][2:], "changed": FOUND["differing"][:2]}
+    assert results(session, reconcile.sql(COLUMNS, changed_since=BEGUN)) == FOUND | moved
+    assert "changed" in results(session, reconcile.sql(["id"], changed_since=BEGUN))
+
+
+def results(session: Any, queries: Mapping[Any, str]) -> dict[str, list[tuple[str, str | None]]]:
     found = {name: [row.asDict() for row in session.sql(query).collect()] for name, query in queries.items()}
-    assert {name: sorted((str(row["id"]), row.get("field")) for row in rows) for name, rows in found.items()} == FOUND
+    return {name: sorted((str(row["id"]), row.get("field")) for row in rows) for name, rows in found.items()}

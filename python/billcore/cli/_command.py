@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -37,15 +38,38 @@ class Failure(Exception):
         self.status = status
 
 
+def local_path(option: str, text: str) -> Path:
+    """The path that an option names. Refuses what means a place elsewhere: Path would make it a folder of that name."""
+    if not text:
+        raise Failure(EXIT_USAGE, f"{option} is empty: name a file or a folder")
+    if text == "-":
+        raise Failure(EXIT_USAGE, f"{option} is -, and files are not written to a pipe: name a file or a folder")
+    if text.startswith("~"):
+        raise Failure(EXIT_USAGE, f"{option} is {text}, and no shell has replaced the ~: write the whole path")
+    if found := re.match(r"file:(?://[^/]*)?(/.*)", text):
+        raise Failure(EXIT_USAGE, f"{option} is a URL: write the path itself, {found[1]}")
+    if found := re.match(r"[^/]+:(?=[/\\])", text):  # the rest may have a signature, and is not shown
+        raise Failure(
+            EXIT_USAGE,
+            f"{option} begins with {found[0]}, which is not on this computer: export into a folder here, then copy it "
+            "with the store's own program, *.json last (for a folder here of this name, write ./ before it)",
+        )
+    return Path(text)
+
+
 def client_of(options: argparse.Namespace) -> Client:
     """The client for the options of Parser.add_account()."""
     from .. import Client
 
+    if options.base_url == "":  # the client would take BILLCORE_BASE_URL, which may be that of another account
+        raise Failure(EXIT_USAGE, "--base-url is empty: pass a URL, or leave the option out for BILLCORE_BASE_URL")
     file: Path | None = options.api_key_file
     try:
         key = None if file is None else file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(EXIT_USAGE, f"--api-key-file: {file} cannot be read: {_text(error)}") from None
+    if key == "":
+        raise Failure(EXIT_USAGE, f"--api-key-file: {file} is empty: write the key into it")
     return Client(base_url=options.base_url, api_key=key)
 
 

@@ -29,6 +29,9 @@ from ._files import Sink, digest, join, sync_folder, write_whole, writer
 
 _PLAN, _LOCK, _JOINED = "plan.json", ".lock", "joined.json"
 _MOST_SHOWN = 10  # lists that are not complete
+_SEAL = ("bytes", "sha256")
+# What other programs leave in a folder: hidden files of macOS, Spark and Hadoop, and others of Windows and of a disk.
+_HIDDEN, _LEFT = (".", "_"), ("Thumbs.db", "desktop.ini", "lost+found")
 
 
 class Folder:
@@ -42,7 +45,7 @@ class Folder:
     def __init__(self, path: Path, head: dict[str, Any], targets: Sequence[Path] = ()) -> None:
         """`head` is the beginning of plan.json: open() refuses a folder whose plan.json begins with other values.
 
-        `targets` are the files that join() writes, one for each relation.
+        `targets` are the files that join() writes: one for each relation, then the manifest.
         """
         self.path = path
         self.plan: dict[str, Any] = {"parts": []}
@@ -113,10 +116,7 @@ class Folder:
     def counts(self) -> tuple[int, int, int]:
         """The number of lists in the plan, and those of lists and rows in the finished parts."""
         parts = self.plan["parts"]
-        rows = sum(
-            part["files"][self._name(self._relations[0], number)]["rows"] for number, part in self.finished.items()
-        )
-        return sum(map(len, parts)), sum(len(parts[number]) for number in self.finished), rows
+        return sum(map(len, parts)), sum(len(parts[number]) for number in self.finished), self._rows(self._relations[0])
 
     def read(self, number: int, client: Client, lists_at_once: int, told: Callable[[int, int], None]) -> None:
         """Read a part. Calls `told` with the number of further lists and of further rows."""
@@ -181,14 +181,21 @@ class Folder:
         return found if found.get("head") == self._head else {}
 
     def join(self, result: dict[str, Any]) -> None:
-        """Write the rows of all parts into two files. After a kill, joined.json tells these files from the user's."""
+        """Write the rows of all parts into two files, and their manifest, which gets its name last.
+
+        After a kill, joined.json tells these files from the user's.
+        """
         with ExitStack() as stack:
-            sinks = [stack.enter_context(Sink(target, self.path)) for target in self._targets]
-            for sink, parts in zip(sinks, self.files(), strict=True):
+            *sinks, manifest = [stack.enter_context(Sink(target, self.path)) for target in self._targets]
+            files = {}
+            for relation, sink, parts in zip(self._relations, sinks, self.files(), strict=True):
                 join(sink, self.plan["file_format"], parts)
-            files = {sink.path.name: sink.seal() for sink in sinks}
-            _write(self.path / _JOINED, {"head": self._head, "files": files, "result": result})
-            for sink in sinks:
+                files[sink.path.name] = {"rows": self._rows(relation), **sink.seal()}
+            manifest.write(_signed({**self._head, **self.result(), "files": files}))
+            seals = {name: {key: file[key] for key in _SEAL} for name, file in files.items()}
+            seals[manifest.path.name] = manifest.seal()
+            _write(self.path / _JOINED, {"head": self._head, "files": seals, "result": result})
+            for sink in (*sinks, manifest):
                 sink.publish()
 
     def remove(self) -> None:
@@ -201,6 +208,9 @@ class Folder:
             (self.path / name).unlink(missing_ok=True)
         with suppress(OSError):  # another export uses the folder already, or it has a file of the user
             self.path.rmdir()
+
+    def _rows(self, relation: str) -> int:
+        return sum(part["files"][self._name(relation, number)]["rows"] for number, part in self.finished.items())
 
     def _name(self, relation: str, number: int) -> str:
         return f"{relation}-{number:05}.{self._head['file_format']}"
@@ -215,7 +225,7 @@ class Folder:
     def _refuse_foreign(self, names: list[str]) -> None:
         own = self._own()
         for name in sorted(names):
-            if name.removesuffix(".tmp") not in own:
+            if name.removesuffix(".tmp") not in own and not name.startswith(_HIDDEN) and name not in _LEFT:
                 raise Failure(
                     EXIT_USAGE,
                     f"{self.path / name} is not part of an export: move it away, or export into another folder",
@@ -229,9 +239,27 @@ class Folder:
         if part["plan"] != self.plan["sha256"]:
             raise Failure(EXIT_FAILED, f"{manifest} belongs to another plan.json: {again}")
         for name, wanted in part["files"].items():
-            if digest(self.path / name) != {key: wanted[key] for key in ("bytes", "sha256")}:
-                raise _changed(self.path / name, again)
+            _refuse_changed(self.path / name, wanted, again)
         return part
+
+
+def manifest_of(file: Path) -> Path:
+    """The manifest of a FILE that join() has written."""
+    return file.with_name(f"{file.name}.manifest.json")
+
+
+def open_joined(files: Sequence[Path]) -> dict[str, Any]:
+    """The manifest of the files that join() has written, with the names that they have now. Checks the files."""
+    manifest = manifest_of(files[0])
+    if not manifest.exists():
+        raise Failure(
+            EXIT_USAGE, f"{manifest} is absent: pass a folder or FILE of `billcore export`, with all its files"
+        )
+    found = _parsed(manifest)
+    _refuse_edited(manifest, found, "export again")
+    for file, wanted in zip(files, found["files"].values(), strict=True):
+        _refuse_changed(file, wanted, "export again")
+    return found
 
 
 def _manifest(number: int) -> str:
@@ -239,7 +267,11 @@ def _manifest(number: int) -> str:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    write_whole(path, json.dumps(content | {"sha256": _sum(content)}).encode())
+    write_whole(path, _signed(content))
+
+
+def _signed(content: dict[str, Any]) -> bytes:
+    return json.dumps(content | {"sha256": _sum(content)}).encode()
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -252,6 +284,11 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 def _refuse_edited(path: Path, content: dict[str, Any], otherwise: str) -> None:
     if content.get("sha256") != _sum(content):
+        raise _changed(path, otherwise)
+
+
+def _refuse_changed(path: Path, wanted: dict[str, Any], otherwise: str) -> None:
+    if digest(path) != {key: wanted[key] for key in _SEAL}:
         raise _changed(path, otherwise)
 
 

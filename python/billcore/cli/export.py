@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, show
+from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, local_path, show
 
 if TYPE_CHECKING:
     from .. import Client, bulk
@@ -64,13 +64,11 @@ _count.__name__ = "whole number from 1"  # argparse names the type in its error
 
 def _export(options: argparse.Namespace) -> int:
     from ._files import digest
-    from ._folder import Folder
+    from ._folder import Folder, manifest_of
 
-    if not options.output:
-        raise Failure(EXIT_USAGE, "--output is empty: name a file or a folder")
-    output = Path(options.output)
+    output = local_path("--output", options.output)
     is_folder = output.is_dir() or options.output.endswith("/") or not output.suffix
-    targets = () if is_folder else (output, output.with_suffix(f".reads{output.suffix}"))
+    targets = () if is_folder else (output, output.with_suffix(f".reads{output.suffix}"), manifest_of(output))
     file_format = _format(options.format, output, is_folder)
     if options.for_spreadsheet and file_format != "csv":
         raise Failure(EXIT_USAGE, f"--for-spreadsheet needs the format csv, not {file_format}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
@@ -20,6 +21,7 @@ _LINES = {
     "unverifiable": "{id}: {verdict} ({reason})",
     "unknown": "{id}",
 }
+_LINES["changed"] = _LINES["differing"]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -38,6 +40,12 @@ def main(arguments: Sequence[str]) -> int:
         help="what to compare: the export's names, each maybe with that of your table, such as id=order_id,total "
         "(default: all columns that both have)",
     )
+    parser.add_argument(
+        "--changed-since",
+        metavar="COLUMN",
+        help="column of your table with the time of a row's last change: rows that differ and were changed after the "
+        "export began do not count",
+    )
     parser.add_argument("--delimiter", metavar="C", help="between the columns of a csv table, such as ';' or tab")
     parser.add_argument(
         "--encoding", help="of a csv table, such as windows-1252 (default: UTF-8, or UTF-16 with a byte order mark)"
@@ -55,8 +63,8 @@ def _columns(text: str) -> dict[str, str]:
 def _reconcile(options: argparse.Namespace) -> int:
     from ..reconcile import compare
 
-    csv = {name: getattr(options, name) for name in ("delimiter", "encoding", "null")}
-    with compare(options.export, options.table, columns=options.columns, **csv) as found:
+    more = {name: getattr(options, name) for name in ("columns", "changed_since", "delimiter", "encoding", "null")}
+    with compare(options.export, options.table, **more) as found:
         if options.json:
             rows = {name: list(found.rows(name)) for name in found.counts}
             print(json.dumps({"agrees": found.agrees, "counts": found.counts, **rows}, default=_text))
@@ -68,6 +76,8 @@ def _reconcile(options: argparse.Namespace) -> int:
                     show(f"{name} {_LINES[name].format_map(row)}")
                 if count > _MOST_SHOWN:
                     print(f"and {count - _MOST_SHOWN:,} more {name}: see --json")
+        for hint in found.hints():
+            show(f"billcore reconcile: {hint}", sys.stderr)
         return EXIT_OK if found.agrees else EXIT_MISSED
 
 
