@@ -37,6 +37,7 @@ OUTPUTS = [
     ("event_table.hpp.j2", "core/src/webhook/event_table.hpp", "events.toml"),
     ("status_table.hpp.j2", "core/src/call/status_table.hpp", "errors.toml"),
     ("option_table.hpp.j2", "core/src/call/option_table.hpp", "options.toml"),
+    ("secret_fields.hpp.j2", "core/src/call/secret_fields.hpp", "resources.toml"),
     ("routes.hpp.j2", "core/src/call/routes.hpp", "operations.toml"),
     ("operations.hpp.j2", "core/include/billcore/operations.hpp", "operations.toml"),
     ("operations.cpp.j2", "core/src/call/operations.cpp", "operations.toml"),

@@ -16,7 +16,7 @@ from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
 
 _libraries: tuple[tuple[str, str], ...]
 
-def _row(values: Mapping[str, str | int], /) -> ArrowBatch: ...
+def _rows(names: tuple[str, ...], rows: Sequence[tuple[str | int, ...]], /) -> ArrowBatch: ...
 def _join(batches: list[ArrowBatch], /) -> ArrowBatch: ...
 def _lines(batch: ArrowBatch, format: str, /) -> bytes: ...
 def _columns(batch: ArrowBatch, /) -> list[str]: ...
@@ -891,7 +891,8 @@ class Pager(Generic[Item]):
         records.
 
         Args:
-            fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has
+                unknown fields as JSON text. The column 'raw' has each item's JSON text.
         """
 
     def to_batches(
@@ -907,7 +908,8 @@ class Pager(Generic[Item]):
         that page, and the next step of the iteration raises the error.
 
         Args:
-            fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has
+                unknown fields as JSON text. The column 'raw' has each item's JSON text.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
             rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.
         """
@@ -975,7 +977,8 @@ class AsyncPager(Generic[Item]):
         that page, and the next step of the iteration raises the error.
 
         Args:
-            fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has
+                unknown fields as JSON text. The column 'raw' has each item's JSON text.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
             rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.
         """

@@ -19,6 +19,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "cancel_url": "text",
         "custom_fields": "json",
         "metadata": "json",
+        "more": "json",
     },
     "orders": {
         "id": "id",
@@ -33,6 +34,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "delivery": "json",
         "custom_fields": "json",
         "metadata": "json",
+        "more": "json",
     },
     "products": {
         "id": "integer",
@@ -51,5 +53,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "stock_tracking": "boolean",
         "out_of_stock": "boolean",
         "strings": "json",
+        "more": "json",
     },
 }
+
+SECRETS = (
+    "update_card_url",
+    "invoices_url",
+    "cancel_url",
+)  # a column only if its name is given

@@ -92,7 +92,8 @@ def plan(
         client: The client that reads the list of subscriptions. Threads: any.
         partitions: Maximum number of partitions. For subscriptions and products there is one.
         resource: Whether to read the orders of all subscriptions, or the list of subscriptions or of products.
-        fields: Names of the columns, in order. None: all fields.
+        fields: Names of the columns, in order. None: all fields but signed portal URLs, and `more`, which has unknown
+            fields as JSON text.
         patience: As for read().
 
     Raises:
@@ -162,6 +163,17 @@ def read(
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """
+    return _opened(partition, client, lists_at_once, patience).run(lists_at_once, rows_of)
+
+
+def read_unpacked(
+    partition: Partition, *, client: Client, lists_at_once: int, patience: float = 600.0
+) -> Generator[tuple[Relation, ArrowBatch | list[Read]], None, None]:
+    """As read(), for programs that look at the rows of `reads`: each batch of these is a list of Read."""
+    return _opened(partition, client, lists_at_once, patience).run(lists_at_once, list[Read])
+
+
+def _opened(partition: Partition, client: Client | None, lists_at_once: int, patience: float) -> _Reading:
     if partition.format != _FORMAT:
         raise ConfigError(
             f"the partition has format {partition.format}, not {_FORMAT}: plan with this version of billcore"
@@ -174,13 +186,18 @@ def read(
         used = client.with_options()  # can be closed, and leaves the connections of `client` open
     if used.base_url != partition.base_url:
         raise ConfigError(f"the partition is of {partition.base_url}, the client of {used.base_url}: use one account")
-    return _Reading(used, partition, patience).run(lists_at_once)
+    return _Reading(used, partition, patience)
 
 
 def columns_of(client: Client, resource: Resource, fields: Sequence[str] | None = None) -> dict[Relation, ArrowBatch]:
     """A batch with the columns of each relation; its rows mean nothing. Sends no request, and refuses wrong names."""
     _, batches = _batches(client, resource, "", fields)
-    return {resource: _client._empty(batches), "reads": _row(Read("", 0, 0, "", ""))}
+    return {resource: _client._empty(batches), "reads": rows_of([Read("", 0, 0, "", "")])}
+
+
+def rows_of(reads: list[Read]) -> ArrowBatch:
+    """A batch of the relation `reads`; `reads` must not be empty."""
+    return _client._rows(Read._fields, reads)
 
 
 def _batches(client: Client, resource: Resource, id: str, fields: Sequence[str] | None) -> tuple[Pager[Any], Any]:
@@ -227,11 +244,14 @@ class _Reading:
         self._active = threading.Lock()  # locked until the reading stops
         self._active.acquire()
 
-    def run(self, at_once: int) -> Generator[tuple[Relation, ArrowBatch], None, None]:
+    def run(
+        self, at_once: int, pack: Callable[[list[Read]], T]
+    ) -> Generator[tuple[Relation, ArrowBatch | T], None, None]:
+        """`pack` makes what is given as a batch of `reads`."""
         threads = min(at_once, len(self._partition.ids))
         running = 0
         batches: list[ArrowBatch] = []
-        reads = [_row(self._partition.planned)] if self._partition.planned else []
+        reads = [self._partition.planned] if self._partition.planned else []
         rows = 0
         with self._client:
             try:
@@ -245,14 +265,15 @@ class _Reading:
                         if batches:
                             yield self._partition.resource, _joined(batches)
                         if reads:
-                            yield "reads", _joined(reads)
+                            yield "reads", pack(reads)
+                            reads.clear()
                         rows = 0
                         continue
                     result = self._next()
                     if result is None:
                         running -= 1
                     elif isinstance(result, Read):
-                        reads.append(_row(result))
+                        reads.append(result)
                     else:
                         batches.append(result)
                         rows += result.num_rows
@@ -323,10 +344,6 @@ def _joined(batches: list[ArrowBatch]) -> ArrowBatch:
     joined = _client._join(batches)
     batches.clear()
     return joined
-
-
-def _row(read: Read) -> ArrowBatch:
-    return _client._row(read._asdict())
 
 
 def _patiently(

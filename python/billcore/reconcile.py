@@ -22,7 +22,7 @@ from types import SimpleNamespace
 from typing import Any, Literal, Self
 
 from . import _hints, inbox
-from ._columns import COLUMNS
+from ._columns import COLUMNS, SECRETS
 from ._errors import ConfigError, InvalidArgumentError
 from ._table import Csv, changed_id, has_bom, quoted, reason, without_guards
 
@@ -321,7 +321,7 @@ def _copy(connection: Any, source: str, wanted: _Wanted, *, guarded: bool = Fals
     exported = _types(connection, "exported")
     types = {name.lower(): kind for name, kind in _types(connection, source).items()}
     if columns is None:  # signed URLs differ in each reading
-        columns = [n for n in exported if n in types and _KINDS.get(n, "json") != "json" and not n.endswith("_url")]
+        columns = [n for n in exported if n in types and _KINDS.get(n, "json") != "json" and n not in SECRETS]
         if "id" not in types:
             raise InvalidArgumentError(
                 f"no column is named id: the table has {', '.join(types):.150}: name the columns to compare, such as "

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import bulk
 from ._client import Client
+from ._columns import COLUMNS
 from ._errors import ConfigError, InvalidArgumentError, PossiblyMissedError
 
 try:
@@ -84,7 +85,7 @@ class Billcore(DataSource):  # type: ignore[misc]
         return "billcore"
 
     def schema(self) -> str:
-        """All columns of the resource, as DDL text. Sends no request."""
+        """All columns of the resource but signed portal URLs and `raw`, as DDL text. Sends no request."""
         return ", ".join(f"`{column.name}` {_type(column)}" for column in self._columns())
 
     def reader(self, schema: StructType | pa.Schema) -> DataSourceReader:
@@ -99,9 +100,9 @@ class Billcore(DataSource):  # type: ignore[misc]
     def _listed(self) -> Any:
         return self._resource if self._resource in ("subscriptions", "products") else "orders"
 
-    def _columns(self) -> pa.Schema:
+    def _columns(self, fields: Sequence[str] | None = None) -> pa.Schema:
         with _client(self._base_url, "driver") as client:
-            found = {name: pa.schema(batch) for name, batch in bulk.columns_of(client, self._listed).items()}
+            found = {name: pa.schema(batch) for name, batch in bulk.columns_of(client, self._listed, fields).items()}
         if self._resource == "order_reads":
             return found["reads"]
         columns = list(found[self._listed])
@@ -115,9 +116,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
 
     def __init__(self, source: Billcore, schema: StructType | pa.Schema) -> None:
         self._source = source
-        columns = source._columns()
-        if source._resource != "order_reads":
-            columns = columns.append(pa.field("raw", pa.string()))
+        columns = source._columns([*COLUMNS[source._listed], "raw"])
         for asked in schema:
             if asked.name not in columns.names:
                 raise InvalidArgumentError(

@@ -47,6 +47,14 @@ def test_the_other_lists(scene: Scene, resource: Any) -> None:
     assert relation == "reads" and [(row["id"], row["verdict"]) for row in rows_of(reads)] == [("", "complete")]
 
 
+def test_signed_urls_are_columns_only_if_they_are_named(scene: Scene) -> None:
+    secret = {"update_card_url", "invoices_url", "cancel_url"}
+    for fields, found in ((None, set()), (["id", *secret], secret)):
+        (partition,) = bulk.plan(scene.client, 1, resource="subscriptions", fields=fields)
+        row = rows_of(next(bulk.read(partition, client=scene.client))[1])[0]
+        assert secret & row.keys() == found and all(row[name] for name in found)
+
+
 def test_an_account_without_subscriptions(sandbox: Sandbox) -> None:
     scene = Scene(sandbox.new_account(demo=False))
     (partition,) = bulk.plan(scene.client, 8)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
+import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import Decimal
@@ -19,6 +21,8 @@ import pyarrow.json
 import pyarrow.parquet
 import pytest
 
+from billcore import _client
+from billcore.cli import _files
 from billcore.testing import Sandbox, SandboxAccount
 
 from .support import Row, client_of, refused, result, rows
@@ -108,7 +112,8 @@ def test_each_reader_sees_the_rows_of_the_service(account: SandboxAccount, tmp_p
         for reader in (by_duckdb, by_polars, by_pyarrow):
             assert sorted(map(normal, reader(folder, name))) == wanted, (name, reader)
     for row in rows(tmp_path / "jsonl"):
-        assert row == {**orders[row["id"]], "created_at": row["created_at"]}
+        assert row == {**orders[row["id"]], "created_at": row["created_at"], "more": None}
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", row["created_at"])
     for file in sorted((tmp_path / "csv").glob("orders-*")):
         with file.open(newline="", encoding="utf-8") as lines:
             for line in csv.DictReader(lines):
@@ -167,7 +172,7 @@ def test_products_and_subscriptions(account: SandboxAccount, tmp_path: Path) -> 
     result(account, "products", "-o", tmp_path / "products.jsonl")
     found = {row["id"]: row for row in rows(tmp_path / "products.jsonl")}
     with client_of(account) as client:
-        wanted = {each.id: each.to_dict() for each in client.products.list()}
+        wanted = {each.id: each.to_dict() | {"more": None} for each in client.products.list()}
         subscription = next(iter(client.subscriptions.list())).to_dict()
     assert found == wanted
     text = (tmp_path / "products.jsonl").read_text("utf-8")
@@ -177,9 +182,68 @@ def test_products_and_subscriptions(account: SandboxAccount, tmp_path: Path) -> 
     # The signed URLs are written only if they are named.
     result(account, "subscriptions", "-o", tmp_path / "subscriptions.jsonl")
     urls = {"update_card_url", "invoices_url", "cancel_url"}
-    assert rows(tmp_path / "subscriptions.jsonl")[0].keys() == subscription.keys() - urls
+    assert rows(tmp_path / "subscriptions.jsonl")[0].keys() == subscription.keys() - urls | {"more"}
     result(account, "subscriptions", "-o", tmp_path / "urls.jsonl", "--fields", "id,cancel_url")
     assert rows(tmp_path / "urls.jsonl")[0] == {each: subscription[each] for each in ("id", "cancel_url")}
+
+
+@pytest.mark.parametrize("name", ["parquet", "jsonl", "csv"])
+def test_unknown_fields_are_kept_without_signed_urls(account: SandboxAccount, tmp_path: Path, name: str) -> None:
+    known = {"status": "active", "cancel_url": "https://billing.example/c?sig=1"}
+    new = {"seats": 3, "portal": {"name": "a\nb", "url": "https://billing.example/p?sig=1"}}
+    redacted = {"seats": 3, "portal": {"name": "a\nb", "url": "[redacted]"}}
+    records = [{"id": "1", **known, **new}, {"id": "2", **known}]
+    body = {"data": records, "pagination": {"total": 2, "current_page": 1, "total_pages": 1}}
+    account.control.fault("status", operation="subscriptions.list", status=200, body=body, times=10)
+    file, whole = tmp_path / f"default.{name}", tmp_path / f"whole.{name}"
+    result(account, "subscriptions", "-o", file)
+    result(account, "subscriptions", "-o", whole, "--fields", "id,cancel_url,more")
+    for path, wanted in ((file, redacted), (whole, new)):
+        more = [row for (row,) in duckdb.sql(f"SELECT more FROM '{path}'").fetchall()]
+        assert [json.loads(row) if isinstance(row, str) else row for row in more] == [wanted, None]
+    assert duckdb.sql(f"SELECT * FROM '{file}'").columns[-1] == "more" and b"sig=" not in file.read_bytes()
+
+
+def test_row_groups_are_large_whatever_the_lists_are(
+    account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result(account, "orders", "-o", tmp_path / "orders.parquet", "--lists-per-part", 1)
+    for name in ("orders.parquet", "orders.reads.parquet"):
+        assert pyarrow.parquet.ParquetFile(tmp_path / name).num_row_groups == 1
+    monkeypatch.setattr(_files._Parquet, "MOST_BYTES", 3 << 20)
+    small = _client._rows(("value",), [(number % 10,) for number in range(70_000)])
+    large = _client._rows(("value",), [("x" * (1 << 20),)] * 2)
+    for batch, groups in ((small, [100_000, 100_000, 10_000]), (large, [4, 2])):
+        with _files.Sink(tmp_path / "batches.parquet") as sink:
+            write, end = _files.writer(sink, "parquet", batch)
+            for _ in range(3):
+                write(batch)
+            end()
+            sink.publish()
+        found = pyarrow.parquet.ParquetFile(tmp_path / "batches.parquet")
+        assert [found.metadata.row_group(i).num_rows for i in range(found.num_row_groups)] == groups
+        assert found.read() == pyarrow.concat_tables([pyarrow.table(batch)] * 3)
+
+
+def test_one_manifest_says_what_a_folder_has(account: SandboxAccount, tmp_path: Path) -> None:
+    arguments = ("orders", "-o", tmp_path, "--format", "jsonl", "--lists-per-part", 2)
+    found = result(account, *arguments)
+    whole = json.loads((tmp_path / "manifest.json").read_bytes())
+    assert {name: whole[name] for name in ("rows", "lists", "verdicts", "complete", "base_url")} == {
+        **{name: found[name] for name in ("rows", "lists", "verdicts", "complete")},
+        "base_url": account.base_url,
+    }
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", whole["planned_at"])
+    contents = {path.name: path.read_bytes() for path in tmp_path.glob("*.jsonl")}
+    assert whole["files"] == {
+        name: {"rows": data.count(b"\n"), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for name, data in contents.items()
+    }
+    assert sum(file["rows"] for name, file in whole["files"].items() if name.startswith("orders-")) == found["rows"]
+    # While a part is read again, there is no manifest, because it would be wrong.
+    (tmp_path / "part-00001.json").unlink()
+    account.control.fault("status", path="/subscription/*/orders", status=401, times=10_000)
+    assert refused(account, 1, *arguments) and not (tmp_path / "manifest.json").exists()
 
 
 def test_an_account_without_subscriptions(sandbox: Sandbox, tmp_path: Path) -> None:

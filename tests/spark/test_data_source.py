@@ -90,6 +90,12 @@ def test_the_schema_selects_columns(load: Load) -> None:
     assert row.subscription_id and row.raw.startswith('{"id":') and row.created_at
 
 
+def test_signed_urls_are_columns_only_if_they_are_named(load: Load) -> None:
+    names = load("subscriptions").columns
+    assert "more" in names and not {"update_card_url", "invoices_url", "cancel_url"} & {*names}
+    assert load("subscriptions", "cancel_url string").limit(1).collect()[0].cancel_url.startswith("http")
+
+
 @pytest.mark.parametrize(
     ("resource", "schema", "says"),
     [

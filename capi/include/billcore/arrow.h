@@ -4,8 +4,9 @@
  * The functions are in the library billcore-arrow, which needs billcore. billcore.h does not include this header.
  * Conventions: billcore.h.
  *
- * Each call returns the rows of one page. There is one column for each field of the resource. The types of the columns
- * are int64 for integers (money in cents), bool, utf8 for texts and ids (an integer id as its digits),
+ * Each call returns the rows of one page. There is one column for each field of the resource except the signed URLs of
+ * the billing portal, and the column `more`, which has the members that this version does not know as a JSON object,
+ * without URLs that may be signed ("[redacted]"); it is null if there are none. The types of the columns are int64 for integers (money in cents), bool, utf8 for texts and ids (an integer id as its digits),
  * timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field
  * that is absent or null becomes null. */
 #ifndef BILLCORE_ARROW_H

@@ -6,8 +6,11 @@
 // integers (money in cents), bool, utf8 for texts, enumerations and ids (an integer id as its digits), timestamp[us,
 // UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field that is absent
 // or null becomes null; a value whose type does not match its column throws Error(decode) with the value's path. The
-// column `raw` (each whole item as JSON text) is included only when the caller names it. Needs the target
-// billcore::arrow. Service interface: Resources and their fields.
+// column `more` has the members that this version does not know, as a JSON object; it is null if there are none. Signed
+// URLs of the billing portal (update_card_url, invoices_url, cancel_url) and the column `raw` (each whole item as JSON
+// text) are included only when the caller names them. Unless the caller names such a URL, "[redacted]" in `more` takes
+// the place of each text with an absolute URL that has a query. Needs the target billcore::arrow. Service interface:
+// Resources and their fields.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +33,16 @@ struct ArrowSchema;
 
 namespace billcore {
 
-/// Column names, in output order; nullopt: all fields. A name that is not a column of the resource, a repeated name, or
-/// an empty list of names gives Error(invalid_argument).
+/// Column names, in output order; nullopt: all fields but the signed URLs, then `more`. A name that is not a column of
+/// the resource, a repeated name, or an empty list of names gives Error(invalid_argument).
 using ArrowFields = std::optional<std::vector<std::string>>;
+
+using ArrowScalar = std::variant<std::string, std::int64_t, bool>;
 
 /// A column with the same value in every row: utf8, int64 or bool. Constant columns follow the columns of the resource.
 struct ArrowConstant {
   std::string name;
-  std::variant<std::string, std::int64_t, bool> value;
+  ArrowScalar value;
 };
 
 namespace detail {
@@ -84,8 +89,9 @@ class Batch {
 /// A batch without rows.
 [[nodiscard]] Batch make_empty_batch(std::shared_ptr<const Columns> columns);
 
-/// A batch of one row with these values.
-[[nodiscard]] Batch make_row(std::vector<ArrowConstant> values);
+/// A batch of rows, whose columns have these names and the types of the values in the first row. There must be a row,
+/// and each row must have a value for each name. Throws Error(invalid_argument) if a column has values of several types.
+[[nodiscard]] Batch make_rows(const std::vector<std::string>& names, const std::vector<std::vector<ArrowScalar>>& rows);
 
 /// One batch with the rows of all `batches`, in their order. `batches` must not be empty. Throws Error(invalid_argument)
 /// if the names or types of the columns differ; the values of constant columns may differ.
@@ -96,7 +102,7 @@ class Batch {
 /// line; text and nested values are always quoted, and null is an empty field, so that a reader can tell null from an
 /// empty text. spreadsheet: as csv, with a quote (') before what a spreadsheet would take for a formula in a text or a
 /// nested value: = + - @, also full-width, at its start or after ; tab CR LF, and a tab, CR or LF at its start. Removing
-/// these quotes gives the text again. Times are ISO 8601 in UTC, such as 2025-04-25T12:00:00Z. Each line ends with LF.
+/// these quotes gives the text again. Times are ISO 8601 in UTC with six digits after the point, such as 2025-04-25T12:00:00.000000Z. Each line ends with LF.
 enum class LineFormat : std::uint8_t { jsonl, csv, spreadsheet };
 
 [[nodiscard]] std::string to_lines(const Batch& batch, LineFormat format);

@@ -104,6 +104,7 @@ def _prepare_field(field: Row) -> None:
     kind, name = field["type"], field["name"]
     nullable = field.setdefault("nullable", False)
     field.setdefault("of", "")
+    field.setdefault("secret", False)
     field.setdefault("cpp_name", name)
     described = _described(field)
     field["cpp_doc"] = described
@@ -164,8 +165,10 @@ def prepare_resources(data: Row) -> Row:
     for write in data["write"]:
         _prepare_write(write)
     in_cpp = [resource for resource in _in_order_of_use(resources) if not resource.get("by_hand_in_cpp")]
+    secrets = dict.fromkeys(field["name"] for resource in resources for field in resource["fields"] if field["secret"])
     return {
         "resources": resources,
+        "secret_fields": list(secrets),
         "resources_in_cpp": in_cpp,
         "enumerations": enumerations,
         "writes": data["write"],

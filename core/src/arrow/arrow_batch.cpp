@@ -3,7 +3,9 @@
 
 #include <cerrno>
 #include <new>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "arrow/arrow_columns.hpp"
 #include "arrow/arrow_memory.hpp"
@@ -31,6 +33,7 @@ void set_type(ArrowSchema* schema, ColumnType type) {
     case ColumnType::text:
     case ColumnType::id:
     case ColumnType::json:
+    case ColumnType::rest:
     case ColumnType::whole:
       return check(ArrowSchemaSetType(schema, NANOARROW_TYPE_STRING));
   }
@@ -52,17 +55,16 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return ArrowArrayAppendDecimal(column, &decimal);
 }
 
-// Appends a cell. The fast paths read the node directly; for an unexpected type, the checked readers of Value throw the
+// Appends a cell that is not null, but of the kind `what`. The fast paths read the node directly; for an unexpected type, the checked readers of Value throw the
 // error.
-[[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell,
+[[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell, Value::Kind what,
                                     const std::shared_ptr<const Document>& document) {
-  const auto what = cell.node == nullptr ? Value::Kind::null : kind(cell.node);
-  if (what == Value::Kind::null) return ArrowArrayAppendNull(column, 1);
+  const bool is_string = what == Value::Kind::string;
   switch (type) {
     case ColumnType::text:
-      return append_text(column, what == Value::Kind::string ? text(cell.node) : Value(document, cell.node).text());
+      return append_text(column, is_string ? text(cell.node) : Value(document, cell.node).text());
     case ColumnType::id:
-      if (what == Value::Kind::string) return append_text(column, text(cell.node));
+      if (is_string) return append_text(column, text(cell.node));
       return append_text(column, read_id(Value(document, cell.node)).text());
     case ColumnType::integer: {
       std::int64_t number = 0;
@@ -76,24 +78,46 @@ void set_type(ArrowSchema* schema, ColumnType type) {
     case ColumnType::decimal:
       return append_decimal(column, Value(document, cell.node), cell.text);
     case ColumnType::json:
+    case ColumnType::rest:
     case ColumnType::whole:
       return append_text(column, cell.text);
   }
   return EINVAL;
 }
 
-void append_constant(ArrowArray* column, const ArrowConstant& constant, std::int64_t rows) {
-  if (const auto* words = std::get_if<std::string>(&constant.value)) {
-    for (std::int64_t row = 0; row < rows; ++row) check(append_text(column, *words));
+void append_scalar(ArrowArray* column, const ArrowScalar& value, std::int64_t times = 1) {
+  if (const auto* words = std::get_if<std::string>(&value)) {
+    for (std::int64_t i = 0; i < times; ++i) check(append_text(column, *words));
     return;
   }
-  const auto* number = std::get_if<std::int64_t>(&constant.value);
-  const auto value = number != nullptr ? *number : std::int64_t{std::get<bool>(constant.value)};
-  for (std::int64_t row = 0; row < rows; ++row) check(ArrowArrayAppendInt(column, value));
+  const auto* number = std::get_if<std::int64_t>(&value);
+  const auto whole = number != nullptr ? *number : std::int64_t{std::get<bool>(value)};
+  for (std::int64_t i = 0; i < times; ++i) check(ArrowArrayAppendInt(column, whole));
 }
 
-/// The batch of a page; without a page, `rows` rows of constants.
-std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData* page, std::int64_t rows) {
+/// Appends the items of a page. Appends the nulls of a column together: a column may have nothing else.
+void append_items(ArrowArray** children, const Columns& columns, const PageData& page) {
+  const auto chosen = columns.chosen();
+  std::vector<std::int64_t> nulls(chosen.size());
+  CellFinder finder(columns);
+  for (const auto* item : page.items) {
+    const auto cells = finder.find(*page.document, item);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto what = cells[i].node == nullptr ? Value::Kind::null : kind(cells[i].node);
+      if (what == Value::Kind::null) {
+        ++nulls[i];
+        continue;
+      }
+      if (nulls[i] > 0) check(ArrowArrayAppendNull(children[i], std::exchange(nulls[i], 0)));
+      check(append(children[i], chosen[i].type, cells[i], what, page.document));
+    }
+  }
+  for (std::size_t i = 0; i < nulls.size(); ++i) check(ArrowArrayAppendNull(children[i], nulls[i]));
+}
+
+/// An array of `rows` rows with these columns. `append` appends all of them to the columns.
+template <typename Append>
+std::shared_ptr<const ArrowArray> build(const Columns& columns, std::int64_t rows, const Append& append) {
   const auto schema = export_schema(columns);
   auto out = make_empty<ArrowArray>();
   ArrowScope scope;
@@ -101,17 +125,7 @@ std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData* 
   check(ArrowArrayInitFromSchema(&made, schema.get(), nullptr));
   check(ArrowArrayStartAppending(&made));
   check(ArrowArrayReserve(&made, rows));
-  if (page != nullptr) {
-    CellFinder finder(columns);
-    for (const auto* item : page->items) {
-      const auto cells = finder.find(*page->document, item);
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        check(append(made.children[i], columns.chosen()[i].type, cells[i], page->document));
-      }
-    }
-  }
-  auto* const* constants = made.children + columns.chosen().size();
-  for (const auto& constant : columns.constants()) append_constant(*constants++, constant, rows);
+  append(made.children);
   made.length = rows;
   check(ArrowArrayFinishBuildingDefault(&made, nullptr));
   scope.keep();
@@ -199,18 +213,34 @@ ArrowPtr<ArrowArray> Batch::export_array() const {
 }
 
 Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page) {
-  auto array = build(*columns, &page, static_cast<std::int64_t>(page.items.size()));
+  const auto rows = static_cast<std::int64_t>(page.items.size());
+  auto array = build(*columns, rows, [&](ArrowArray** children) {
+    append_items(children, *columns, page);
+    children += columns->chosen().size();
+    for (const auto& constant : columns->constants()) append_scalar(*children++, constant.value, rows);
+  });
   return {std::move(columns), std::move(array)};
 }
 
 Batch make_empty_batch(std::shared_ptr<const Columns> columns) {
-  auto array = build(*columns, nullptr, 0);
+  auto array = build(*columns, 0, [](ArrowArray** /*children*/) {});
   return {std::move(columns), std::move(array)};
 }
 
-Batch make_row(std::vector<ArrowConstant> values) {
-  auto columns = std::make_shared<const Columns>(std::vector<Column>(), std::move(values));
-  auto array = build(*columns, nullptr, 1);
+Batch make_rows(const std::vector<std::string>& names, const std::vector<std::vector<ArrowScalar>>& rows) {
+  std::vector<ArrowConstant> first;
+  for (std::size_t i = 0; i < names.size(); ++i) first.push_back({names[i], rows.at(0).at(i)});
+  auto columns = std::make_shared<const Columns>(std::span<const Column>(), std::vector<Column>(), std::move(first));
+  auto array = build(*columns, static_cast<std::int64_t>(rows.size()), [&](ArrowArray** children) {
+    for (const auto& row : rows) {
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        if (row.at(i).index() != rows[0][i].index()) {
+          throw Error(ErrorCode::invalid_argument, names[i] + " has values of several types: pass one type");
+        }
+        append_scalar(children[i], row[i]);
+      }
+    }
+  });
   return {std::move(columns), std::move(array)};
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "arrow/column_table.hpp"
+#include "base/unescape.hpp"
 #include "billcore/error.hpp"
 #include "json/json_scan.hpp"
 
@@ -40,37 +42,77 @@ void refuse_constant(std::span<const Column> chosen, std::span<const ArrowConsta
   }
 }
 
-std::shared_ptr<const Columns> with_constants(std::vector<Column> chosen, std::vector<ArrowConstant> constants) {
+std::shared_ptr<const Columns> with_constants(Table table, std::vector<Column> chosen,
+                                              std::vector<ArrowConstant> constants) {
   for (std::size_t i = 0; i < constants.size(); ++i) {
     refuse_constant(chosen, std::span(constants).first(i), constants[i]);
   }
-  return std::make_shared<const Columns>(std::move(chosen), std::move(constants));
+  return std::make_shared<const Columns>(columns_of(table), std::move(chosen), std::move(constants));
 }
 
-bool has_text(ColumnType type) noexcept { return type == json || type == decimal || type == whole; }
+bool has_text(ColumnType type) noexcept { return type == json || type == decimal || type == whole || type == rest; }
+
+bool is_of_a_field(const Column& column) noexcept { return column.type != whole && column.type != rest; }
+
+/// Whether the inside of a JSON string has an absolute URL with a query, also one with escapes.
+bool has_signed_url(std::string_view string) {
+  if (string.find_first_of("?%&\\") == std::string_view::npos) return false;
+  Unescaped text(string);
+  for (int level = 0; level < 8; ++level) {
+    const std::string_view plain = text.text();
+    for (auto at = plain.find("://"); at != std::string_view::npos; at = plain.find("://", at + 1)) {
+      const auto end = plain.find_first_of("? \t\r\n", at);
+      if (end != std::string_view::npos && plain[end] == '?') return true;
+    }
+    if (!text.unescape()) return false;
+  }
+  return true;  // with more levels of escapes, nobody knows
+}
+
+/// Appends JSON text, in which "[redacted]" takes the place of each string with a URL that may be signed.
+void append_without_signed_urls(std::string& out, std::string_view json) {
+  std::size_t at = 0;
+  for (auto quote = json.find('"'); quote != std::string_view::npos; quote = json.find('"', at)) {
+    const auto string = nth_token(json, 0, {0, quote});
+    out += json.substr(at, quote - at);
+    out += has_signed_url(string) ? R"("[redacted]")" : string;
+    at = quote + string.size();
+  }
+  out += json.substr(at);
+}
 
 }  // namespace
 
 std::span<const Column> columns_of(Table table) noexcept { return column_table::columns_of(table); }
 
-Columns::Columns(std::vector<Column> chosen, std::vector<ArrowConstant> constants)
-    : chosen_(chosen.size()), constants_(std::move(constants)), all_(std::move(chosen)) {
+Columns::Columns(std::span<const Column> known, std::vector<Column> chosen, std::vector<ArrowConstant> constants)
+    : known_(known), chosen_(chosen.size()), constants_(std::move(constants)), all_(std::move(chosen)) {
   for (const auto& constant : constants_) {
     all_.push_back({constant.name, constant_types.at(constant.value.index())});
     if (const auto* value = std::get_if<std::string>(&constant.value)) constant_bytes_ += value->size();
   }
 }
 
+bool Columns::is_field(std::string_view name) const noexcept {
+  return std::any_of(known_.begin(), known_.end(),
+                     [name](const Column& column) { return is_of_a_field(column) && column.name == name; });
+}
+
+bool Columns::has_secrets() const noexcept {
+  return std::any_of(all_.begin(), all_.end(), [](const Column& column) { return column.secret; });
+}
+
 std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields,
                                               std::vector<ArrowConstant> constants) {
   const auto all = columns_of(table);
+  std::vector<Column> chosen;
   if (!fields) {
-    const auto but_raw = all.first(all.size() - 1);
-    return with_constants({but_raw.begin(), but_raw.end()}, std::move(constants));
+    std::copy_if(all.begin(), all.end() - 1, std::back_inserter(chosen),
+                 [](const Column& column) { return !column.secret; });
+    return with_constants(table, std::move(chosen), std::move(constants));
   }
   if (fields->empty())
     throw Error(ErrorCode::invalid_argument, "fields is empty: name a column, or leave it out for all");
-  std::vector<Column> chosen;
   for (const auto& name : *fields) {
     const auto same = [&name](const Column& column) { return column.name == name; };
     const auto found = std::find_if(all.begin(), all.end(), same);
@@ -80,7 +122,7 @@ std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fi
     }
     chosen.push_back(*found);
   }
-  return with_constants(std::move(chosen), std::move(constants));
+  return with_constants(table, std::move(chosen), std::move(constants));
 }
 
 std::vector<std::string> column_names(const Columns& columns) {
@@ -89,25 +131,34 @@ std::vector<std::string> column_names(const Columns& columns) {
   return out;
 }
 
-CellFinder::CellFinder(const Columns& columns) : columns_(columns.chosen()), cells_(columns_.size()) {
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    needs_text_ = needs_text_ || has_text(columns_[i].type);
-    if (columns_[i].type == whole) whole_ = i;
+CellFinder::CellFinder(const Columns& columns) : columns_(columns), cells_(columns.chosen().size()) {
+  const auto chosen = columns.chosen();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    needs_text_ = needs_text_ || has_text(chosen[i].type);
+    if (chosen[i].type == whole) whole_ = i;
+    if (chosen[i].type == rest) rest_ = i;
   }
 }
 
 void CellFinder::learn(const Node* item) {
   names_.clear();
   wanted_.clear();
+  unknown_.clear();
+  const auto chosen = columns_.chosen();
   const Node* key = first(item);
   for (std::size_t place = 0; place < size(item); ++place, key = next(value_of(key))) {
     const auto name = detail::text(key);
     names_.emplace_back(name);
-    const auto found = std::find_if(columns_.begin(), columns_.end(), [name](const Column& column) {
-      return column.name == name && column.type != whole;
+    if (rest_ && !columns_.is_field(name)) {
+      std::erase_if(unknown_, [&](std::size_t earlier) { return names_[earlier] == name; });
+      unknown_.push_back(place);
+      continue;
+    }
+    const auto found = std::find_if(chosen.begin(), chosen.end(), [name](const Column& column) {
+      return column.name == name && is_of_a_field(column);
     });
-    if (found == columns_.end()) continue;
-    wanted_.push_back({place, static_cast<std::size_t>(found - columns_.begin()), has_text(found->type)});
+    if (found == chosen.end()) continue;
+    wanted_.push_back({place, static_cast<std::size_t>(found - chosen.begin()), has_text(found->type)});
   }
   values_.resize(names_.size());
 }
@@ -131,7 +182,18 @@ std::span<const Cell> CellFinder::find(const Document& document, const Node* ite
     const auto* value = values_[place];
     cells_[column] = {value, needs_text ? texts_.value(document, value) : std::string_view()};
   }
+  if (!unknown_.empty()) find_rest(document, item);
   return cells_;
+}
+
+void CellFinder::find_rest(const Document& document, const Node* item) {
+  rest_text_ = '{';
+  for (const auto place : unknown_) {
+    if (place != unknown_.front()) rest_text_ += ',';
+    const auto member = texts_.member(document, values_[place]);
+    columns_.has_secrets() ? static_cast<void>(rest_text_ += member) : append_without_signed_urls(rest_text_, member);
+  }
+  cells_[*rest_] = {item, rest_text_ += '}'};
 }
 
 std::optional<std::size_t> TextFinder::place_of(const Document& document, std::string_view name) const noexcept {
@@ -162,6 +224,14 @@ std::string_view TextFinder::value(const Document& document, const Node* value) 
   const auto place = place_of(document, name);
   if (!place) return document.raw(value);
   return nth_token(document.text(), 0, {0, *place + name.size() + 1});
+}
+
+std::string_view TextFinder::member(const Document& document, const Node* value) const {
+  const auto* const key = key_of(value);
+  const auto place = place_of(document, detail::text(key));
+  const auto* const begin = place ? document.text().data() + *place - 1 : document.raw(key).data();
+  const auto end = this->value(document, value);
+  return {begin, static_cast<std::size_t>(end.data() + end.size() - begin)};
 }
 
 std::optional<std::string> scaled_digits(std::string_view number) {

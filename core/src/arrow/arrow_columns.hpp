@@ -22,12 +22,14 @@ enum class ColumnType : std::uint8_t {
   time,     // microseconds, UTC
   decimal,  // see decimal_scale
   json,     // any JSON value, as the JSON text received
+  rest,     // the members of the item that are not fields of the resource, as a JSON object; null if there are none
   whole,    // the whole item, as received
 };
 
 struct Column {
   std::string_view name;
   ColumnType type;
+  bool secret = false;  // a column only if its name is given
 };
 
 /// Total number of digits of a decimal column, and number of its fractional digits: enough for every realistic
@@ -36,14 +38,19 @@ inline constexpr int decimal_digits = 38;
 inline constexpr int decimal_scale = 18;
 inline constexpr int decimal_bytes = 16;
 
-/// All columns of a resource: its fields in the order of resources.toml, then `raw`.
+/// All columns of a resource: its fields in the order of resources.toml, then `more` and `raw`.
 [[nodiscard]] std::span<const Column> columns_of(Table table) noexcept;
 
 class Columns {
  public:
-  explicit Columns(std::vector<Column> chosen, std::vector<ArrowConstant> constants);
+  /// `known`: all columns of the resource.
+  explicit Columns(std::span<const Column> known, std::vector<Column> chosen, std::vector<ArrowConstant> constants);
   Columns(const Columns&) = delete;
   Columns& operator=(const Columns&) = delete;
+  /// Whether the resource has a field with this name.
+  [[nodiscard]] bool is_field(std::string_view name) const noexcept;
+  /// Whether a secret column is among the chosen ones.
+  [[nodiscard]] bool has_secrets() const noexcept;
   /// The columns whose values come from the items, not from constants.
   [[nodiscard]] std::span<const Column> chosen() const noexcept { return std::span(all_).first(chosen_); }
   [[nodiscard]] const std::vector<ArrowConstant>& constants() const noexcept { return constants_; }
@@ -53,6 +60,7 @@ class Columns {
   [[nodiscard]] std::size_t constant_bytes() const noexcept { return constant_bytes_; }
 
  private:
+  std::span<const Column> known_;
   std::size_t chosen_;
   std::size_t constant_bytes_ = 0;
   std::vector<ArrowConstant> constants_;
@@ -73,6 +81,8 @@ class TextFinder {
   [[nodiscard]] std::string_view item(const Document& document, const Node* item);
   /// The JSON text of a member's value as received.
   [[nodiscard]] std::string_view value(const Document& document, const Node* value) const;
+  /// A member's name and value as received, with the colon between them.
+  [[nodiscard]] std::string_view member(const Document& document, const Node* value) const;
   /// Whether the address of the parser's copy is known, which makes value() fast.
   [[nodiscard]] bool knows_where() const noexcept { return begin_.has_value(); }
 
@@ -93,9 +103,11 @@ class CellFinder {
 
  private:
   void learn(const Node* item);
+  void find_rest(const Document& document, const Node* item);
 
-  std::span<const Column> columns_;
+  const Columns& columns_;
   std::optional<std::size_t> whole_;
+  std::optional<std::size_t> rest_;
   bool needs_text_ = false;
   TextFinder texts_;
   std::vector<Cell> cells_;
@@ -106,6 +118,8 @@ class CellFinder {
     std::size_t column;
     bool needs_text;
   };
+  std::vector<std::size_t> unknown_;  // the places of the members for the column of the type `rest`
+  std::string rest_text_;
   std::vector<Wanted> wanted_;  // the wanted members in text order; if a name is repeated, the last member counts
 };
 

@@ -95,6 +95,7 @@ void join_column(Parts parts, ColumnType type, ArrowArray* out) {
     case ColumnType::text:
     case ColumnType::id:
     case ColumnType::json:
+    case ColumnType::rest:
     case ColumnType::whole:
       return join_texts(parts, out);
   }

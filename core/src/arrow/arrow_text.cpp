@@ -92,7 +92,7 @@ void append_time(std::string& out, std::int64_t micros) {
   append_number(out += 'T', time.hours().count(), 2);
   append_number(out += ':', time.minutes().count(), 2);
   append_number(out += ':', time.seconds().count(), 2);
-  if (time.subseconds().count() != 0) append_number(out += '.', time.subseconds().count(), 6);
+  append_number(out += '.', time.subseconds().count(), 6);
   out += 'Z';
 }
 
@@ -125,6 +125,7 @@ void append_cell(std::string& out, const ArrowArray& column, ColumnType type, st
     case ColumnType::id:
       return format == LineFormat::jsonl ? append_json_text(out, text()) : append_csv_text(out, text(), format);
     case ColumnType::json:
+    case ColumnType::rest:
     case ColumnType::whole:
       if (format != LineFormat::jsonl) return append_csv_text(out, on_one_line(text()), format);
       out += on_one_line(text());

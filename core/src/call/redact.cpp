@@ -8,16 +8,16 @@
 
 #include "base/encoding.hpp"
 #include "base/text.hpp"
+#include "base/unescape.hpp"
 #include "base/utf8.hpp"
 #include "billcore/detail/document.hpp"
-#include "call/unescape.hpp"
+#include "call/secret_fields.hpp"
 
 namespace billcore::detail {
 namespace {
 
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::string_view escapes_and_quotes = "\\%&\"'";
-constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
 constexpr int levels = 8;                        // maximum levels of nested escapes; limits the running time
 constexpr std::size_t shortest_encoded_key = 3;  // the encoding of a shorter key occurs in almost any text
 constexpr std::size_t longest_read = std::size_t{64} << 10U;  // scrub() stops after searching this much of a text
@@ -139,7 +139,7 @@ class Search {
   // is part of the value.
   void find_members() {
     const auto& text = text_.text();
-    for (const auto name : portal_urls) {
+    for (const auto name : secret_fields) {
       for (auto at = lowered_.find(name); at != std::string::npos; at = lowered_.find(name, at)) {
         const auto before = at;
         at += name.size();

@@ -100,15 +100,55 @@ def writer(
     """
     if file_format == "parquet":
         import pyarrow
-        from pyarrow import parquet
 
-        file = parquet.ParquetWriter(sink, pyarrow.schema(like))
-        return lambda batch: file.write_batch(pyarrow.record_batch(batch)), file.close
+        file = _Parquet(sink, pyarrow.schema(like))
+        return lambda batch: file.write(pyarrow.table(batch)), file.close
     if file_format != "jsonl":
         if file_format == "spreadsheet":
             sink.write(BOM_UTF8)
         sink.write(",".join(_client._columns(like)).encode() + b"\n")
     return lambda batch: sink.write(_client._lines(batch, file_format)), lambda: None
+
+
+class _Parquet:
+    """Writes row groups of ROWS rows, or of fewer if these would take more than MOST_BYTES; the last one has the rest.
+
+    A reader spends its time on the headers of small row groups.
+    """
+
+    ROWS = 100_000
+    MOST_BYTES = 128 << 20
+
+    def __init__(self, sink: Sink, schema: Any) -> None:
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetWriter(sink, schema)
+        self._waiting: list[Any] = []
+        self._rows = self._bytes = 0
+
+    def write(self, table: Any) -> None:
+        while table.num_rows:
+            taken = table.slice(0, self.ROWS - self._rows)
+            table = table.slice(taken.num_rows)
+            self._waiting.append(taken)
+            self._rows += taken.num_rows
+            self._bytes += taken.nbytes
+            if self._rows == self.ROWS or self._bytes >= self.MOST_BYTES:
+                self._flush()
+
+    def close(self) -> None:
+        try:
+            self._flush()
+        finally:
+            self._file.close()
+
+    def _flush(self) -> None:
+        from pyarrow import concat_tables
+
+        if self._waiting:
+            self._file.write_table(concat_tables(self._waiting), row_group_size=self.ROWS)
+        self._waiting.clear()
+        self._rows = self._bytes = 0
 
 
 def join(sink: Sink, file_format: str, parts: Iterable[Path]) -> None:
@@ -120,9 +160,11 @@ def join(sink: Sink, file_format: str, parts: Iterable[Path]) -> None:
             joined = None
             for part in parts:
                 with parquet.ParquetFile(part) as file:
-                    joined = joined or stack.enter_context(parquet.ParquetWriter(sink, file.schema_arrow))
+                    if joined is None:
+                        joined = _Parquet(sink, file.schema_arrow)
+                        stack.callback(joined.close)
                     for group in range(file.num_row_groups):
-                        joined.write_table(file.read_row_group(group))
+                        joined.write(file.read_row_group(group))
         return
     for number, part in enumerate(parts):
         with part.open("rb") as lines:

@@ -4,6 +4,7 @@
     orders-00000.jsonl      the rows of a part
     reads-00000.jsonl       how each list of the part was read
     part-00000.json         rows, bytes and SHA-256 of the two files; written last: its part is finished
+    manifest.json           the same of all files, and the verdicts; exists only if all parts are finished
     .lock                   locked while an export runs
 
 Each file is written as NAME.tmp in the folder and then renamed. A part contains whole lists, and a part without its
@@ -22,12 +23,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .. import _client, bulk
+from .. import bulk
 from .._client import Client
 from ._command import EXIT_FAILED, EXIT_USAGE, Failure
 from ._files import Sink, digest, join, sync_folder, write_whole, writer
 
-_PLAN, _LOCK, _JOINED = "plan.json", ".lock", "joined.json"
+_PLAN, _LOCK, _JOINED, _WHOLE = "plan.json", ".lock", "joined.json", "manifest.json"
 _MOST_SHOWN = 10  # lists that are not complete
 _SEAL = ("bytes", "sha256")
 # What other programs leave in a folder: hidden files of macOS, Spark and Hadoop, and others of Windows and of a disk.
@@ -86,7 +87,7 @@ class Folder:
             partitions = make()
             first = partitions[0].planned
             more = {
-                "planned_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "planned_at": f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z",
                 "planned": first and first._asdict(),
                 "parts": [each.ids for each in partitions],
             }
@@ -120,11 +121,12 @@ class Folder:
 
     def read(self, number: int, client: Client, lists_at_once: int, told: Callable[[int, int], None]) -> None:
         """Read a part. Calls `told` with the number of further lists and of further rows."""
-        plan, main = self.plan, self._relations[0]
+        plan = self.plan
         planned = None if number or plan["planned"] is None else bulk.Read(**plan["planned"])
         ids, fields = tuple(plan["parts"][number]), tuple(plan["fields"])
         partition = bulk.Partition(plan["base_url"], plan["resource"], ids, fields, planned)
         likes = bulk.columns_of(client, plan["resource"], fields)
+        (self.path / _WHOLE).unlink(missing_ok=True)
         rows = dict.fromkeys(likes, 0)
         verdicts: dict[str, dict[str, int]] = {}
         incomplete: list[dict[str, Any]] = []
@@ -134,17 +136,17 @@ class Folder:
             writers = {each: writer(sink, line_format, likes[each]) for each, sink in sinks.items()}
             for _, end in writers.values():
                 stack.callback(_quietly, end)  # before the file is closed: otherwise pyarrow prints errors at its exit
-            for relation, batch in bulk.read(partition, client=client, lists_at_once=lists_at_once):
+            for relation, found in bulk.read_unpacked(partition, client=client, lists_at_once=lists_at_once):
+                batch = bulk.rows_of(found) if isinstance(found, list) else found
                 writers[relation][0](batch)
                 rows[relation] += batch.num_rows
-                if relation == main:
+                if not isinstance(found, list):
                     told(0, batch.num_rows)
                     continue
-                reads = map(json.loads, _client._lines(batch, "jsonl").splitlines())
-                lists = [each for each in reads if each["id"] or plan["planned"] is None]
+                lists = [each for each in found if each.id or plan["planned"] is None]
                 for each in lists:
-                    _add(verdicts, {each["verdict"]: {"lists": 1, "total": each["total"]}})
-                incomplete += [each for each in lists if each["verdict"] != "complete"]
+                    _add(verdicts, {each.verdict: {"lists": 1, "total": each.total}})
+                incomplete += [each._asdict() for each in lists if each.verdict != "complete"]
                 told(len(lists), 0)
             for _, end in writers.values():
                 end()
@@ -174,6 +176,12 @@ class Folder:
             "verdicts": verdicts,
             "incomplete": [each for part in self.finished.values() for each in part["incomplete"]][:_MOST_SHOWN],
         }
+
+    def describe(self) -> None:
+        """Write manifest.json after all parts: a program that copies the folder needs to read no other file first."""
+        parts = [self.finished[number]["files"] for number in sorted(self.finished)]
+        files = {name: file for part in parts for name, file in part.items()}
+        _write(self.path / _WHOLE, {**self._head, **self.result(), "files": files})
 
     def joined(self) -> dict[str, Any]:
         """What join() has recorded; {} if it has not, or if it has joined another export."""
@@ -217,7 +225,7 @@ class Folder:
 
     def _own(self) -> set[str]:
         """The names of the files in the folder, without .tmp."""
-        own = {_PLAN, _LOCK, _JOINED, *(target.name for target in self._targets)}
+        own = {_PLAN, _LOCK, _JOINED, _WHOLE, *(target.name for target in self._targets)}
         for number in range(len(self.plan["parts"])):
             own |= {_manifest(number), *(self._name(relation, number) for relation in self._relations)}
         return own

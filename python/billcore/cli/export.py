@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "jsonl", "csv")
 _PLAN_FORMAT = 1
 _INTERFACE = "2025-04-25"  # version of the service interface
-_SIGNED = ("update_card_url", "invoices_url", "cancel_url")  # these URLs open the customer's billing portal
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -101,6 +100,8 @@ def _export(options: argparse.Namespace) -> int:
                 result = {"path": options.output, **folder.result()}
                 if targets:
                     folder.join(result)
+                else:
+                    folder.describe()
             if targets:
                 folder.remove()
     for line in [json.dumps(result)] if options.json else _table(result):
@@ -144,8 +145,7 @@ def _fields(client: Client, resource: Any, chosen: str | None) -> list[str]:
     from .. import _client, bulk
 
     columns = bulk.columns_of(client, resource, None if chosen is None else chosen.split(","))[resource]
-    left_out = ("subscription_id", *(() if chosen else _SIGNED))
-    return [name for name in _client._columns(columns) if name not in left_out]
+    return [name for name in _client._columns(columns) if name != "subscription_id"]
 
 
 def _reach(client: Client) -> None:

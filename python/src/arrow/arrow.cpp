@@ -360,7 +360,11 @@ void bind_arrow(py::module_& module) {
   bind_stream(module);
   bind_batch(module);
   // Used by billcore.bulk and by the command line.
-  module.def("_row", [](py::handle values) { return detail::make_row(constants_of(values)); });
+  module.def("_rows", [](const py::tuple& names, const py::list& rows) {
+    std::vector<std::string> all;
+    for (const auto name : names) all.emplace_back(utf8(name, "a name"));
+    return detail::make_rows(all, scalars_of(all, rows));
+  });
   module.def("_join", [](const py::list& batches) {
     std::vector<detail::Batch> all;
     for (const auto batch : batches) all.push_back(batch.cast<const detail::Batch&>());

@@ -9,16 +9,11 @@
 namespace billcore::python {
 namespace {
 
-ArrowConstant constant(py::handle name, py::handle value) {
-  std::string key(utf8(name, "a name in constants"));
-  if (PyUnicode_Check(value.ptr())) {
-    std::string text(utf8(value, key.c_str()));
-    return {std::move(key), std::move(text)};
-  }
-  if (PyBool_Check(value.ptr())) return {std::move(key), value.ptr() == Py_True};
-  if (PyIndex_Check(value.ptr()) == 0) refuse(key + " must be a str, an int or a bool, not " + type_name(value));
-  const auto number = integer(value, key.c_str());
-  return {std::move(key), number};
+ArrowScalar scalar(const std::string& name, py::handle value) {
+  if (PyUnicode_Check(value.ptr())) return std::string(utf8(value, name.c_str()));
+  if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
+  if (PyIndex_Check(value.ptr()) == 0) refuse(name + " must be a str, an int or a bool, not " + type_name(value));
+  return integer(value, name.c_str());
 }
 
 }  // namespace
@@ -31,7 +26,20 @@ std::vector<ArrowConstant> constants_of(py::handle constants) {
   }
   for (const auto entry : constants.attr("items")()) {
     const auto pair = py::reinterpret_borrow<py::sequence>(entry);
-    out.push_back(constant(py::object(pair[0]), py::object(pair[1])));
+    std::string name(utf8(py::object(pair[0]), "a name in constants"));
+    auto value = scalar(name, py::object(pair[1]));
+    out.push_back({std::move(name), std::move(value)});
+  }
+  return out;
+}
+
+std::vector<std::vector<ArrowScalar>> scalars_of(const std::vector<std::string>& names, const py::list& rows) {
+  if (rows.empty()) refuse("there are no rows");
+  std::vector<std::vector<ArrowScalar>> out;
+  for (const auto row : rows) {
+    const auto values = py::reinterpret_borrow<py::sequence>(row);
+    out.emplace_back();
+    for (std::size_t i = 0; i < names.size(); ++i) out.back().push_back(scalar(names[i], py::object(values[i])));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "billcore/arrow.hpp"
@@ -19,5 +20,9 @@ using ColumnsPtr = std::shared_ptr<const detail::Columns>;
 
 /// The constant columns that a mapping of names to values describes. Throws Error(invalid_argument).
 [[nodiscard]] std::vector<ArrowConstant> constants_of(pybind11::handle constants);
+
+/// The values of rows, each a sequence with a value for each name. Throws Error(invalid_argument).
+[[nodiscard]] std::vector<std::vector<ArrowScalar>> scalars_of(const std::vector<std::string>& names,
+                                                               const pybind11::list& rows);
 
 }  // namespace billcore::python

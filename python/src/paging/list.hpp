@@ -291,8 +291,8 @@ py::class_<Each> iteration(py::module_& module, const char* name, const char* do
   return type;
 }
 
-/// Implement Pager.to_arrow() and to_batches(). If `fields` is None, the columns are all fields; `constants` maps the
-/// names of further columns to their values; if `rows` is None, each page is a batch.
+/// Implement Pager.to_arrow() and to_batches(). If `fields` is None, the columns are all fields but the secret ones;
+/// `constants` maps the names of further columns to their values; if `rows` is None, each page is a batch.
 [[nodiscard]] py::object make_arrow_stream(const ListPtr& list, py::handle fields);
 [[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields, py::handle constants, py::handle rows);
 void bind_arrow(py::module_& module);

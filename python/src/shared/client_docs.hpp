@@ -460,7 +460,8 @@ inline constexpr const char* pager_to_arrow =
     "records.\n"
     "\n"
     "Args:\n"
-    "    fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.";
+    "    fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has\n"
+    "        unknown fields as JSON text. The column 'raw' has each item's JSON text.";
 inline constexpr const char* pager_to_batches_signature = "to_batches(self, fields=None, *, constants=None, rows=None)";
 inline constexpr const char* pager_to_batches =
     "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
@@ -469,7 +470,8 @@ inline constexpr const char* pager_to_batches =
     "that page, and the next step of the iteration raises the error.\n"
     "\n"
     "Args:\n"
-    "    fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.\n"
+    "    fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has\n"
+    "        unknown fields as JSON text. The column 'raw' has each item's JSON text.\n"
     "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
     "    rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.";
 inline constexpr const char* pager_total =
@@ -517,7 +519,8 @@ inline constexpr const char* async_pager_to_batches =
     "that page, and the next step of the iteration raises the error.\n"
     "\n"
     "Args:\n"
-    "    fields: Names of the columns, in order. Default: all fields. The column 'raw' has each item's JSON text.\n"
+    "    fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has\n"
+    "        unknown fields as JSON text. The column 'raw' has each item's JSON text.\n"
     "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
     "    rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.";
 inline constexpr const char* async_pager_total =

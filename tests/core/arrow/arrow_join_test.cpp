@@ -53,10 +53,11 @@ TEST(ArrowJoin, JoinedPagesHaveTheRowsOfTheirPages) {
 }
 
 TEST(ArrowJoin, BatchesWithDifferentColumnsAreRefused) {
-  const auto one = detail::make_row({{"id", "a"}, {"total", std::int64_t{1}}});
-  EXPECT_EQ(detail::join({one, detail::make_row({{"id", "b"}, {"total", std::int64_t{2}}})}).rows(), 2);
-  for (const auto& other : {detail::make_row({{"id", "b"}}), detail::make_row({{"id", "b"}, {"total", "2"}}),
-                            detail::make_row({{"id", "b"}, {"sum", std::int64_t{2}}})}) {
+  const auto one = detail::make_rows({"id", "total"}, {{"a", std::int64_t{1}}});
+  const auto two = detail::make_rows({"id", "total"}, {{"b", std::int64_t{2}}, {"c", std::int64_t{3}}});
+  EXPECT_EQ(detail::join({one, two}).rows(), 3);
+  for (const auto& other : {detail::make_rows({"id"}, {{"b"}}), detail::make_rows({"id", "total"}, {{"b", "2"}}),
+                            detail::make_rows({"id", "sum"}, {{"b", std::int64_t{2}}})}) {
     EXPECT_THROW(static_cast<void>(detail::join({one, other})), Error);
   }
 }

@@ -37,6 +37,10 @@ TEST(Arrow, ColumnsAreTheFieldsOfTheInterface) {
       if (row.value().find("resource")->text() == resource) wanted.emplace_back(row.value().find("field")->text());
     }
     EXPECT_GT(wanted.size(), 10U);
+    std::erase_if(wanted, [](const std::string& name) {  // signed URLs of the billing portal
+      return name == "update_card_url" || name == "invoices_url" || name == "cancel_url";
+    });
+    wanted.emplace_back("more");
     EXPECT_EQ(detail::column_names(*detail::choose_columns(table, std::nullopt)), wanted);
   }
 }
@@ -100,6 +104,43 @@ TEST(Arrow, TextAsReceivedWhateverIsAroundIt) {
   EXPECT_EQ(rows_of<Order>(items, Texts{"delivery", "id", "metadata"}),
             (Texts{"null|null|null", "null|1|{\"a\" : [ 1 ] }", "null|2|[1.50]", R"(-0.0e0|3|"\u0061}\"")",
                    R"({}|4|{"c":2})", "[[]]|5|true"}));
+}
+
+TEST(Arrow, UnknownMembersAreKeptInOneColumn) {
+  const Texts fields{"id", "more"};
+  EXPECT_EQ(rows_of<Order>(
+                {R"({"id":"1","total":2,"metadata":{"a":1}})", R"({"id":"2","a":1,"total":3})",
+                 R"({"a":{"b": [1.50,null]},"id":"3","more":"m","raw":true,"update_card_url":0})",
+                 "{\"id\":\"4\" , \"\\u0061\\\"\" : \"\\u00e6\" }", R"({"a":1,"id":"5","b":[],"a":2,"id":"6"})", "{}"},
+                fields),
+            (Texts{"1|null", R"(2|{"a":1})", R"(3|{"a":{"b": [1.50,null]},"more":"m","raw":true,"update_card_url":0})",
+                   R"(4|{"\u0061\"" : "\u00e6"})", R"(6|{"b":[],"a":2})", "null|null"}));
+  EXPECT_EQ(rows_of<Subscription>({R"({"a":1,"id":"1","cancel_url":"https://x/?s=1"})"}, Texts{"more"}),
+            Texts{R"({"a":1})"});
+  EXPECT_EQ(rows_of<Product>({R"({"id":1,"a":1})", R"({"id":2,"a":2})"}, Texts{"raw", "more"}),
+            (Texts{R"({"id":1,"a":1}|{"a":1})", R"({"id":2,"a":2}|{"a":2})"}));
+}
+
+TEST(Arrow, UrlsWithAQueryAreNotAmongUnknownMembersUnlessPortalUrlsAreAskedFor) {
+  const auto more = [](const std::string& value, const Texts& fields = {"more"}) {
+    const auto row = rows_of<Subscription>({"{\"id\":\"1\",\"new\":" + value + "}"}, fields).at(0);
+    return row.substr(row.find("\"new\":") + 6);
+  };
+  const std::string redacted = R"("[redacted]"})";
+  for (const std::string url :
+       {R"("https://x.dk/a?sig=1")", R"("HTTPS:\/\/x.dk\/a?sig=1")", R"("https://x.dk/a\u003fsig=1")",
+        R"("//x.dk or http://x.dk/?")", R"("app://x?s")", R"("{\"a\":\"https:\\/\\/x.dk\\/?s=1\"}")",
+        R"("https%3A%2F%2Fx.dk%2F%3Fsig%3D1")", R"("<a href='https://x.dk/a?b=1&amp;sig=1'>")"}) {
+    EXPECT_EQ(more(url), redacted) << url;
+    EXPECT_EQ(more("[1,{\"a\":" + url + ",\"b\":\"c?\"}]"), "[1,{\"a\":\"[redacted]\",\"b\":\"c?\"}]}") << url;
+    for (const std::string field : {"update_card_url", "invoices_url", "cancel_url"}) {
+      EXPECT_EQ(more(url, {field, "more"}), url + '}');
+    }
+  }
+  for (const std::string text : {R"("https://x.dk/a")", R"("See https://x.dk/a. Why?")", R"("a?b\\")", R"("50 %")"}) {
+    EXPECT_EQ(more(text), text + '}') << text;
+  }
+  EXPECT_EQ(more(R"({"https://x.dk/?s=1":2})"), "{\"[redacted]\":2}}");
 }
 
 TEST(Arrow, DecimalsKeepEveryDigit) {

@@ -82,16 +82,16 @@ TEST(ArrowText, NestedValuesAreOnOneLineAndConstantsAreTheLastColumns) {
             "\"{\"\"a\"\":   [1, 2.50],\"\"b\"\":\"\"\\n\"\"}\",\"123456789012345678901234567890\",\"s,1\",-7\n");
 }
 
-TEST(ArrowText, TimesAreInUtc) {
+TEST(ArrowText, TimesAreInUtcWithSixDigits) {
   const auto line = [](const std::string& time) {
     return lines_of<Order>({"{\"created_at\":\"" + time + "\"}"}, {"created_at"}, LineFormat::csv);
   };
-  EXPECT_EQ(line("2025-04-25T12:00:00+02:00"), "2025-04-25T10:00:00Z\n");
+  EXPECT_EQ(line("2025-04-25T12:00:00+02:00"), "2025-04-25T10:00:00.000000Z\n");
   EXPECT_EQ(line("2024-02-29T23:59:59.0000104Z"), "2024-02-29T23:59:59.000010Z\n");
   EXPECT_EQ(line("0099-01-01T00:00:00.25+00:01"), "0098-12-31T23:59:00.250000Z\n");
   EXPECT_EQ(line("1969-12-31T23:59:59.9Z"), "1969-12-31T23:59:59.900000Z\n");
   EXPECT_EQ(lines_of<Order>({R"({"created_at":"2025-04-25T12:00:00Z"})"}, {"created_at"}, LineFormat::jsonl),
-            "{\"created_at\":\"2025-04-25T12:00:00Z\"}\n");
+            "{\"created_at\":\"2025-04-25T12:00:00.000000Z\"}\n");
 }
 
 }  // namespace

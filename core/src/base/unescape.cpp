@@ -1,4 +1,4 @@
-#include "call/unescape.hpp"
+#include "base/unescape.hpp"
 
 #include <algorithm>
 #include <array>
