@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <unordered_set>
 
 #include "arrow/column_table.hpp"
 #include "base/unescape.hpp"
@@ -60,9 +61,9 @@ bool has_signed_url(std::string_view string) {
   Unescaped text(string);
   for (int level = 0; level < 8; ++level) {
     const std::string_view plain = text.text();
-    for (auto at = plain.find("://"); at != std::string_view::npos; at = plain.find("://", at + 1)) {
-      const auto end = plain.find_first_of("? \t\r\n", at);
-      if (end != std::string_view::npos && plain[end] == '?') return true;
+    for (auto at = plain.find("://"); at != std::string_view::npos; at = plain.find("://", at)) {
+      at = std::min(plain.find_first_of("? \t\r\n", at), plain.size());
+      if (at < plain.size() && plain[at] == '?') return true;
     }
     if (!text.unescape()) return false;
   }
@@ -150,7 +151,6 @@ void CellFinder::learn(const Node* item) {
     const auto name = detail::text(key);
     names_.emplace_back(name);
     if (rest_ && !columns_.is_field(name)) {
-      std::erase_if(unknown_, [&](std::size_t earlier) { return names_[earlier] == name; });
       unknown_.push_back(place);
       continue;
     }
@@ -161,6 +161,10 @@ void CellFinder::learn(const Node* item) {
     wanted_.push_back({place, static_cast<std::size_t>(found - chosen.begin()), has_text(found->type)});
   }
   values_.resize(names_.size());
+  std::unordered_set<std::string_view> later;  // if a name is repeated, the last member counts
+  std::reverse(unknown_.begin(), unknown_.end());
+  std::erase_if(unknown_, [&](std::size_t place) { return !later.insert(names_[place]).second; });
+  std::reverse(unknown_.begin(), unknown_.end());
 }
 
 std::span<const Cell> CellFinder::find(const Document& document, const Node* item) {
