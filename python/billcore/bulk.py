@@ -13,24 +13,24 @@ from __future__ import annotations
 
 import os
 import queue
-import random
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
-from . import _client, _clock
+from . import _client, _clock, _ends
 from ._client import ArrowBatch, Client, Pager
+from ._ends import Begun, Read
 from ._errors import (
     ApiError,
+    BillcoreError,
     ConfigError,
-    ConnectionError,
+    DecodeError,
     InvalidArgumentError,
-    NotFoundError,
     PaginationError,
-    TimeoutError,
+    TransportError,
 )
 
 __all__ = ["Partition", "Read", "plan", "read"]
@@ -40,24 +40,9 @@ Relation = Literal["orders", "subscriptions", "products", "reads"]
 T = TypeVar("T")
 ROWS = 8192  # a batch of records has at least this many, and less than a page more
 _RESULTS = 4  # so many batches and rows of `reads` wait for the caller
-_FORMAT = 1  # of a pickled Partition
-_BEYOND = (400, 404, 405, 410, 416, 422)  # answers of services to a page beyond the last one that they give
-
-
-class Read(NamedTuple):
-    """How a list was read: a row of the relation `reads`."""
-
-    id: str
-    """The subscription whose orders were listed; empty for the list of subscriptions or of products."""
-    pages: int
-    """Number of pages that the service answered with."""
-    total: int
-    """Number of records in the list, according to the service."""
-    verdict: str
-    """'complete', 'possibly_missed', or 'not_found' (the subscription was deleted after the plan was made)."""
-    reason: str
-    """A VerdictReason, or the text of the error with which the service refused a page; empty if the verdict is
-    'complete'."""
+_READINGS = 3  # of the list of subscriptions, until no id may have been missed
+_ODD = 1000  # subscriptions whose id cannot be read, in one reading
+_FORMAT = 2  # of a pickled Partition
 
 
 @dataclass(frozen=True)
@@ -86,7 +71,8 @@ def plan(
 
     For orders, plan() reads the list of subscriptions. If an id may have been missed, plan() reads the list again, at
     most three times in all. The partitions then contain the ids of all readings; if none of these was complete, the
-    first row of `reads` says so. A reading also ends, incomplete, at a later page that the service refuses.
+    first row of `reads` says so, with the reason. A reading also ends, incomplete, at a later page that the service
+    refuses or that cannot be read. A subscription whose id cannot be read is left out, and the reason names it.
 
     Args:
         client: The client that reads the list of subscriptions. Threads: any.
@@ -109,19 +95,8 @@ def plan(
     if resource != "orders":
         return [Partition(client.base_url, resource, ("",), chosen)]
     ids: dict[str, None] = {}
-    patiently: Callable[..., Any] = partial(_patiently, patience=patience, pause=time.sleep)
-    for _ in range(3):
-        pager = client.subscriptions.list()
-        pages = pager.pages()
-        try:
-            while (page := patiently(partial(next, pages, None))) is not None:
-                ids.update((str(subscription.id), None) for subscription in page.items)
-            planned = _read_of("", pager)
-        except (ApiError, PaginationError) as error:
-            if not _is_beyond(error, pager):
-                raise
-            patiently(client.subscriptions.list().first)  # raises, if the key belongs to another account
-            planned = _read_of("", pager, "possibly_missed", str(error))
+    for _ in range(_READINGS):
+        planned = _read_ids(client, ids, patience)
         if planned.verdict == "complete":
             break
     found = list(ids)
@@ -133,7 +108,12 @@ def plan(
 
 
 def read(
-    partition: Partition, *, client: Client | None = None, lists_at_once: int = 32, patience: float = 600.0
+    partition: Partition,
+    *,
+    client: Client | None = None,
+    lists_at_once: int = 32,
+    patience: float = 600.0,
+    fail_fast: bool = False,
 ) -> Generator[tuple[Relation, ArrowBatch], None, None]:
     """Read the lists of a partition, several at once, in threads.
 
@@ -143,7 +123,8 @@ def read(
 
     If the service refuses a later page of a list (400, 404, 405, 410, 416, 422), or answers with an empty or another
     page, because it gives no more pages or because the list has become shorter, then the list ends there, with the
-    verdict 'possibly_missed'.
+    verdict 'possibly_missed'. A list of orders with a record that cannot be read, or that the service alone refuses,
+    ends with the verdict 'failed', and the other lists are read; after 401 none is.
 
     After an error, and when the generator is closed, each thread ends as soon as its request has ended. Threads: one at
     a time per generator. A generator that was started before a fork works only in the parent process.
@@ -153,27 +134,32 @@ def read(
         client: The client to use, which stays open. None: one with the key in BILLCORE_API_KEY.
         lists_at_once: Number of threads, each of which reads one list after the other.
         patience: For how long a page is requested again after 429, 5xx and failed connections (seconds), each time
-            after some seconds and the pause that the service asks for; then the error is raised.
+            after some seconds and the pause that the service asks for. Then the list is 'failed' if the service
+            answers with another list; otherwise the error is raised.
+        fail_fast: Whether to raise the error of a list instead of giving the verdict 'failed'.
 
     Raises:
         ConfigError: There is no key, or the partition belongs to another account or to another version of billcore.
         InvalidArgumentError: `lists_at_once` is less than 1.
         ApiError: The service refused a request, for example because the key was revoked.
         ConnectionError, TimeoutError: The service was not reached for longer than `patience`.
+        DecodeError: The list of subscriptions or of products cannot be read.
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """
-    return _opened(partition, client, lists_at_once, patience).run(lists_at_once, rows_of)
+    return _opened(partition, client, lists_at_once, patience, fail_fast).run(lists_at_once, rows_of)
 
 
 def read_unpacked(
-    partition: Partition, *, client: Client, lists_at_once: int, patience: float = 600.0
+    partition: Partition, *, client: Client, lists_at_once: int, patience: float = 600.0, fail_fast: bool = False
 ) -> Generator[tuple[Relation, ArrowBatch | list[Read]], None, None]:
     """As read(), for programs that look at the rows of `reads`: each batch of these is a list of Read."""
-    return _opened(partition, client, lists_at_once, patience).run(lists_at_once, list[Read])
+    return _opened(partition, client, lists_at_once, patience, fail_fast).run(lists_at_once, list[Read])
 
 
-def _opened(partition: Partition, client: Client | None, lists_at_once: int, patience: float) -> _Reading:
+def _opened(
+    partition: Partition, client: Client | None, lists_at_once: int, patience: float, fail_fast: bool
+) -> _Reading:
     if partition.format != _FORMAT:
         raise ConfigError(
             f"the partition has format {partition.format}, not {_FORMAT}: plan with this version of billcore"
@@ -186,7 +172,7 @@ def _opened(partition: Partition, client: Client | None, lists_at_once: int, pat
         used = client.with_options()  # can be closed, and leaves the connections of `client` open
     if used.base_url != partition.base_url:
         raise ConfigError(f"the partition is of {partition.base_url}, the client of {used.base_url}: use one account")
-    return _Reading(used, partition, patience)
+    return _Reading(used, partition, patience, fail_fast)
 
 
 def columns_of(client: Client, resource: Resource, fields: Sequence[str] | None = None) -> dict[Relation, ArrowBatch]:
@@ -213,15 +199,31 @@ def _batches(client: Client, resource: Resource, id: str, fields: Sequence[str] 
     return pager, pager.to_batches(fields, constants=constants)
 
 
-def _read_of(id: str, pager: Pager[Any], verdict: str = "", reason: str = "") -> Read:
-    if not verdict and pager.verdict is not None:
-        verdict, reason = str(pager.verdict), pager.verdict.reason or ""
-    return Read(id, pager.fetched_pages, pager.total or 0, verdict or "possibly_missed", reason)
-
-
-def _is_beyond(error: ApiError | PaginationError, pager: Pager[Any]) -> bool:
-    """Whether the service has given the first page, and refuses a later one, or sends an empty or another page."""
-    return pager.fetched_pages > 0 and (isinstance(error, PaginationError) or error.status in _BEYOND)
+def _read_ids(client: Client, ids: dict[str, None], patience: float) -> Read:
+    """Read the list of subscriptions, and add its ids to those of earlier readings."""
+    reading = _ends.begin("", client.subscriptions.list())
+    items, odd = iter(reading.pager), list[str]()
+    request = partial(_patiently, partial(next, items, None), patience, time.sleep)
+    while True:
+        try:
+            if (subscription := request()) is None:
+                break
+            ids[str(subscription.id)] = None
+        except (ApiError, PaginationError, DecodeError) as error:
+            text = str(error)
+            if isinstance(error, DecodeError) and reading.pager.fetched_pages and text not in odd and len(odd) < _ODD:
+                odd.append(text)  # the next item follows; if the page cannot be read, the same error follows
+                continue
+            if _ends.meaning(error, reading) != "possibly_missed":
+                raise
+            _patiently(client.subscriptions.list().first, patience, time.sleep)  # see _Reading._judge()
+            return _ends.read_of(reading, "possibly_missed", text)
+    read = _ends.read_of(reading)
+    if odd:
+        return read._replace(verdict="possibly_missed", reason=odd[0], as_of=None)
+    if len(ids) < read.total and read.verdict == "complete":
+        return read._replace(verdict="possibly_missed", reason="total_differs", as_of=None)
+    return read
 
 
 class _Reading:
@@ -231,10 +233,12 @@ class _Reading:
     thread, at the exit of the interpreter, and in a forked process, where the threads no longer run.
     """
 
-    def __init__(self, client: Client, partition: Partition, patience: float) -> None:
+    def __init__(self, client: Client, partition: Partition, patience: float, fail_fast: bool) -> None:
         self._client = client
         self._partition = partition
         self._patience = patience
+        self._fail_fast = fail_fast
+        self._answered = ""  # a list that was read
         self._process = os.getpid()
         self._ids = iter(partition.ids)
         self._lock = threading.Lock()  # of _ids
@@ -323,17 +327,41 @@ class _Reading:
 
     def _read(self, id: str) -> Read:
         pager, batches = _batches(self._client, self._partition.resource, id, self._partition.fields)
+        reading = _ends.begin(id, pager)
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
                 self._put(batch)
-        except (ApiError, PaginationError) as error:
-            is_beyond = _is_beyond(error, pager)
-            if not is_beyond and not (id and isinstance(error, NotFoundError)):
-                raise
+                self._answered = id
+        except (ApiError, TransportError, PaginationError, DecodeError) as error:
+            return self._judge(error, reading)
+        return _ends.read_of(reading)
+
+    def _judge(self, error: BillcoreError, reading: Begun) -> Read:
+        """The row of a list that an error has ended; raises the error if the other lists cannot be read either."""
+        meaning = _ends.meaning(error, reading)
+        if meaning == "stop" or self._stopped or (self._fail_fast and meaning in ("failed", "unavailable")):
+            raise error
+        if meaning == "unavailable":
+            if not self._answers(reading.id):
+                raise error
+            meaning = "failed"
+        elif meaning != "failed":
             group = self._client.products if self._partition.resource == "products" else self._client.subscriptions
             self._patiently(group.list().first)  # raises, if the key belongs to another account
-            return _read_of(id, pager, "possibly_missed" if is_beyond else "not_found", str(error))
-        return _read_of(id, pager)
+        return _ends.read_of(reading, meaning, str(error))
+
+    def _answers(self, id: str) -> bool:
+        """Whether the service answers with another list than that of `id`."""
+        other = self._answered or next((each for each in self._partition.ids if each != id), "")
+        if other in ("", id):
+            return False
+        try:
+            _batches(self._client, self._partition.resource, other, ["id"])[0].first()
+        except (ApiError, TransportError) as error:
+            return _ends.pause_after(error) is None
+        except (PaginationError, DecodeError):
+            pass
+        return True
 
     def _patiently(self, request: Callable[[], T]) -> T:
         return _patiently(request, self._patience, self._pause, lambda: self._stopped)
@@ -357,21 +385,11 @@ def _patiently(
     while True:
         try:
             return request()
-        except (ApiError, ConnectionError, TimeoutError) as error:
+        except (ApiError, TransportError) as error:
             until = until or _clock.now() + patience
-            seconds = _seconds(error)
+            seconds = _ends.pause_after(error)
             if seconds is None or _clock.now() + seconds > until:
                 raise
             pause(seconds)
             if stopped():
                 raise
-
-
-def _seconds(error: ApiError | ConnectionError | TimeoutError) -> float | None:
-    """Seconds until the next request; None if another request would get the same answer."""
-    pause = random.uniform(1, 5)  # so that the threads do not continue at the same time
-    if not isinstance(error, ApiError):
-        return pause
-    if error.status not in (408, 429) and error.status < 500:
-        return None
-    return pause + (error.retry_after or 0)

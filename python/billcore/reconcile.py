@@ -32,7 +32,7 @@ _Wanted = tuple[Mapping[str, str] | Sequence[str] | None, str | None]  # `column
 
 Result = Literal["missing", "differing", "duplicates", "unverifiable", "unknown", "changed"]
 _KINDS = {name: kind for columns in COLUMNS.values() for name, kind in columns.items()}
-_KINDS |= {"id": "id", "subscription_id": "id", "pages": "integer"}
+_KINDS |= {"id": "id", "subscription_id": "id", "pages": "integer", "as_of": "time"}
 _NUMBER = "COALESCE(CAST(TRY_CAST(CAST({0} AS STRING) AS DECIMAL(38, 18)) AS STRING), CAST({0} AS STRING))"
 # SQL that gives equal values the same text, whatever their types. What cannot be converted keeps its own text.
 _ALIKE = {

@@ -52,7 +52,8 @@ class Billcore(DataSource):  # type: ignore[misc]
     Raises:
         InvalidArgumentError: An option or a column does not exist, or has a wrong value or type.
         ConfigError: The driver or an executor has no key, or the driver has no URL.
-        PossiblyMissedError: The service refused a later page of a list, and the resource has no rows with verdicts.
+        PossiblyMissedError: A list failed, or the service refused a later page of it, and the resource has no rows with
+            verdicts.
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """
@@ -151,7 +152,8 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     def _refuse_short_lists(self, reads: list[dict[str, Any]]) -> None:
         resource = self._source._resource
         for row in reads:
-            if row["verdict"] == "possibly_missed" and row["reason"].startswith("GET "):  # the text of an error
+            is_short = row["verdict"] == "possibly_missed" and row["reason"].startswith("GET ")  # the text of an error
+            if is_short or row["verdict"] == "failed":
                 instead = "read orders_and_reads" if resource == "orders" else "read the list with billcore.bulk"
                 raise PossiblyMissedError(text=f"{row['reason']}: {resource} has no verdicts: {instead}")
 

@@ -62,8 +62,8 @@ def test_a_partition_of_another_account(scene: Scene, tmp_path: Path) -> None:
 
 
 def test_a_partition_of_another_version(scene: Scene) -> None:
-    with pytest.raises(billcore.ConfigError, match="format 2, not 1: plan with this version of billcore"):
-        bulk.read(dataclasses.replace(scene.plan(), format=2))
+    with pytest.raises(billcore.ConfigError, match="format 1, not 2: plan with this version of billcore"):
+        bulk.read(dataclasses.replace(scene.plan(), format=1))
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_an_error_while_parquet_is_written(account: SandboxAccount, tmp_path: Pa
     """pyarrow would write the end of the file after the file was closed, and print that this failed."""
     account.control.fault("status", operation="subscriptions.orders", nth=4, status=403)
     arguments = ("orders", "-o", tmp_path / "out", "--format", "parquet", "--lists-at-once", 1)
-    first, second = refused(account, 1, *arguments).splitlines()
+    first, second = refused(account, 1, *arguments, "--fail-fast").splitlines()
     assert "403" in first and "0 of 1 parts are finished" in second
     result(account, *arguments)
 

@@ -37,9 +37,10 @@ namespace billcore {
 /// the resource, a repeated name, or an empty list of names gives Error(invalid_argument).
 using ArrowFields = std::optional<std::vector<std::string>>;
 
-using ArrowScalar = std::variant<std::string, std::int64_t, bool>;
+/// Of the types utf8, int64, bool, or a time (nullopt: null).
+using ArrowScalar = std::variant<std::string, std::int64_t, bool, std::optional<Instant>>;
 
-/// A column with the same value in every row: utf8, int64 or bool. Constant columns follow the columns of the resource.
+/// A column with the same value in every row. Constant columns follow the columns of the resource.
 struct ArrowConstant {
   std::string name;
   ArrowScalar value;
@@ -102,7 +103,8 @@ class Batch {
 /// line; text and nested values are always quoted, and null is an empty field, so that a reader can tell null from an
 /// empty text. spreadsheet: as csv, with a quote (') before what a spreadsheet would take for a formula in a text or a
 /// nested value: = + - @, also full-width, at its start or after ; tab CR LF, and a tab, CR or LF at its start. Removing
-/// these quotes gives the text again. Times are ISO 8601 in UTC with six digits after the point, such as 2025-04-25T12:00:00.000000Z. Each line ends with LF.
+/// these quotes gives the text again. Times are ISO 8601 in UTC with six digits after the point, such as
+/// 2025-04-25T12:00:00.000000Z. Each line ends with LF.
 enum class LineFormat : std::uint8_t { jsonl, csv, spreadsheet };
 
 [[nodiscard]] std::string to_lines(const Batch& batch, LineFormat format);

@@ -122,9 +122,13 @@ std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Colu
   auto& core = list.core();
   if (!core.buffered()) return std::nullopt;
   const auto page = core.rest_of_page();
-  auto out = make_batch(columns, *page);
-  core.skip_page();
-  return out;
+  try {
+    auto out = make_batch(columns, *page);
+    core.skip_page();
+    return out;
+  } catch (const Error& error) {
+    throw core.about_item(error);
+  }
 }
 
 bool BatchReader::fill(PageFlow& list) {

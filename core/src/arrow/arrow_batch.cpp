@@ -55,8 +55,8 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return ArrowArrayAppendDecimal(column, &decimal);
 }
 
-// Appends a cell that is not null, but of the kind `what`. The fast paths read the node directly; for an unexpected type, the checked readers of Value throw the
-// error.
+// Appends a cell that is not null, but of the kind `what`. The fast paths read the node directly; for an unexpected
+// type, the checked readers of Value throw the error.
 [[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell, Value::Kind what,
                                     const std::shared_ptr<const Document>& document) {
   const bool is_string = what == Value::Kind::string;
@@ -88,6 +88,12 @@ void set_type(ArrowSchema* schema, ColumnType type) {
 void append_scalar(ArrowArray* column, const ArrowScalar& value, std::int64_t times = 1) {
   if (const auto* words = std::get_if<std::string>(&value)) {
     for (std::int64_t i = 0; i < times; ++i) check(append_text(column, *words));
+    return;
+  }
+  if (const auto* at = std::get_if<std::optional<Instant>>(&value)) {
+    if (!*at) return check(ArrowArrayAppendNull(column, times));
+    const std::int64_t micros = (*at)->time_since_epoch().count();
+    for (std::int64_t i = 0; i < times; ++i) check(ArrowArrayAppendInt(column, micros));
     return;
   }
   const auto* number = std::get_if<std::int64_t>(&value);

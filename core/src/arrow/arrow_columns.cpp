@@ -26,7 +26,7 @@ using column_table::plural;
 }
 
 // The column type of each alternative of ArrowConstant, in their order.
-constexpr std::array constant_types{text, integer, boolean};
+constexpr std::array constant_types{text, integer, boolean, time};
 
 void refuse_constant(std::span<const Column> chosen, std::span<const ArrowConstant> earlier,
                      const ArrowConstant& constant) {

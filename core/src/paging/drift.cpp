@@ -29,6 +29,7 @@ void Drift::resume(const Ids& yielded, std::optional<std::int64_t> seen, std::st
   forgetful_ = std::find(yielded.begin(), yielded.end(), 0U) != yielded.end();
   resumed_ = seen;
   noticed_ = noticed;
+  only_grew_ = false;
   total_ = total;
   lacks_total_ = seen && !total;
   counted_ = counted;
@@ -53,14 +54,16 @@ Move Drift::move_before(const Ids& ids, std::optional<std::int64_t> total, bool 
   const bool changed = total && total_ && *total != *total_;
   const bool overlap = !again && overlaps(ids, shifted);
   if (shrunk) notice("list_shrank");
-  if (changed) notice("total_changed");
+  const bool grown = changed && *total > *total_;
+  if (changed) grown ? note("total_changed") : notice("total_changed");
   if (overlap) notice("overlap");
-  if (changed && *total > *total_) return Move::grown;
+  if (grown) return Move::grown;
   return shrunk || changed || overlap ? Move::other : Move::none;
 }
 
 void Drift::set_total(std::optional<std::int64_t> total) noexcept {
   if (total) total_ = total;
+  if (!first_total_) first_total_ = total;
   lacks_total_ = lacks_total_ || !total;
 }
 
@@ -86,7 +89,7 @@ void Drift::compare(const Ids& ids, bool news_expected) {
 }
 
 void Drift::compare_count() noexcept {
-  if (counted_ && total_ && *counted_ != *total_) notice("total_differs");
+  if (counted_ && total_ && *counted_ != *total_) note("total_differs");
 }
 
 void Drift::begin_again() noexcept {

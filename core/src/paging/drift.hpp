@@ -50,12 +50,22 @@ class Drift {
   /// Sets the reason why a record may have been missed; only the first reason is kept. noticed() is empty if there is
   /// no reason.
   void notice(std::string_view reason) noexcept {
-    if (noticed_.empty()) noticed_ = reason;
+    note(reason);
+    only_grew_ = false;
   }
   /// Sets the reason "may_repeat", which replaces any other reason: the caller must know that records may have been
   /// yielded twice.
-  void notice_repeats() noexcept { noticed_ = "may_repeat"; }
+  void notice_repeats() noexcept {
+    noticed_ = "may_repeat";
+    only_grew_ = false;
+  }
   [[nodiscard]] std::string_view noticed() const noexcept { return noticed_; }
+  /// Whether the pages show no change except growth: no `total` is smaller than the one before it, each page repeats as
+  /// many ids as the growth explains, and all records of the first `total` were counted. If new records appear only at
+  /// the head, and none was deleted, then each record that was in the list at the first request was counted.
+  [[nodiscard]] bool only_grew() const noexcept {
+    return only_grew_ && counted_ && first_total_ && total_ && *counted_ >= *first_total_ && *counted_ <= *total_;
+  }
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return total_; }
   [[nodiscard]] std::optional<std::int64_t> counted() const noexcept { return counted_; }
 
@@ -101,14 +111,19 @@ class Drift {
   void begin_again() noexcept;
 
  private:
+  void note(std::string_view reason) noexcept {
+    if (noticed_.empty()) noticed_ = reason;
+  }
   [[nodiscard]] bool overlaps(const Ids& ids, std::int64_t shifted) noexcept;
 
   RecentIds known_;
   Ids previous_;                         // all ids of the page read last
   std::optional<std::int64_t> resumed_;  // see resume()
+  std::optional<std::int64_t> first_total_;
   std::optional<std::int64_t> total_;
   std::optional<std::int64_t> counted_;  // number of records in this pass; nullopt if the pass did not start at page 1
   std::string_view noticed_;
+  bool only_grew_ = true;
   bool lacks_total_ = false;
   bool forgetful_ = false;  // after a resume: the state lacks the ids of some yielded records
   bool news_ = false;       // new records were found

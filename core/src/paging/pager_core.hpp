@@ -57,6 +57,10 @@ class PagerCore {
   /// item out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
+  /// An error of an item of the current page, with the page in its text; requires has_page().
+  [[nodiscard]] Error about_item(const Error& error) const {
+    return about_page(cursor_.number(), *cursor_.page().document, error);
+  }
   /// Like skip_page(), but only for the first `count` remaining items; `count` must not exceed left().
   void skip_items(std::size_t count) noexcept;
   [[nodiscard]] std::size_t left() const noexcept { return cursor_.left(); }
@@ -72,6 +76,10 @@ class PagerCore {
   }
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return fetched_; }
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
+  /// Whether the list was read to its end, and only grew; see Drift::only_grew(). Not for a strict list.
+  [[nodiscard]] bool only_grew() const noexcept {
+    return !strict_ && plan_.has_ended() && !buffered() && drift_.only_grew();
+  }
   [[nodiscard]] std::string state() const;
   [[nodiscard]] bool has_ended() const noexcept { return plan_.has_ended(); }
   /// Sets the verdict to "stopped" until the caller continues to read.

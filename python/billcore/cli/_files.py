@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,10 +30,10 @@ class Sink(io.BufferedWriter):
     def __init__(self, path: Path, folder: Path | None = None) -> None:
         """`folder` is where NAME.tmp is written, by default next to NAME."""
         self.path = path
-        self._temporary = (folder or path.parent) / f"{path.name}.tmp"
+        self.temporary = (folder or path.parent) / f"{path.name}.tmp"
         self._hash = hashlib.sha256()
-        self._temporary.unlink(missing_ok=True)
-        super().__init__(io.FileIO(self._temporary, "x"))
+        self.temporary.unlink(missing_ok=True)
+        super().__init__(io.FileIO(self.temporary, "x"))
 
     def write(self, data: ReadableBuffer) -> int:
         self._hash.update(data)
@@ -50,13 +50,13 @@ class Sink(io.BufferedWriter):
         return {"bytes": size, "sha256": self._hash.hexdigest()}
 
     def publish(self) -> None:
-        os.replace(self._temporary, self.path)
+        os.replace(self.temporary, self.path)
         sync_folder(self.path.parent)
 
     def __exit__(self, *_: object) -> None:
         with suppress(OSError):
             self.close()
-        self._temporary.unlink(missing_ok=True)
+        self.temporary.unlink(missing_ok=True)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -64,7 +64,7 @@ class Sink(io.BufferedWriter):
         try:
             yield
         except OSError as error:
-            raise Failure(EXIT_FAILED, f"{self._temporary}: {error.strerror}") from error
+            raise Failure(EXIT_FAILED, f"{self.temporary}: {error.strerror}") from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -154,20 +154,70 @@ class _Parquet:
 def join(sink: Sink, file_format: str, parts: Iterable[Path]) -> None:
     """Write the rows of all files, which have the same columns, into one."""
     if file_format == "parquet":
-        from pyarrow import parquet
-
-        with ExitStack() as stack:
-            joined = None
-            for part in parts:
-                with parquet.ParquetFile(part) as file:
-                    if joined is None:
-                        joined = _Parquet(sink, file.schema_arrow)
-                        stack.callback(joined.close)
-                    for group in range(file.num_row_groups):
-                        joined.write(file.read_row_group(group))
+        _pick_parquet(sink, "", (), ((part, None) for part in parts))
         return
     for number, part in enumerate(parts):
         with part.open("rb") as lines:
             if number and file_format == "csv":
                 lines.readline()  # the header
             shutil.copyfileobj(lines, sink, 1 << 20)
+
+
+def pick(
+    sink: Sink, file_format: str, column: str, ids: Collection[str], sources: Iterable[tuple[Path, bool | None]]
+) -> int:
+    """Write rows of files that have the same columns: of each file those with one of the ids (True), all others
+    (False), or all (None). `column` is `id` if it is the first column, or `subscription_id`, which is the last one.
+    Returns the number of rows. `file_format` is as for writer().
+    """
+    if file_format == "parquet":
+        return _pick_parquet(sink, column, ids, sources)
+    written = tuple(_client._lines(_client._rows((column,), [(id,)]), file_format)[:-1] for id in ids)  # no line end
+    is_first, is_json = column == "id", file_format == "jsonl"
+    if is_first:
+        marks = tuple((each[:-1] if is_json else each) + b"," for each in written)
+    else:
+        marks = tuple(b"," + (each[1:] if is_json else each) + b"\n" for each in written)
+    count = 0
+    for number, (path, wanted) in enumerate(sources):
+        with path.open("rb") as lines:
+            header = b"" if is_json else lines.readline()
+            sink.write(b"" if number else header)
+            for record in lines if is_json else _csv_records(lines):
+                if wanted is None or wanted == (record.startswith(marks) if is_first else record.endswith(marks)):
+                    sink.write(record)
+                    count += 1
+    return count
+
+
+def _pick_parquet(sink: Sink, column: str, ids: Collection[str], sources: Iterable[tuple[Path, bool | None]]) -> int:
+    """As pick()."""
+    from pyarrow import array, compute, parquet, string
+
+    count = 0
+    with ExitStack() as stack:
+        picked = None
+        for path, wanted in sources:
+            with parquet.ParquetFile(path) as file:
+                if picked is None:
+                    picked = _Parquet(sink, file.schema_arrow)
+                    stack.callback(picked.close)
+                for group in range(file.num_row_groups):
+                    rows = file.read_row_group(group)
+                    if wanted is not None:
+                        named = compute.is_in(rows[column], value_set=array([*ids], string()))
+                        rows = rows.filter(named if wanted else compute.invert(named))
+                    picked.write(rows)
+                    count += rows.num_rows
+    return count
+
+
+def _csv_records(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The records of a csv file; a quoted value may have line ends."""
+    record, is_quoted = [], False
+    for line in lines:
+        record.append(line)
+        is_quoted ^= line.count(b'"') % 2 == 1
+        if not is_quoted:
+            yield b"".join(record)
+            record.clear()

@@ -4,7 +4,8 @@
     orders-00000.jsonl      the rows of a part
     reads-00000.jsonl       how each list of the part was read
     part-00000.json         rows, bytes and SHA-256 of the two files; written last: its part is finished
-    manifest.json           the same of all files, and the verdicts; exists only if all parts are finished
+    manifest.json           the same of all files, and the verdicts; written after all parts, removed before any is read
+    again-orders.jsonl.tmp  the rows of lists that are read again, until they are in the files of their parts
     .lock                   locked while an export runs
 
 Each file is written as NAME.tmp in the folder and then renamed. A part contains whole lists, and a part without its
@@ -23,12 +24,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .. import bulk
+from .. import _ends, bulk
 from .._client import Client
 from ._command import EXIT_FAILED, EXIT_USAGE, Failure
 from ._files import Sink, digest, join, sync_folder, write_whole, writer
 
-_PLAN, _LOCK, _JOINED, _WHOLE = "plan.json", ".lock", "joined.json", "manifest.json"
+_PLAN, _LOCK, _JOINED, _WHOLE, _AGAIN = "plan.json", ".lock", "joined.json", "manifest.json", "again"
 _MOST_SHOWN = 10  # lists that are not complete
 _SEAL = ("bytes", "sha256")
 # What other programs leave in a folder: hidden files of macOS, Spark and Hadoop, and others of Windows and of a disk.
@@ -88,7 +89,7 @@ class Folder:
             first = partitions[0].planned
             more = {
                 "planned_at": f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z",
-                "planned": first and first._asdict(),
+                "planned": first and _ends.to_json(first),
                 "parts": [each.ids for each in partitions],
             }
             _write(plan, self._head | more)
@@ -119,48 +120,111 @@ class Folder:
         parts = self.plan["parts"]
         return sum(map(len, parts)), sum(len(parts[number]) for number in self.finished), self._rows(self._relations[0])
 
-    def read(self, number: int, client: Client, lists_at_once: int, told: Callable[[int, int], None]) -> None:
-        """Read a part. Calls `told` with the number of further lists and of further rows."""
+    def extend(self, ids: Sequence[str], planned: bulk.Read | None, size: int) -> None:
+        """Add the subscriptions of another plan that the plan lacks, in parts of `size`."""
+        known = {id for part in self.plan["parts"] for id in part}
+        new = [id for id in ids if id not in known]
+        (self.path / _WHOLE).unlink(missing_ok=True)
+        parts = [*self.plan["parts"], *(new[begin : begin + size] for begin in range(0, len(new), size))]
+        _write(self.path / _PLAN, self.plan | {"planned": planned and _ends.to_json(planned), "parts": parts})
+        self.plan = _parsed(self.path / _PLAN)
+
+    def read(self, number: int, client: Client, told: Callable[[int, int], None], **how: Any) -> None:
+        """Read a part. Calls `told` with the number of further lists and of further rows. `how`: as for bulk.read()."""
+        names = [self._name(relation, number) for relation in self._relations]
+        with ExitStack() as stack:
+            sinks, rows, reads = self.write_lists(
+                stack, names, self.plan["parts"][number], not number, client, told, how
+            )
+            self.publish(number, sinks, rows, reads)
+
+    def write_lists(
+        self,
+        stack: ExitStack,
+        names: Sequence[str],
+        ids: Sequence[str],
+        with_plan: bool,
+        client: Client,
+        told: Callable[[int, int], None],
+        how: dict[str, Any],
+    ) -> tuple[list[Sink], list[int], list[dict[str, Any]]]:
+        """Read lists into files with these names, after manifest.json is removed. Returns the files, which `stack`
+        removes if they are not published, and their numbers of rows, and the rows of `reads`. `with_plan`: with the row
+        of the list of subscriptions."""
         plan = self.plan
-        planned = None if number or plan["planned"] is None else bulk.Read(**plan["planned"])
-        ids, fields = tuple(plan["parts"][number]), tuple(plan["fields"])
-        partition = bulk.Partition(plan["base_url"], plan["resource"], ids, fields, planned)
+        planned = _ends.from_json(plan["planned"]) if with_plan and plan["planned"] else None
+        fields = tuple(plan["fields"])
+        partition = bulk.Partition(plan["base_url"], plan["resource"], tuple(ids), fields, planned)
         likes = bulk.columns_of(client, plan["resource"], fields)
         (self.path / _WHOLE).unlink(missing_ok=True)
         rows = dict.fromkeys(likes, 0)
-        verdicts: dict[str, dict[str, int]] = {}
-        incomplete: list[dict[str, Any]] = []
-        with ExitStack() as stack:
-            sinks = {each: stack.enter_context(Sink(self.path / self._name(each, number))) for each in likes}
-            line_format = "spreadsheet" if plan.get("for_spreadsheet") else plan["file_format"]
-            writers = {each: writer(sink, line_format, likes[each]) for each, sink in sinks.items()}
-            for _, end in writers.values():
-                stack.callback(_quietly, end)  # before the file is closed: otherwise pyarrow prints errors at its exit
-            for relation, found in bulk.read_unpacked(partition, client=client, lists_at_once=lists_at_once):
-                batch = bulk.rows_of(found) if isinstance(found, list) else found
-                writers[relation][0](batch)
-                rows[relation] += batch.num_rows
-                if not isinstance(found, list):
-                    told(0, batch.num_rows)
-                    continue
-                lists = [each for each in found if each.id or plan["planned"] is None]
-                for each in lists:
-                    _add(verdicts, {each.verdict: {"lists": 1, "total": each.total}})
-                incomplete += [each._asdict() for each in lists if each.verdict != "complete"]
-                told(len(lists), 0)
-            for _, end in writers.values():
-                end()
-            files = {sink.path.name: {"rows": rows[each], **sink.seal()} for each, sink in sinks.items()}
-            for sink in sinks.values():
-                sink.publish()
-        part = {"plan": plan["sha256"], "files": files, "verdicts": verdicts, "incomplete": incomplete[:_MOST_SHOWN]}
-        _write(self.path / _manifest(number), part)
+        reads: list[dict[str, Any]] = []
+        sinks = {each: stack.enter_context(Sink(self.path / name)) for each, name in zip(likes, names, strict=True)}
+        writers = {each: writer(sink, self.line_format, likes[each]) for each, sink in sinks.items()}
+        for _, end in writers.values():
+            stack.callback(_quietly, end)  # before the file is closed: otherwise pyarrow prints errors at its exit
+        for relation, found in bulk.read_unpacked(partition, client=client, **how):
+            batch = bulk.rows_of(found) if isinstance(found, list) else found
+            writers[relation][0](batch)
+            rows[relation] += batch.num_rows
+            if not isinstance(found, list):
+                told(0, batch.num_rows)
+                continue
+            lists = [_ends.to_json(each) for each in found if each.id or plan["planned"] is None]
+            reads += lists
+            told(len(lists), 0)
+        for _, end in writers.values():
+            end()
+        return [*sinks.values()], [*rows.values()], reads
+
+    def publish(
+        self,
+        number: int,
+        sinks: Sequence[Sink],
+        rows: Sequence[int],
+        reads: Sequence[dict[str, Any]],
+        complete: dict[str, int] | None = None,
+    ) -> None:
+        """Finish a part. `reads` are its rows of `reads`, without that of the list of subscriptions, and without the
+        complete lists that `complete` counts."""
+        files = {sink.path.name: {"rows": count, **sink.seal()} for sink, count in zip(sinks, rows, strict=True)}
+        verdicts: dict[str, dict[str, int]] = {"complete": {**complete}} if complete else {}
+        for each in reads:
+            _add(verdicts, {each["verdict"]: {"lists": 1, "total": each["total"]}})
+        part = {"plan": self._identity(number), "files": files, "verdicts": verdicts}
+        part["incomplete"] = [each for each in reads if each["verdict"] != "complete"]
+        if not number:
+            part["planned"] = self.plan["planned"]
+        manifest = self.path / _manifest(number)
+        if number in self.finished:  # a killed process leaves either the former part, or a part that is read again
+            del self.finished[number]
+            manifest.unlink()
+            sync_folder(self.path)
+        for sink in sinks:
+            sink.publish()
+        _write(manifest, part)
         self.finished[number] = part
+
+    @property
+    def line_format(self) -> str:
+        """The format for writer()."""
+        return "spreadsheet" if self.plan.get("for_spreadsheet") else str(self.plan["file_format"])
+
+    def scratch(self) -> list[str]:
+        """Names of files for lists that are read again."""
+        return [f"{_AGAIN}-{relation}.{self._head['file_format']}" for relation in self._relations]
+
+    def part_files(self, number: int) -> list[Path]:
+        return [self.path / self._name(relation, number) for relation in self._relations]
 
     def files(self) -> list[list[Path]]:
         """Two lists: the files with records, and the files with reads. Both are in the order of the parts."""
         numbers = range(len(self.plan["parts"]))
         return [[self.path / self._name(relation, number) for number in numbers] for relation in self._relations]
+
+    def incomplete(self) -> list[dict[str, Any]]:
+        """The rows of `reads` that are not complete, in the finished parts."""
+        return [each for part in self.finished.values() for each in part["incomplete"]]
 
     def result(self) -> dict[str, Any]:
         """What the finished parts contain."""
@@ -174,7 +238,7 @@ class Folder:
             "rows": self.counts()[2],
             "lists": sum(each["lists"] for each in verdicts.values()),
             "verdicts": verdicts,
-            "incomplete": [each for part in self.finished.values() for each in part["incomplete"]][:_MOST_SHOWN],
+            "incomplete": self.incomplete()[:_MOST_SHOWN],
         }
 
     def describe(self) -> None:
@@ -223,9 +287,14 @@ class Folder:
     def _name(self, relation: str, number: int) -> str:
         return f"{relation}-{number:05}.{self._head['file_format']}"
 
+    def _identity(self, number: int) -> str:
+        """What a part belongs to: the export and the part's subscriptions, but not parts that were added later."""
+        plan = {name: value for name, value in self.plan.items() if name not in ("parts", "planned", "sha256")}
+        return _sum({**plan, "ids": self.plan["parts"][number]})
+
     def _own(self) -> set[str]:
         """The names of the files in the folder, without .tmp."""
-        own = {_PLAN, _LOCK, _JOINED, _WHOLE, *(target.name for target in self._targets)}
+        own = {_PLAN, _LOCK, _JOINED, _WHOLE, *self.scratch(), *(target.name for target in self._targets)}
         for number in range(len(self.plan["parts"])):
             own |= {_manifest(number), *(self._name(relation, number) for relation in self._relations)}
         return own
@@ -244,7 +313,7 @@ class Folder:
         part = _parsed(manifest)
         _refuse_edited(manifest, part, "remove it to read this part again")
         again = f"remove {manifest} to read this part again"
-        if part["plan"] != self.plan["sha256"]:
+        if part["plan"] != self._identity(number):
             raise Failure(EXIT_FAILED, f"{manifest} belongs to another plan.json: {again}")
         for name, wanted in part["files"].items():
             _refuse_changed(self.path / name, wanted, again)

@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._command import EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, local_path, show
+from ._command import EXIT_FAILED, EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, local_path, show
 
 if TYPE_CHECKING:
     from .. import Client, bulk
     from ._folder import Folder
 
 FORMATS = ("parquet", "jsonl", "csv")
-_PLAN_FORMAT = 1
+_PLAN_FORMAT = 2
 _INTERFACE = "2025-04-25"  # version of the service interface
 
 
@@ -44,6 +44,9 @@ def main(arguments: Sequence[str]) -> int:
         "--for-spreadsheet",
         action="store_true",
         help="write csv that a spreadsheet reads as UTF-8, with a quote before texts that it would run as formulas",
+    )
+    parser.add_argument(
+        "--fail-fast", action="store_true", help="stop at the first list that fails, instead of reading the others"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing FILE")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
@@ -94,9 +97,9 @@ def _export(options: argparse.Namespace) -> int:
             else:
                 if folder.open(lambda: _plan(client, options, head["fields"])):
                     _tell(f"{folder.path} has an export planned at {folder.plan['planned_at']}: {folder.progress()}")
-                    if folder.unfinished():
-                        _reach(client)
-                _read(folder, client, options.lists_at_once)
+                    _continue(folder, client, options)
+                _read(folder, client, lists_at_once=options.lists_at_once, fail_fast=options.fail_fast)
+                _refuse_failed(folder)
                 result = {"path": options.output, **folder.result()}
                 if targets:
                     folder.join(result)
@@ -109,18 +112,40 @@ def _export(options: argparse.Namespace) -> int:
     return EXIT_OK if result["complete"] else EXIT_MISSED
 
 
-def _read(folder: Folder, client: Client, lists_at_once: int) -> None:
+def _continue(folder: Folder, client: Client, options: argparse.Namespace) -> None:
+    """Before an export continues: reach the service, and add the subscriptions that the plan may lack."""
+    from .. import bulk
+    from ._again import doubtful
+
+    planned = folder.plan["planned"]
+    lacks = planned is not None and planned["verdict"] != "complete"
+    if lacks or folder.unfinished() or doubtful(folder):
+        _reach(client)
+    if lacks:
+        [whole] = bulk.plan(client, 1, fields=folder.plan["fields"])
+        folder.extend(whole.ids, whole.planned, options.lists_per_part)
+
+
+def _read(folder: Folder, client: Client, **how: Any) -> None:
+    from ._again import read_again
     from ._progress import Progress
 
-    if not folder.unfinished():
-        return
     try:
-        with Progress(*folder.counts()) as progress:
-            for number in folder.unfinished():
-                folder.read(number, client, lists_at_once, progress.add)
+        if folder.unfinished():
+            with Progress(*folder.counts()) as progress:
+                for number in folder.unfinished():
+                    folder.read(number, client, progress.add, **how)
+        read_again(folder, client, _tell, **how)
     except BaseException as error:
         error.add_note(f"{folder.progress()}: run the same command again to continue")
         raise
+
+
+def _refuse_failed(folder: Folder) -> None:
+    """Fail if no list could be read: the service, not a list, is wrong."""
+    incomplete = folder.incomplete()
+    if incomplete and len(incomplete) == folder.counts()[0] and all(each["verdict"] == "failed" for each in incomplete):
+        raise Failure(EXIT_FAILED, f"no list could be read: {incomplete[0]['reason']}: run the same command again")
 
 
 def _format(given: str | None, output: Path, is_folder: bool) -> str:

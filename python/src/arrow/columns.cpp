@@ -5,13 +5,16 @@
 
 #include "arrow/tables.hpp"
 #include "shared/arguments.hpp"
+#include "shared/time.hpp"
 
 namespace billcore::python {
 namespace {
 
-ArrowScalar scalar(const std::string& name, py::handle value) {
+ArrowScalar scalar(const std::string& name, py::handle value, bool times) {
   if (PyUnicode_Check(value.ptr())) return std::string(utf8(value, name.c_str()));
   if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
+  if (times && value.is_none()) return std::optional<Instant>();
+  if (times && is_datetime(value)) return std::optional(to_instant(value, name.c_str()));
   if (PyIndex_Check(value.ptr()) == 0) refuse(name + " must be a str, an int or a bool, not " + type_name(value));
   return integer(value, name.c_str());
 }
@@ -27,7 +30,7 @@ std::vector<ArrowConstant> constants_of(py::handle constants) {
   for (const auto entry : constants.attr("items")()) {
     const auto pair = py::reinterpret_borrow<py::sequence>(entry);
     std::string name(utf8(py::object(pair[0]), "a name in constants"));
-    auto value = scalar(name, py::object(pair[1]));
+    auto value = scalar(name, py::object(pair[1]), false);
     out.push_back({std::move(name), std::move(value)});
   }
   return out;
@@ -39,7 +42,9 @@ std::vector<std::vector<ArrowScalar>> scalars_of(const std::vector<std::string>&
   for (const auto row : rows) {
     const auto values = py::reinterpret_borrow<py::sequence>(row);
     out.emplace_back();
-    for (std::size_t i = 0; i < names.size(); ++i) out.back().push_back(scalar(names[i], py::object(values[i])));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      out.back().push_back(scalar(names[i], py::object(values[i]), true));
+    }
   }
   return out;
 }

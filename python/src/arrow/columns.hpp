@@ -18,10 +18,11 @@ using ColumnsPtr = std::shared_ptr<const detail::Columns>;
 /// Error(invalid_argument).
 [[nodiscard]] ColumnsPtr columns_of(const List& list, pybind11::handle fields, pybind11::handle constants = {});
 
-/// The constant columns that a mapping of names to values describes. Throws Error(invalid_argument).
+/// The constant columns that a mapping of names to values describes; a time is refused. Throws Error(invalid_argument).
 [[nodiscard]] std::vector<ArrowConstant> constants_of(pybind11::handle constants);
 
-/// The values of rows, each a sequence with a value for each name. Throws Error(invalid_argument).
+/// The values of rows, each a sequence with a value for each name; None is a time that is null. Throws
+/// Error(invalid_argument).
 [[nodiscard]] std::vector<std::vector<ArrowScalar>> scalars_of(const std::vector<std::string>& names,
                                                                const pybind11::list& rows);
 

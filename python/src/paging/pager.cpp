@@ -252,6 +252,9 @@ void bind_reading(py::class_<Type>& type) {
       docs::pager_fetched_pages);
   type.def_property_readonly(
       "verdict", [](const Type& self) { return ExclusiveUse(self.list)->pager.verdict(); }, docs::pager_verdict);
+  // Used by billcore.bulk.
+  type.def_property_readonly("_only_grew",
+                             [](const Type& self) { return ExclusiveUse(self.list)->flow().core().only_grew(); });
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const Type& self) { return '<' + name + " of " + progress_of(*self.list) + '>'; });
   // Allows `if pager:`, for users who expect a Python list; without __bool__, bool() would call __len__, which

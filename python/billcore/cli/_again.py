@@ -1,0 +1,79 @@
+"""Lists of an export that are read again, because a record may be missing or the list has failed.
+
+The rows of a list are replaced only if the new reading is better: a reading never loses rows of an earlier one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from .. import _ends
+from .._client import Client
+from ._files import Sink, pick
+from ._folder import Folder
+
+PASSES = 3
+Reads = dict[str, dict[str, Any]]  # rows of `reads` by the id of the list
+
+
+def read_again(folder: Folder, client: Client, tell: Callable[[str], None], **how: Any) -> None:
+    """Read the doubtful lists of the finished parts again, in up to three passes. `how`: as for bulk.read()."""
+    settled: set[str] = set()  # lists that ended in the same way twice, at an error
+    try:
+        for _ in range(PASSES):
+            former = {id: each for id, each in doubtful(folder).items() if id not in settled}
+            is_old = folder.finished[0]["planned"] != folder.plan["planned"]
+            if not former and not is_old:
+                return
+            if former:
+                tell(f"{len(former):,} {'list is' if len(former) == 1 else 'lists are'} not complete: reading again")
+            with ExitStack() as stack:
+                names = folder.scratch()
+                sinks, _, reads = folder.write_lists(stack, names, [*former], is_old, client, lambda *_: None, how)
+                for sink in sinks:
+                    sink.seal()
+                found: Reads = {each["id"]: each for each in reads}
+                settled |= {id for id in former if _ended_alike(found[id], former[id])}
+                better = {id for id in former if _ends.is_better(_read(found[id]), _read(former[id]))}
+                for number, part in [*folder.finished.items()]:
+                    ids = better & {each["id"] for each in part["incomplete"]}
+                    if ids or (is_old and number == 0):
+                        _replace(folder, number, {id: found[id] for id in ids}, [sink.temporary for sink in sinks])
+    finally:
+        for name in folder.scratch():  # a killed process may have left it
+            (folder.path / f"{name}.tmp").unlink(missing_ok=True)
+
+
+def doubtful(folder: Folder) -> Reads:
+    return {each["id"]: each for each in folder.incomplete() if _ends.is_doubtful(_read(each))}
+
+
+def _read(found: dict[str, Any]) -> _ends.Read:
+    return _ends.from_json(found)
+
+
+def _ended_alike(read: dict[str, Any], former: dict[str, Any]) -> bool:
+    """Whether two readings ended at the same error, except its request id. A VerdictReason is not an error: it is one
+    word, and the list may change less the next time."""
+    reasons = [str(each["reason"]).partition(" [request id ")[0] for each in (read, former)]
+    return reasons[0] == reasons[1] and " " in reasons[0]
+
+
+def _replace(folder: Folder, number: int, found: Reads, again: list[Path]) -> None:
+    """Write the files of a part with the rows that were read again."""
+    part, is_orders = folder.finished[number], folder.plan["planned"] is not None
+    with ExitStack() as stack:
+        sinks, rows = [], []
+        for column, path, new in zip(("subscription_id", "id"), folder.part_files(number), again, strict=True):
+            ids = {*found}
+            if column == "id" and is_orders and number == 0 and part["planned"] != folder.plan["planned"]:
+                ids.add("")
+            sink = stack.enter_context(Sink(path))
+            sources = [(path, False), (new, True)] if is_orders else [(new, None)]
+            rows.append(pick(sink, folder.line_format, column, ids, sources))
+            sinks.append(sink)
+        kept = [found.get(each["id"], each) for each in part["incomplete"]]
+        folder.publish(number, sinks, rows, kept, part["verdicts"].get("complete"))
