@@ -18,8 +18,11 @@ ODD: dict[str, Callable[[dict[str, Any]], object]] = {
     "total": lambda page: page["data"][1].update(total="1990"),
     "amount": lambda page: page["data"][1].update(total_with_vat=19.9),
     "reference_id": lambda page: page["data"][1].update(reference_id=7),
+    "zero date": lambda page: page["data"][1].update(created_at="0000-00-00T00:00:00Z"),
+    "epoch": lambda page: page["data"][1].update(created_at=1631570340),
     "surrogate": lambda page: page["data"][1].update(reference_name="\ud800"),
     "item": lambda page: page["data"].__setitem__(1, "order"),
+    "no data": lambda page: page.pop("data"),
     "current_page": lambda page: page["pagination"].update(current_page=7),
 }
 
