@@ -937,6 +937,9 @@ class Pager(Generic[Item]):
     def verdict(self) -> Verdict | None:
         """Whether a record may have been missed; None until the last item was read or the list was stopped."""
 
+    @property
+    def _only_grew(self) -> bool: ...
+
 @final
 class AsyncPager(Generic[Item]):
     """A list of records for asyncio, which fetches pages as needed and can be read once.
@@ -1005,6 +1008,9 @@ class AsyncPager(Generic[Item]):
     @property
     def verdict(self) -> Verdict | None:
         """Whether a record may have been missed; None until the last item was read or the list was stopped."""
+
+    @property
+    def _only_grew(self) -> bool: ...
 
 @final
 class Page(Generic[Item]):

@@ -210,14 +210,14 @@ def _read_ids(client: Client, ids: dict[str, None], patience: float) -> Read:
                 break
             ids[str(subscription.id)] = None
         except (ApiError, PaginationError, DecodeError) as error:
-            text = str(error)
+            text = _ends.without_request_id(str(error))
             if isinstance(error, DecodeError) and reading.pager.fetched_pages and text not in odd and len(odd) < _ODD:
                 odd.append(text)  # the next item follows; if the page cannot be read, the same error follows
                 continue
             if _ends.meaning(error, reading) != "possibly_missed":
                 raise
             _patiently(client.subscriptions.list().first, patience, time.sleep)  # see _Reading._judge()
-            return _ends.read_of(reading, "possibly_missed", text)
+            return _ends.read_of(reading, "possibly_missed", str(error))
     read = _ends.read_of(reading)
     if odd:
         return read._replace(verdict="possibly_missed", reason=odd[0], as_of=None)

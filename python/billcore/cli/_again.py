@@ -58,7 +58,7 @@ def _read(found: dict[str, Any]) -> _ends.Read:
 def _ended_alike(read: dict[str, Any], former: dict[str, Any]) -> bool:
     """Whether two readings ended at the same error, except its request id. A VerdictReason is not an error: it is one
     word, and the list may change less the next time."""
-    reasons = [str(each["reason"]).partition(" [request id ")[0] for each in (read, former)]
+    reasons = [_ends.without_request_id(each["reason"]) for each in (read, former)]
     return reasons[0] == reasons[1] and " " in reasons[0]
 
 

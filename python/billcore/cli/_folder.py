@@ -191,7 +191,7 @@ class Folder:
         verdicts: dict[str, dict[str, int]] = {"complete": {**complete}} if complete else {}
         for each in reads:
             _add(verdicts, {each["verdict"]: {"lists": 1, "total": each["total"]}})
-        part = {"plan": self._identity(number), "files": files, "verdicts": verdicts}
+        part: dict[str, Any] = {"plan": self._identity(number), "files": files, "verdicts": verdicts}
         part["incomplete"] = [each for each in reads if each["verdict"] != "complete"]
         if not number:
             part["planned"] = self.plan["planned"]
