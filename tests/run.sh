@@ -48,7 +48,7 @@ done
 case " ${areas[*]} " in *" quick "*) wanted+=("${quick_areas[@]}") ;; esac
 lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 
-bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go iproute2 \
+bc_packages build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go iproute2 \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config postgresql python3-dev python3-pip \
   python3-venv shellcheck valgrind zlib1g-dev
 (bc_rust_packages) || true # if Rust is missing, the area rust reports it
