@@ -161,7 +161,7 @@ area_interface() {
   if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
   PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
-# layering: allowed includes between files; libraries that the binaries link, and the sizes of source files
+# layering: allowed includes between files; libraries that the binaries link
 area_layering() {
   build_release
   install_package

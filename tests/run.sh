@@ -119,12 +119,6 @@ at_once=(-n "$((bc_jobs + 1))" --dist loadfile)
 
 mkdir -p "$state/results"
 printf '%s\n' "${wanted[@]}" >"$state/left"
-budget() { awk -v name="$1" '$1 == name {print $2, $3}' tests/budgets.txt; }
-beside_budget() { # NAME SECONDS: prints the time budget of NAME, and whether SECONDS is over it
-  local warm cold
-  read -r warm cold < <(budget "$1") || return 0
-  printf ' (%s warm, %s cold%s)' "$warm" "$cold" "$([ "$2" -le "$cold" ] || echo ': over its budget')"
-}
 run() { # NAME COMMAND…: runs a test runner; prints and stores its summary line and duration
   local name="$1" output="$log/test-$1.log" status=0 closing took TIMEFORMAT='%R s, processor %U + %S s'
   shift
@@ -142,7 +136,6 @@ run() { # NAME COMMAND…: runs a test runner; prints and stores its summary lin
     [ "$lane_count" -le 1 ] || { bc_say "$name failed"; tail -n 150 "$output"; }
     closing="FAILED  $name: ${closing:-status $status}"
   fi
-  [ -n "$filter" ] || took="${took/ s,/ s$(beside_budget "$name" "${took%%.*}"),}"
   printf '%s\n' "$closing [$took]" | tee -a "$state/results/$lane"
 }
 ctest_in() { # FOLDER SECONDS [OPTION…]
@@ -183,8 +176,6 @@ bc_say "result"
 cat "$state"/results/* | tee "$log/results"
 passed="$(grep -c '^ok ' "$log/results" || true)"
 refused="$(grep -c '^FAILED ' "$log/results" || true)"
-whole=""
-[ "${#areas[@]}" -gt 0 ] || whole="$(beside_budget whole "$SECONDS")"
-printf '%d passed, %d failed, %d min %d s%s\n' "$passed" "$refused" "$((SECONDS / 60))" "$((SECONDS % 60))" "$whole"
+printf '%d passed, %d failed, %d min %d s\n' "$passed" "$refused" "$((SECONDS / 60))" "$((SECONDS % 60))"
 [ "$refused" -eq 0 ] || failed=1
 exit "$failed"
