@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "arrow/tables.hpp"
 #include "shared/arguments.hpp"
 #include "shared/time.hpp"
 

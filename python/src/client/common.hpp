@@ -40,7 +40,7 @@ py::object init_client(PyObject* self, const Call& call) {
 
 template <typename Type>
 void bind_common(py::class_<Type>& type) {
-  for (const auto& group : client_groups) {
+  for (const auto& group : client_groups()) {
     type.def_property_readonly(
         group.name, [make = group.make](const Type& self) { return make(self); }, group.doc);
   }

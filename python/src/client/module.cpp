@@ -39,7 +39,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
   bind_awaitable(module);
   bind_client(module);
   bind_async_client(module);
-  guard_types(module, 8 + 2 * client_groups.size());
+  guard_types(module, 8 + 2 * client_groups().size());
 
   if (const char* const log = std::getenv("BILLCORE_LOG"); log != nullptr && *log != '\0') {
     py::module_::import("billcore._log").attr("begin")();

@@ -2,12 +2,15 @@
 // The operations of the service, by group.
 #include "billcore/operations.hpp"
 
+#include <array>
+
 #include "client/arguments.hpp"
 #include "client/by_hand.hpp"
 #include "client/client.hpp"
 #include "client/group.hpp"
 #include "client/groups.hpp"
 #include "client/operation_arguments.hpp"
+#include "shared/client_docs.hpp"
 
 namespace billcore::python {
 namespace {
@@ -123,12 +126,16 @@ void bind_groups(py::module_& module) {
   bind_webhook_endpoints<kind>(module);
 }
 
+constexpr std::array all_groups{
+    ClientGroup{"subscriptions", make_group<Subscriptions>, docs::client_subscriptions},
+    ClientGroup{"products", make_group<Products>, docs::client_products},
+    ClientGroup{"orders", make_group<Orders>, docs::client_orders},
+    ClientGroup{"webhook_endpoints", make_group<WebhookEndpoints>, docs::client_webhook_endpoints},
+};
+
 }  // namespace
 
-py::object make_subscriptions(BoundClient bound) { return make_group<Subscriptions>(std::move(bound)); }
-py::object make_products(BoundClient bound) { return make_group<Products>(std::move(bound)); }
-py::object make_orders(BoundClient bound) { return make_group<Orders>(std::move(bound)); }
-py::object make_webhook_endpoints(BoundClient bound) { return make_group<WebhookEndpoints>(std::move(bound)); }
+std::span<const ClientGroup> client_groups() noexcept { return all_groups; }
 
 void bind_operations(py::module_& module) {
   bind_groups<Waiting::blocking>(module);

@@ -2,6 +2,8 @@
 // The types of resource views in Python, in the order of the table in webhook/model_table.hpp.
 #pragma once
 
+#include "billcore/detail/table.hpp"
+
 namespace billcore::python {
 
 enum class View {
@@ -29,6 +31,20 @@ enum class View {
       return "products";
     default:
       return "resources";
+  }
+}
+
+/// The Arrow columns of the resources.
+[[nodiscard]] constexpr detail::Table table_of(View type) noexcept {
+  switch (type) {
+    case View::subscription:
+      return detail::Table::subscriptions;
+    case View::order:
+      return detail::Table::orders;
+    case View::product:
+      return detail::Table::products;
+    default:
+      return {};
   }
 }
 
