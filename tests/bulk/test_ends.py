@@ -141,7 +141,7 @@ except KeyboardInterrupt:
     assert outcome(process) == (0, "interrupted\n", "")
 
 
-def test_a_fork(scene: Scene) -> None:
+def test_a_reader_is_refused_in_a_forked_child(scene: Scene) -> None:
     code = """
 child = os.fork()
 if child == 0:

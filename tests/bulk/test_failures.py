@@ -144,7 +144,7 @@ def test_a_list_of_products_that_is_not_found(scene: Scene) -> None:
         found_in([bulk.read(partition, client=scene.client)])
 
 
-def test_429_for_a_while(scene: Scene) -> None:
+def test_rate_limits_are_waited_out(scene: Scene) -> None:
     scene.grow(scene.many, 5)
     id = scene.subscriptions()[0]
     scene.control.fault("status", path=f"/subscription/{id}/orders", status=404)

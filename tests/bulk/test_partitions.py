@@ -82,6 +82,6 @@ def test_a_wrong_plan(scene: Scene, arguments: dict[str, Any], message: str) -> 
 
 
 @pytest.mark.parametrize("number", [0, -1])
-def test_no_lists_at_once(scene: Scene, number: int) -> None:
+def test_lists_at_once_below_1_is_refused(scene: Scene, number: int) -> None:
     with pytest.raises(billcore.InvalidArgumentError, match=f"lists_at_once is {number}: pass 1 or more"):
         found_in([bulk.read(scene.plan(), client=scene.client, lists_at_once=number)])

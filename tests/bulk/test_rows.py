@@ -37,7 +37,7 @@ def test_the_columns_are_the_fields_and_the_subscription(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("resource", ["subscriptions", "products"])
-def test_the_other_lists(scene: Scene, resource: Any) -> None:
+def test_subscriptions_and_products_are_read_like_orders(scene: Scene, resource: Any) -> None:
     partitions = bulk.plan(scene.client, 8, resource=resource, fields=["id"])
     assert len(partitions) == 1
     (_, records), (relation, reads) = bulk.read(partitions[0], client=scene.client)

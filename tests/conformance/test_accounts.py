@@ -92,7 +92,7 @@ def test_an_unsigned_body_is_not_parsed(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_case_is_true(case: dict[str, Any]) -> None:
+def test_each_case_agrees_with_hmac(case: dict[str, Any]) -> None:
     body = body_bytes(case)
     macs = [hmac.new(secret.encode(), body, "sha256").hexdigest() for secret in _all_secrets(case)]
     expect = case["expect"]

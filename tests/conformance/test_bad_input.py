@@ -172,7 +172,7 @@ def test_cases_are_whole() -> None:
             make_reply(fill(reply, {"<page>": "1"}))
 
 
-def test_what_c_cannot_say_is_for_python_only() -> None:
+def test_cases_that_c_cannot_express_run_in_python_only() -> None:
     """A case with arguments that no C function accepts must run in Python only."""
     for case in CASES:
         args, products = case["call"]["args"], case["call"]["op"].startswith("products.")

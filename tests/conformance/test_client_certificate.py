@@ -60,7 +60,9 @@ def _client(server: Server, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", ["whole", "key_first"])
-def test_the_right_one_passes(driver: Driver, server: Server, folder: Path, name: str, call: str) -> None:
+def test_the_right_client_certificate_passes(
+    driver: Driver, server: Server, folder: Path, name: str, call: str
+) -> None:
     client = _client(server, client_certificate=str(folder / f"{name}.own"))
     assert driver.run({**CALLS[call], "client": client}) == {"ok": {"id": "ord_1"}}
 
@@ -83,7 +85,7 @@ def test_one_that_the_service_refuses(
 
 
 @pytest.mark.parametrize("http2", [True, False])
-def test_a_refused_one_is_not_tried_again(driver: Driver, server: Server, folder: Path, http2: bool) -> None:
+def test_a_refused_certificate_is_not_tried_again(driver: Driver, server: Server, folder: Path, http2: bool) -> None:
     assert server.context is not None
     server.context.set_alpn_protocols(["h2", "http/1.1"] if http2 else ["http/1.1"])
     client = _client(server, client_certificate=str(folder / "unknown.own")) | {"max_retries": 2, "http2": http2}
@@ -122,7 +124,7 @@ def test_a_file_that_openssl_refuses(driver: Driver, server: Server, folder: Pat
     assert not error.get("outcome_unknown") and len(server.requests) == received
 
 
-def test_a_service_that_does_not_ask(driver: Driver, folder: Path) -> None:
+def test_a_service_that_asks_for_no_certificate_answers(driver: Driver, folder: Path) -> None:
     asks_nobody = Server(folder, "localhost")
     client = _client(asks_nobody, client_certificate=str(folder / "whole.own"))
     assert driver.run({**GET, "client": client}) == {"ok": {"id": "ord_1"}}

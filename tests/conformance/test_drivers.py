@@ -58,7 +58,7 @@ def test_a_crash_is_reported_and_the_next_call_works(tmp_path: Path) -> None:
     driver.close()
 
 
-def test_what_is_no_reply(tmp_path: Path) -> None:
+def test_a_reply_that_is_not_json_is_an_error(tmp_path: Path) -> None:
     driver = _program(tmp_path)
     with pytest.raises(ValueError, match="Expecting value"):
         driver.run({"op": "noise"})

@@ -66,7 +66,7 @@ WORDS = {b"undefined", b"payload", b"sha256="}  # explain() uses these words eve
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_cause(case: dict[str, Any], driver: Driver) -> None:
+def test_each_cause_is_named(case: dict[str, Any], driver: Driver) -> None:
     text = run(driver, body_bytes(case), case["signature"], case["secrets"], case.get("headers", ()))
     expect = case["expect"]
     verdict = VERDICTS[expect["verdict"]].match(text)
@@ -159,7 +159,7 @@ def test_any_input_is_explained(seed: int, driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_case_is_true(case: dict[str, Any]) -> None:
+def test_each_case_agrees_with_hmac(case: dict[str, Any]) -> None:
     """Checks with Python's hmac that a case has the fault it names, and that its signature is the HMAC of the signed
     bytes."""
     signature = text_or_b64(case["signature"]) if case["signature"] is not None else b""

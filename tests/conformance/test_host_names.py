@@ -57,7 +57,7 @@ def test_a_name_that_is_too_long(driver: Driver, length: int, call: str) -> None
         ":443",
     ],
 )
-def test_what_is_no_host(driver: Driver, host: str) -> None:
+def test_an_impossible_host_is_a_config_error(driver: Driver, host: str) -> None:
     for call in CALLS:
         error = _error(driver, call, f"https://{host}/acct", proxy="")
         assert error["class"] == "ConfigError" and error["message"].startswith("base_url ")

@@ -98,7 +98,7 @@ def test_strict(language: str, driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
-def test_first_and_some(language: str, driver: Driver, concurrency: int) -> None:
+def test_first_asks_for_one_page_and_some_items_for_few(language: str, driver: Driver, concurrency: int) -> None:
     book = Book()
     with ScriptedServer(book) as server:
         first = read(driver, server, concurrency, "first")
@@ -172,7 +172,7 @@ def test_states_that_are_none(language: str, driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("concurrency", [0, -1])
-def test_what_is_no_concurrency(language: str, driver: Driver, concurrency: int) -> None:
+def test_a_concurrency_below_1_is_a_config_error(language: str, driver: Driver, concurrency: int) -> None:
     if concurrency < 0 and language in UNSIGNED:
         return
     with ScriptedServer() as server:

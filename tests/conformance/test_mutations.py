@@ -147,7 +147,7 @@ def _run(driver: Driver, delivery: Delivery, chunks: list[int] | None) -> int | 
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_mutations(seed: int, driver: Driver, language: str) -> None:
+def test_mutated_deliveries_get_the_verdict_of_the_rules(seed: int, driver: Driver, language: str) -> None:
     chance = random.Random(f"mutations {seed}")
     for number in range(CASES_A_ROUND):
         delivery = mutate(chance)

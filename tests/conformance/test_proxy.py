@@ -120,7 +120,7 @@ def test_a_proxy_that_refuses_over_http(driver: Driver, server: Server, call: di
 
 
 @pytest.mark.parametrize("proxy", ["proxy.example", "ftp://p:1", "http://", "http://a b/", "http://p\r\nX: y", "//p"])
-def test_what_is_no_proxy(driver: Driver, server: Server, proxy: str) -> None:
+def test_an_impossible_proxy_is_a_config_error(driver: Driver, server: Server, proxy: str) -> None:
     error = driver.run({**GET, "client": _client(server, proxy)})["error"]
     assert error["class"] == "ConfigError" and "proxy" in error["message"]
 

@@ -27,7 +27,7 @@ def _arguments(case: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("op", ["webhook.verify", "webhook.stream"])
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_case(case: dict[str, Any], op: str, driver: Driver) -> None:
+def test_each_case_verifies_as_the_rfc_says(case: dict[str, Any], op: str, driver: Driver) -> None:
     reply = driver.run({"op": op, "args": _arguments(case)})
     if case["expect"] == "ok":
         assert reply == {"ok": {"secret_index": 0}}
@@ -41,7 +41,7 @@ def test_the_usual_constructor_refuses_these_keys(case: dict[str, Any], driver: 
     assert driver.run({"op": "webhook.verify", "args": args})["error"]["class"] == "ConfigError"
 
 
-def test_all_at_once(driver: Driver) -> None:
+def test_a_verifier_with_all_keys_tells_which_matched(driver: Driver) -> None:
     """One verifier has all keys; the `secret_index` of a result is the index of the key that matched."""
     keys = [_arguments(case)["secrets"][0] for case in CASES]
     for index, case in enumerate(CASES):
@@ -50,13 +50,13 @@ def test_all_at_once(driver: Driver) -> None:
         assert reply == {"ok": {"secret_index": first}} or case["expect"] != "ok", case["name"]
 
 
-def test_an_empty_key_is_refused_there_too(driver: Driver) -> None:
+def test_an_empty_key_is_refused_even_where_any_length_is_allowed(driver: Driver) -> None:
     for secrets in ([""], [], [_arguments(CASES[0])["secrets"][0], ""]):
         args = _arguments(CASES[0]) | {"secrets": secrets}
         assert driver.run({"op": "webhook.verify", "args": args})["error"]["class"] == "ConfigError"
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_with_python_hmac(case: dict[str, Any]) -> None:
+def test_each_case_agrees_with_hmac(case: dict[str, Any]) -> None:
     mac = hmac.new(bytes.fromhex(case["key"]), bytes.fromhex(case["data"]), "sha256").hexdigest()
     assert mac.startswith(case["mac"]) and len(case["mac"]) == (64 if case["expect"] == "ok" else 32)

@@ -72,7 +72,7 @@ def check_error(expected: dict[str, Any], error: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_wire(case: dict[str, Any], language: str, driver: Driver) -> None:
+def test_each_exchange_has_the_bytes_of_its_fixture(case: dict[str, Any], language: str, driver: Driver) -> None:
     play(case, driver)
 
 

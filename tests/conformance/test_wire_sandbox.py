@@ -66,7 +66,7 @@ def send(service: Service, request: dict[str, Any], names: dict[str, Any], key: 
 
 
 @pytest.mark.parametrize("check", [check for _, check in CHECKS], ids=[name for name, _ in CHECKS])
-def test_reply(check: dict[str, Any], world: World) -> None:
+def test_the_sandbox_answers_as_the_fixture_says(check: dict[str, Any], world: World) -> None:
     services = world.fresh()
     account = check.get("account", 0)
     service = services[account]

@@ -47,7 +47,7 @@ def full_disk(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("file_format", ["jsonl", "parquet"])
-def test_a_full_disk(account: SandboxAccount, tmp_path: Path, file_format: str) -> None:
+def test_a_full_disk_keeps_the_finished_parts(account: SandboxAccount, tmp_path: Path, file_format: str) -> None:
     disk = tmp_path / "disk"
     arguments = ("orders", "-o", disk / "out", "--format", file_format, "--lists-per-part", 1, "--fields", "id,raw")
     with full_disk(disk) as (problem, more):

@@ -218,7 +218,7 @@ def test_a_pipe_whose_reader_has_ended(
     assert done.returncode in ((0, -signal.SIGPIPE) if ignored else (-signal.SIGPIPE,))
 
 
-def test_without_a_key(account: SandboxAccount, tmp_path: Path) -> None:
+def test_without_a_key_the_command_names_the_missing_variable(account: SandboxAccount, tmp_path: Path) -> None:
     environment = {name: value for name, value in child_environment().items() if not name.startswith("BILLCORE_")}
     done = subprocess.run(
         command("orders", "-o", "x.csv"), env=environment, capture_output=True, text=True, cwd=tmp_path
@@ -226,7 +226,7 @@ def test_without_a_key(account: SandboxAccount, tmp_path: Path) -> None:
     assert done.returncode == 2 and "BILLCORE_BASE_URL" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_what_is_imported(account: SandboxAccount, tmp_path: Path) -> None:
+def test_a_command_imports_only_what_it_needs(account: SandboxAccount, tmp_path: Path) -> None:
     """`billcore --help` imports no command; an export imports neither pyarrow nor rich if it does not need them."""
     code = (
         "import sys\n"

@@ -143,7 +143,7 @@ def combined(chosen: list[Row], names: str, *cases: tuple[Any, ...]) -> pytest.M
 
 
 @combined(ROWS, "operation", *((operation,) for operation in READS))
-def test_a_read_meets_it_once(world: World, language: str, row: Row, operation: str) -> None:
+def test_a_read_recovers_from_one_faulty_answer(world: World, language: str, row: Row, operation: str) -> None:
     with Scene(world, language, script=[row.step]) as scene:
         outcome = scene.call(operation, max_retries=2, timeout=row.timeout)
         assert outcome.name == row.once, outcome
@@ -155,7 +155,7 @@ def test_a_read_meets_it_once(world: World, language: str, row: Row, operation: 
 
 @pytest.mark.one_language
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_a_read_meets_it_always(world: World, language: str, row: Row) -> None:
+def test_a_read_gives_up_on_an_answer_that_stays_faulty(world: World, language: str, row: Row) -> None:
     with Scene(world, language, script=[row.step] * 2) as scene:
         outcome = scene.call("orders.get", max_retries=1, timeout=row.timeout)
         attempts = 2 if row.retried else 1
@@ -183,7 +183,9 @@ def test_a_read_without_retries_is_sent_once(world: World, language: str, row: R
     ("subscriptions.charge", False),
     *((operation, True) for operation in WRITES[1:]),
 )
-def test_a_write_meets_it(world: World, language: str, row: Row, operation: str, reused: bool) -> None:
+def test_a_write_with_a_faulty_answer_is_sent_once(
+    world: World, language: str, row: Row, operation: str, reused: bool
+) -> None:
     with Scene(world, language) as scene:
         if reused:
             assert scene.call("orders.get", max_retries=2).name == OK

@@ -22,7 +22,7 @@ OPERATIONS = [*READS, *WRITES]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_refused(world: World, language: str, operation: str) -> None:
+def test_a_refused_connection_is_tried_twice(world: World, language: str, operation: str) -> None:
     with Scene(world, language, late=True) as scene:
         outcome = scene.call(operation, max_retries=1)
         assert outcome.name == "ConnectionError" and not outcome.unknown
@@ -105,7 +105,9 @@ def test_tls_silent(world: World, language: str, certificates: Certificates, ope
 
 
 @combined(CONNECTION_ROWS, "operation", ("subscriptions.charge",), ("orders.get",))
-def test_over_tls(world: World, language: str, certificates: Certificates, row: Row, operation: str) -> None:
+def test_faults_over_tls_have_the_same_outcomes(
+    world: World, language: str, certificates: Certificates, row: Row, operation: str
+) -> None:
     """Repeats the connection faults over TLS, where the peer may also end a connection by close_notify."""
     with Scene(world, language, tls=certificates.good) as scene:
         options: dict[str, Any] = {"max_retries": 2, "ca_bundle": str(certificates.bundle)}

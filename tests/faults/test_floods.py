@@ -156,7 +156,7 @@ def test_a_call_ends_and_a_loop_goes_on(
     ("http2", "protocol"),
     [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: HTTP/2 only with the wheel
 )
-def test_the_option_decides(
+def test_the_option_http2_decides_the_protocol(
     offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str
 ) -> None:
     with Flood(offering, "settings") as server:  # every libcurl release ends a flood of SETTINGS

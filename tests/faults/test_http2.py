@@ -94,7 +94,9 @@ class Http2Scene(Scene):
 
 
 @combined(ROWS, "operation", ("orders.get",))
-def test_a_read(world: World, language: str, certificates: Certificates, row: Row, operation: str) -> None:
+def test_a_read_recovers_from_a_faulty_http2_answer(
+    world: World, language: str, certificates: Certificates, row: Row, operation: str
+) -> None:
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", max_retries=2).name == OK
         scene.proxy.add(row.step)
@@ -111,7 +113,9 @@ def test_a_read(world: World, language: str, certificates: Certificates, row: Ro
 
 
 @combined(ROWS, "operation", *((operation,) for operation in WRITES))
-def test_a_write(world: World, language: str, certificates: Certificates, row: Row, operation: str) -> None:
+def test_a_write_with_a_faulty_http2_answer_is_sent_once(
+    world: World, language: str, certificates: Certificates, row: Row, operation: str
+) -> None:
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", max_retries=2).name == OK
         scene.proxy.add(row.step)
@@ -129,7 +133,9 @@ NAMES = ["refused-stream", "goaway"]
 
 @pytest.mark.parametrize("operation", ["orders.get", "subscriptions.charge", "subscriptions.cancel"])
 @pytest.mark.parametrize("refusal", REFUSALS, ids=NAMES)
-def test_a_refusal(world: World, language: str, certificates: Certificates, refusal: Any, operation: str) -> None:
+def test_a_refused_stream_is_sent_again_if_the_client_sees_the_frames(
+    world: World, language: str, certificates: Certificates, refusal: Any, operation: str
+) -> None:
     """The service says that it did not process the request. Where the client sees the frames, it sends the request
     again, also a write; elsewhere the outcome of a write is unknown."""
     write = operation != "orders.get"

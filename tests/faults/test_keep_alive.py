@@ -33,7 +33,9 @@ DEATHS: list[tuple[Step, int]] = [
 
 
 @pytest.mark.parametrize("max_retries", [0, 2])
-def test_it_dies_of_a_write(world: World, language: str, max_retries: int) -> None:
+def test_a_connection_that_dies_under_a_write_is_no_second_charge(
+    world: World, language: str, max_retries: int
+) -> None:
     operations = cycle(["subscriptions.charge", "products.update", "subscriptions.charge", "subscriptions.charge"])
     dying = []
     with Scene(world, language) as scene:
@@ -47,7 +49,7 @@ def test_it_dies_of_a_write(world: World, language: str, max_retries: int) -> No
     assert [outcome.reply["effects"] for outcome, _ in dying] == [effect for _, effect in dying]
 
 
-def test_it_dies_of_a_read(world: World, language: str) -> None:
+def test_a_connection_that_dies_under_a_read_is_replaced(world: World, language: str) -> None:
     with Scene(world, language) as scene:
         for death, _ in islice(cycle(DEATHS[:7]), 105):
             scene.proxy.add(passing, death)
@@ -67,7 +69,7 @@ def test_without_retries_a_read_is_sent_once(world: World, language: str) -> Non
 
 
 @pytest.mark.parametrize("reset", [True, False], ids=["reset", "close"])
-def test_it_died_before(world: World, language: str, reset: bool) -> None:
+def test_a_dead_idle_connection_is_noticed_before_a_write(world: World, language: str, reset: bool) -> None:
     """The client detects the broken connection before use: nothing was sent, and the write uses another connection."""
     with Scene(world, language) as scene:
         for operation in [*WRITES, *["subscriptions.charge"] * 25]:

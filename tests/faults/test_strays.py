@@ -123,7 +123,7 @@ def options(certificates: Certificates, transport: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("name", STRAYS)
-def test_on_an_idle_connection(
+def test_stray_bytes_on_an_idle_connection_end_it(
     world: World, language: str, certificates: Certificates, name: str, transport: str
 ) -> None:
     given = options(certificates, transport)
@@ -163,7 +163,7 @@ def test_on_an_idle_connection_of_an_event_loop(
 @pytest.mark.parametrize(
     "kind", ["length", "length-apart", "length-split", "chunked", "chunked-apart", "chunked-split"]
 )
-def test_behind_an_answer(
+def test_stray_bytes_behind_an_answer_end_its_connection(
     world: World, language: str, certificates: Certificates, kind: str, name: str, transport: str
 ) -> None:
     """The client accepts the answer and does not reuse its connection."""
@@ -180,7 +180,7 @@ def test_behind_an_answer(
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("status", ["200 OK", "204 No Content"])
-def test_behind_an_answer_without_a_body(
+def test_stray_bytes_behind_an_answer_without_a_body_end_its_connection(
     world: World, language: str, certificates: Certificates, status: str, transport: str
 ) -> None:
     def step(exchange: Exchange) -> None:
@@ -319,7 +319,9 @@ class TlsProxy:
 @pytest.mark.parametrize("outer", ["tls12", "tls13"])
 @pytest.mark.parametrize("inner", ["tls12", "tls13"])
 @pytest.mark.parametrize("name", ["order", "402"])
-def test_within_the_tls_of_a_proxy(world: World, certificates: Certificates, name: str, inner: str, outer: str) -> None:
+def test_a_connection_in_the_tls_of_a_proxy_is_used_once(
+    world: World, certificates: Certificates, name: str, inner: str, outer: str
+) -> None:
     """With TLS to the service inside TLS to a proxy, billcore cannot detect stray bytes, so it uses each connection for
     one request only."""
     with (

@@ -71,7 +71,9 @@ class ToxicScene(Scene):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("toxic", TOXICS, ids=lambda toxic: toxic.name)
-def test_a_toxic(world: World, language: str, toxiproxy: Toxiproxy, toxic: Toxic, operation: str) -> None:
+def test_each_toxic_gives_an_allowed_outcome(
+    world: World, language: str, toxiproxy: Toxiproxy, toxic: Toxic, operation: str
+) -> None:
     with ToxicScene(world, language, toxiproxy) as scene:
         scene.line.toxic(toxic.kind, toxic.stream, **toxic.attributes)
         outcome = scene.call(operation, max_retries=1, timeout=toxic.timeout)
@@ -81,7 +83,9 @@ def test_a_toxic(world: World, language: str, toxiproxy: Toxiproxy, toxic: Toxic
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_down(world: World, language: str, toxiproxy: Toxiproxy, operation: str) -> None:
+def test_a_call_through_a_dead_proxy_fails_and_the_next_works(
+    world: World, language: str, toxiproxy: Toxiproxy, operation: str
+) -> None:
     """toxiproxy cuts the kept connection and refuses new connections, so the next call fails. If the next call is a
     write, the write was not sent, or its outcome is unknown."""
     with ToxicScene(world, language, toxiproxy) as scene:

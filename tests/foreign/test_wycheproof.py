@@ -67,7 +67,7 @@ def test_only_tags_that_are_right_and_whole_are_accepted(cases: list[Case]) -> N
     assert wrong == []
 
 
-def test_what_sign_makes(cases: list[Case]) -> None:
+def test_sign_makes_the_valid_tag_of_each_case(cases: list[Case]) -> None:
     """For keys of 32 bytes, sign() must return the valid tag of each case. A short tag is the beginning of the whole
     tag."""
     tried = [case for case in cases if len(case["key"]) == 2 * SECRET]

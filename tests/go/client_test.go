@@ -32,7 +32,7 @@ func code(t *testing.T, err error, want billcore.Code) *billcore.Error {
 	return found
 }
 
-func TestFields(t *testing.T) {
+func TestAResourceHasItsFields(t *testing.T) {
 	s := serve(t, wrapped(order(7)))
 	got, err := connect(t, s).Orders().Get(background, "ord_7")
 	if err != nil {
@@ -225,7 +225,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestWrites(t *testing.T) {
+func TestWritesSendTheirJSON(t *testing.T) {
 	s := serve(t, wrapped(`{"id":102,"name":"x"}`))
 	client := connect(t, s)
 	if _, err := client.Products().Update(background, 102, billcore.ProductPrice(1900), billcore.ProductField("description", nil),

@@ -144,7 +144,7 @@ func TestManyCancelledCalls(t *testing.T) {
 
 // The limit of concurrent calls applies to each client separately: one client at its limit does not delay another
 // client.
-func TestSlotsAreOfAClient(t *testing.T) {
+func TestEachClientHasItsOwnSlots(t *testing.T) {
 	const most = 1000 // the limit of concurrent calls of one client
 	s := serve(t, wrapped(order(1)))
 	ctx, cancel := context.WithCancel(background)

@@ -102,7 +102,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-func TestNothingIsNotAnEvent(t *testing.T) {
+func TestANilEventGivesErrors(t *testing.T) {
 	var event *webhook.Event
 	event.Close()
 	_, err := event.ID()

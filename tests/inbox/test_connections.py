@@ -21,7 +21,7 @@ from journal.support import Database, PostgresDatabase
 from .test_drivers import event
 
 
-def test_what_gives_connections_is_not_one(postgresql: PostgresDatabase) -> None:
+def test_an_engine_or_a_session_maker_is_refused_as_a_connection(postgresql: PostgresDatabase) -> None:
     engine = sqlalchemy.create_engine(postgresql.url())
     sessions: sessionmaker[Any] = sessionmaker(engine)
     given: dict[Any, str] = {
@@ -39,7 +39,7 @@ def test_what_gives_connections_is_not_one(postgresql: PostgresDatabase) -> None
         inbox.claim(connection.cursor(), event())
 
 
-def test_what_gives_connections_for_asyncio_is_not_one(postgresql: PostgresDatabase) -> None:
+def test_an_async_engine_or_session_maker_is_refused_as_a_connection(postgresql: PostgresDatabase) -> None:
     async def check() -> None:
         engine = create_async_engine(postgresql.url(asynchronous=True))
         sessions = async_sessionmaker(engine)
@@ -73,7 +73,9 @@ CALLS: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("call", CALLS, ids=["claim", "lock"])
-def test_a_pipeline_does_not_tell(postgresql: PostgresDatabase, call: Callable[[Any], Any]) -> None:
+def test_a_pipeline_is_refused_because_it_reports_no_rows(
+    postgresql: PostgresDatabase, call: Callable[[Any], Any]
+) -> None:
     """In a pipeline, psycopg returns before the server has run the statement."""
     with postgresql.connect() as connection, connection.pipeline():
         with pytest.raises(inbox.InboxError, match="reports -1 rows, so nobody can tell"):

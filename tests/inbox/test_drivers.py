@@ -119,7 +119,7 @@ def test_a_claim_commits_and_rolls_back_with_its_effect(database: Database, begi
     assert database.execute("SELECT * FROM effects") == [("done",)]
 
 
-def test_what_makes_an_event_another_one(database: Database) -> None:
+def test_id_type_consumer_and_account_make_another_event(database: Database) -> None:
     with plain(database) as connection:
         claims = [
             inbox.claim(connection, event()),
@@ -345,7 +345,7 @@ async def _alchemy(database: Database) -> list[bool]:
 
 
 @pytest.mark.parametrize("way", [_asyncpg, _psycopg, _alchemy])
-def test_awaited(postgresql: PostgresDatabase, way: Any) -> None:
+def test_aclaim_claims_an_event_once_with_each_async_driver(postgresql: PostgresDatabase, way: Any) -> None:
     assert asyncio.run(way(postgresql)) == [True, False]
 
 

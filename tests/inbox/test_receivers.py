@@ -85,7 +85,7 @@ def test_an_effect_that_fails(receiver: tuple[Send, PostgresDatabase]) -> None:
     assert paid(database, 3) == 1
 
 
-def test_one_row_in_all_languages(receiver: tuple[Send, PostgresDatabase]) -> None:
+def test_receivers_in_all_languages_store_the_same_row(receiver: tuple[Send, PostgresDatabase]) -> None:
     send, database = receiver
     number = 10**29 + 4
     body, signature = testing.event("order.paid", event_id=number, id=4, reference_name="x" * 1_000_000)
@@ -95,7 +95,7 @@ def test_one_row_in_all_languages(receiver: tuple[Send, PostgresDatabase]) -> No
         assert not inbox.claim(connection, event(number))
 
 
-def test_other_deliveries(receiver: tuple[Send, PostgresDatabase]) -> None:
+def test_a_test_hook_is_accepted_and_a_forged_delivery_refused(receiver: tuple[Send, PostgresDatabase]) -> None:
     send, _ = receiver
     hook = testing.event("test.hook")
     assert [send(*hook), send(*hook)] == [200, 200]

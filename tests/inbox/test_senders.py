@@ -60,7 +60,7 @@ def test_senders_that_stop(ports: dict[str, int]) -> None:
         read_all(connection)  # returns when the server has closed the connection
 
 
-def test_an_announced_gigabyte(ports: dict[str, int]) -> None:
+def test_an_announced_gigabyte_is_refused_with_413(ports: dict[str, int]) -> None:
     assert {name: post_head(port, 1 << 30).status for name, port in ports.items()} == dict.fromkeys(ports, 413)
 
 

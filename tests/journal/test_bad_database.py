@@ -175,7 +175,7 @@ def full(scene: Scene) -> Iterator[list[bool]]:
 
 @on_sqlite
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_full_disk(scene: Scene, full: list[bool], method: str) -> None:
+def test_a_full_disk_is_one_sentence_and_the_order_stays_known(scene: Scene, full: list[bool], method: str) -> None:
     """The disk is full when the journal writes the intent, or when it writes the outcome."""
     scene.journal().open()
     once(scene, method, lambda: full.append(True))

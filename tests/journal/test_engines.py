@@ -153,7 +153,7 @@ async def life(scene: Scene, call: Callable[..., Coroutine[Any, Any, Any]]) -> N
 
 
 @each_form
-def test_a_journal(scene: Scene, source: Source) -> None:
+def test_a_journal_charges_once_on_each_kind_of_connection(scene: Scene, source: Source) -> None:
     journal = Journal(source(scene.database), scene.client, settle=60)
 
     async def call(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -236,7 +236,7 @@ def test_a_forked_child_and_its_parent(scene: Scene, form: str) -> None:
     assert len(scene.charges()) == 3
 
 
-def test_what_is_no_database(scene: Scene) -> None:
+def test_a_text_or_a_connection_is_refused_as_a_database(scene: Scene) -> None:
     engine = create_async_engine("postgresql+asyncpg://localhost/none")
     with contextlib.closing(scene.database.connect()) as connection:
         for wrong in ("charges.db", None, connection):

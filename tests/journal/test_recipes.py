@@ -63,7 +63,9 @@ def test_a_celery_task(scene: Scene, recipes: dict[str, Any]) -> None:
     assert order is not None and [order.order_id] == [each["order_id"] for each in scene.charges()]
 
 
-def test_from_cron(scene: Scene, recipes: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_recipe_for_cron_settles_a_pending_charge(
+    scene: Scene, recipes: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     scene.control.fault("reset_before", operation="charge")
     with pytest.raises(ChargePendingError):
         scene.charge(scene.journal(), quantity=2, vat=1000, description="two")

@@ -102,7 +102,7 @@ def test_a_file_includes_only_its_room_and_those_below() -> None:
     assert not wrong
 
 
-def test_the_wall_is_where_the_libraries_part() -> None:
+def test_each_library_has_the_sources_of_its_rooms() -> None:
     listed = (ROOT / "core/CMakeLists.txt").read_text("utf-8")
     for library, rooms in (
         ("webhook", SMALL_HALF),
@@ -134,7 +134,7 @@ def test_the_wall_is_where_the_libraries_part() -> None:
         ("nanoarrow/", "arrow"),
     ],
 )
-def test_one_room_knows_each_third_party(header: str, room: str) -> None:
+def test_each_third_party_header_is_included_in_one_room(header: str, room: str) -> None:
     found = names(header, ("core", "capi", "python"))
     assert found and all(file.startswith(f"core/src/{room}/") for file in found), found
 

@@ -9,7 +9,7 @@ from support.postgres import Postgres
 from .tracing import under
 
 
-def test_its_connections(postgres: Postgres, tmp_path: Path) -> None:
+def test_connections_traced_by_ddtrace_work(postgres: Postgres, tmp_path: Path) -> None:
     assert under("ddtrace", postgres, tmp_path) == {
         "sqlite3": ["ddtrace", True, False, "charged once"],
         "psycopg": ["ddtrace", True, False, "charged once"],

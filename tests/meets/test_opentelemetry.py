@@ -9,7 +9,7 @@ from support.postgres import Postgres
 from .tracing import under
 
 
-def test_its_connections(postgres: Postgres, tmp_path: Path) -> None:
+def test_connections_traced_by_opentelemetry_work(postgres: Postgres, tmp_path: Path) -> None:
     assert under("opentelemetry", postgres, tmp_path) == {
         "sqlite3": ["opentelemetry", True, False, "charged once"],
         "psycopg": ["opentelemetry", True, False, "charged once"],

@@ -123,7 +123,7 @@ def test_only_what_is_given_is_sent(serve: Serve) -> None:
         (None, ""),
     ],
 )
-def test_states(serve: Serve, state: Any, sent: str) -> None:
+def test_each_form_of_state_is_sent_as_a_filter(serve: Serve, state: Any, sent: str) -> None:
     server, client = serve([page([], 1, 1)])
     assert client.subscriptions.orders("s", state=state).collect() == []
     assert server.requests[0].target == f"{ACCOUNT}/subscription/s/orders?page=1{sent}"

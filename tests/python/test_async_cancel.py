@@ -57,7 +57,7 @@ def never_then(reply: Reply) -> Callable[[Request], Reply]:
 
 @each_loop
 @each_call
-def test_before_it_is_sent(run: Run, call: Callable[[Any], Any]) -> None:
+def test_a_call_cancelled_before_its_first_step_sends_nothing(run: Run, call: Callable[[Any], Any]) -> None:
     """A task is cancelled before its first step, or right after its first step, in the same turn of the loop."""
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 
@@ -79,7 +79,7 @@ def test_before_it_is_sent(run: Run, call: Callable[[Any], Any]) -> None:
 
 @each_loop
 @each_call
-def test_while_it_connects(run: Run, call: Callable[[Any], Any]) -> None:
+def test_a_call_cancelled_while_it_connects_sends_nothing(run: Run, call: Callable[[Any], Any]) -> None:
     """A call is cancelled during the TLS handshake, before the client has sent the request."""
     with SilentListener() as listener:
 
@@ -96,7 +96,7 @@ def test_while_it_connects(run: Run, call: Callable[[Any], Any]) -> None:
 
 @each_loop
 @each_call
-def test_after_it_was_sent(run: Run, call: Callable[[Any], Any]) -> None:
+def test_a_call_cancelled_after_sending_has_a_note_if_it_writes(run: Run, call: Callable[[Any], Any]) -> None:
     with serving(never_then(data(SUBSCRIPTION)), max_retries=2) as (server, client):
 
         async def main() -> None:
@@ -114,7 +114,7 @@ def test_after_it_was_sent(run: Run, call: Callable[[Any], Any]) -> None:
 
 @each_loop
 @each_call
-def test_within_the_answer(run: Run, call: Callable[[Any], Any]) -> None:
+def test_a_call_cancelled_within_the_answer_has_a_note_if_it_writes(run: Run, call: Callable[[Any], Any]) -> None:
     half = Reply(headers={"Content-Length": "1000"}, body=b'{"data":', ending="hang")
     with serving(lambda _: half) as (server, client):
 
@@ -131,7 +131,7 @@ def test_within_the_answer(run: Run, call: Callable[[Any], Any]) -> None:
 
 
 @each_loop
-def test_while_it_waits_to_try_again(run: Run) -> None:
+def test_a_call_cancelled_while_it_waits_for_a_retry_sends_no_more(run: Run) -> None:
     replies = [Reply(status=503, headers={"Retry-After": "30"}), data(SUBSCRIPTION)]
     with serving(replies, max_retries=2) as (server, client):
 
@@ -151,7 +151,7 @@ def test_while_it_waits_to_try_again(run: Run) -> None:
 
 @each_loop
 @each_call
-def test_while_it_waits_for_a_connection(run: Run, call: Callable[[Any], Any]) -> None:
+def test_a_call_cancelled_while_it_waits_for_a_connection_sends_nothing(run: Run, call: Callable[[Any], Any]) -> None:
     gate = Gate(lambda _: data(SUBSCRIPTION))
     with serving(gate) as (server, client):
 
@@ -196,7 +196,9 @@ def test_the_deadline_counts_while_it_waits_for_a_connection(run: Run) -> None:
 
 @each_loop
 @each_call
-def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], Any]) -> None:
+def test_a_call_cancelled_in_the_turn_of_its_answer_has_a_note_if_it_writes(
+    run: Run, call: Callable[[Any], Any]
+) -> None:
     """A call that is cancelled after its answer arrived, but before its task resumed, loses the result; if it is a
     write, its CancelledError has a note."""
     answer = page([ORDER], 1, 1) if call is CALLS["list"] else data(SUBSCRIPTION)
@@ -301,7 +303,7 @@ def test_a_task_group_that_fails(run: Run) -> None:
 
 
 @each_loop
-def test_one_does_not_disturb_the_others(run: Run) -> None:
+def test_a_cancelled_call_does_not_disturb_the_others(run: Run) -> None:
     gate = Gate(lambda request: data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]}))
     with serving(gate) as (server, client):
 

@@ -245,7 +245,7 @@ def test_a_call_is_not_entered_twice(run: Run, use: Callable[[Any], object], wri
         assert told == ["refused"] and len(server.requests) == 1
 
 
-def test_outside_of_a_loop() -> None:
+def test_a_call_without_a_running_loop_is_refused() -> None:
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
         call = client.subscriptions.get("s")
         with pytest.raises(RuntimeError, match="no running event loop"):

@@ -316,7 +316,7 @@ print("done")
 
 
 @pytest.mark.parametrize("flags", [("-W", "error"), ("-X", "dev", "-W", "error")], ids=["plain", "dev"])
-def test_nothing_is_complained_of(flags: tuple[str, ...]) -> None:
+def test_clients_and_loops_end_without_warnings(flags: tuple[str, ...]) -> None:
     def script(request: Request) -> Reply:
         if request.target.endswith("/never"):
             return silent(request)

@@ -296,7 +296,7 @@ def state(pager: Any) -> Any:
 @each_loop
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("way", ["items", "pages", "first", "collect", "some"])
-def test_the_same_as_pager(run: Run, script: str, way: str) -> None:
+def test_async_pager_gives_what_pager_gives(run: Run, script: str, way: str) -> None:
     def blocking(pager: Any, read: Callable[[Any], None]) -> None:
         match way:
             case "items":

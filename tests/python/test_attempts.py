@@ -187,7 +187,7 @@ def test_a_loop_that_is_closed(run: Run, warnings: Callable[[], list[str]]) -> N
 
 
 @each_loop
-def test_pages_that_are_not_wanted(run: Run) -> None:
+def test_prefetched_pages_that_are_dropped_end_as_attempts(run: Run) -> None:
     hooks = Ends()
 
     def script(request: Request) -> Reply:

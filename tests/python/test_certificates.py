@@ -29,7 +29,7 @@ def get(server: Server) -> str | int:
         return client.orders.get("ord_1").id
 
 
-def test_the_systems_do_not_know_it(server: Server) -> None:
+def test_the_systems_certificates_do_not_know_the_test_authority(server: Server) -> None:
     with pytest.raises(billcore.TlsError):
         get(server)
 

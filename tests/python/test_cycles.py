@@ -203,7 +203,7 @@ def test_a_cycle_is_collected_with_its_sockets(way: Callable[[Options], object])
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_what_is_in_use_is_not_collected(way: Callable[[Options], object]) -> None:
+def test_an_object_in_use_is_not_collected(way: Callable[[Options], object]) -> None:
     with ScriptedServer(script) as server:
         options = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, "concurrency": 1}
         made = way(options)

@@ -87,7 +87,7 @@ def test_utcoffset_must_be_a_timedelta_of_less_than_a_day(make: Callable[[Any], 
     refuses(lambda: client.subscriptions.find_charges(error), r"^attempted_at of the error has a time zone")
 
 
-def test_no_utcoffset_is_no_time_zone() -> None:
+def test_a_time_without_utcoffset_is_refused() -> None:
     for now in (sloppy(None), datetime(2025, 4, 25, 12, tzinfo=Zone(None)), datetime(2025, 4, 25)):
         refuses(lambda now=now: subscription().usable_at(now), "now has no time zone")  # type: ignore[misc]
 
@@ -201,7 +201,7 @@ def test_timeouts_of_the_wrong_type(wrong: Any) -> None:
         refuses(lambda call=call: call(wrong), "^timeout must be a number")  # type: ignore[misc]
 
 
-def test_what_a_number_raises_is_not_hidden() -> None:
+def test_an_error_raised_by_a_number_is_passed_on() -> None:
     for call in timeouts():
         with pytest.raises(ZeroDivisionError):
             call(Odd(ZeroDivisionError))

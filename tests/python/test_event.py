@@ -124,6 +124,6 @@ def test_bytes_that_are_no_event(raw: bytes, words: str) -> None:
 
 
 @pytest.mark.parametrize("raw", [None, "{}", 1, {}, memoryview(b"1234")[::2]])
-def test_what_is_no_buffer_of_bytes(raw: Any) -> None:
+def test_a_raw_event_that_is_not_bytes_is_refused(raw: Any) -> None:
     with pytest.raises(billcore.InvalidArgumentError, match=r"^raw "):
         webhooks.parse_unverified(raw)

@@ -118,7 +118,7 @@ def test_the_charge_is_found(sandbox: Sandbox, kind: FaultKind) -> None:
         asyncio.run(awaited())
 
 
-def test_from_another_process(sandbox: Sandbox) -> None:
+def test_an_error_pickled_in_another_process_finds_its_charge(sandbox: Sandbox) -> None:
     code = """
 import pickle, sys, billcore
 error = pickle.loads(bytes.fromhex(sys.argv[1]))
@@ -135,7 +135,7 @@ with billcore.Client(base_url=sys.argv[2], api_key=sys.argv[3]) as client:
     assert printed.split()[0] == "4321"
 
 
-def test_older_orders_are_none(serve: Serve) -> None:
+def test_orders_before_the_charge_minus_skew_are_not_found(serve: Serve) -> None:
     ages = [-60, 30, 200, 400, 100]  # seconds; the list is not sorted: the last order is newer than the one before it
     now = datetime.now(UTC)
     server, client, error = served(serve, lambda _: page([order(age, now=now) for age in ages], 1, 1))
@@ -195,7 +195,7 @@ def test_an_order_that_moves_is_found(serve: Serve, awaited: bool) -> None:
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_what_may_be_missing_is_said(serve: Serve, awaited: bool) -> None:
+def test_a_list_with_missing_orders_raises_possibly_missed(serve: Serve, awaited: bool) -> None:
     server, client, error = served(serve, lambda _: page([order(1), order(2)], 1, 1, total=3))
     with pytest.raises(billcore.PossiblyMissedError, match="3 orders and gave 2") as caught:
         both(server, client)[awaited](error)
@@ -325,7 +325,7 @@ def test_wrong_arguments(serve: Serve, awaited: bool, args: tuple[Any, ...], mor
     assert "\n" not in str(caught.value) and server.requests == []
 
 
-def test_wrong_calls(serve: Serve) -> None:
+def test_find_charges_refuses_wrong_arguments_and_a_closed_client(serve: Serve) -> None:
     _, client = serve([])
     find: Any = client.subscriptions.find_charges
     for args, more in (((), {}), ((CHARGE, 5), {}), ((CHARGE,), {"client": client})):

@@ -35,7 +35,7 @@ def test_a_field_of_pydantic() -> None:
     "wrong",
     [5, "text", None, [], resource(PRODUCT, "product.updated"), {"id": {1, 2}}, {"a": float("nan")}, {"a": "\ud800"}],
 )
-def test_something_else_in_such_a_field(wrong: Any) -> None:
+def test_pydantic_refuses_other_values_for_a_resource(wrong: Any) -> None:
     with pytest.raises(pydantic.ValidationError, match="order\n"):
         Receipt(order=wrong)
 

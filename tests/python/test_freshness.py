@@ -63,7 +63,7 @@ def test_freshness_of_the_wrong_type(freshness: Any) -> None:
         webhooks.Verifier(SECRET, freshness=freshness)
 
 
-def test_clock() -> None:
+def test_a_clock_that_gives_no_time_is_refused() -> None:
     with pytest.raises(billcore.InvalidArgumentError, match="clock"):
         webhooks.Verifier(SECRET, freshness=1, clock=5)  # type: ignore[arg-type]
     for wrong in (None, "now", datetime(2025, 4, 25), float("nan")):

@@ -197,7 +197,7 @@ def test_what_a_status_says_of_a_write(kind: str, status: int, unknown: bool) ->
 
 
 @each_kind
-def test_what_was_not_sent(kind: str) -> None:
+def test_an_attempt_that_was_not_sent_says_so(kind: str) -> None:
     hooks = Recorder()
     end = drive(kind, [], lambda c: c.subscriptions.cancel("s"), hooks=hooks, base_url="http://127.0.0.1:1/a")
     assert isinstance(end, billcore.ConnectionError)
@@ -238,7 +238,7 @@ def test_an_object_without_any_hook_is_refused(make: Any, wrong: Any) -> None:
         make(base_url="https://service.example/x", api_key="k", hooks=wrong)
 
 
-def test_none_is_no_hooks() -> None:
+def test_hooks_none_means_no_hooks() -> None:
     assert drive("blocking", [data(ORDER)], lambda c: c.orders.get("o"), hooks=None).id == "ord_1"
 
 

@@ -47,7 +47,7 @@ def test_nothing_is_normalised(a: str | int, b: str | int) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, True, 7.0, b"7", ["7"], object()])
-def test_what_is_no_id_is_refused(wrong: Any) -> None:
+def test_same_id_refuses_values_that_are_no_id(wrong: Any) -> None:
     for pair in ((wrong, 7), ("7", wrong)):
         with pytest.raises(billcore.InvalidArgumentError, match=r"^an id is a str or an int, not (None|an? \w+): "):
             billcore.same_id(*pair)

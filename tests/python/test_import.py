@@ -60,7 +60,7 @@ def test_help_works_without_opentelemetry() -> None:
         run_python("import sys; sys.modules['opentelemetry'] = None; import billcore; billcore.otel")
 
 
-def test_without_spark() -> None:
+def test_without_pyspark_the_import_says_what_to_install() -> None:
     with pytest.raises(AssertionError, match=r"ImportError: billcore\.spark needs pyspark 4 and pyarrow: pip install"):
         run_python("import sys; sys.modules['pyspark'] = None; import billcore.spark")
 

@@ -65,7 +65,7 @@ def test_secrets_are_in_no_record(kind: str, listening: pytest.LogCaptureFixture
 
 
 @each_kind
-def test_nobody_listens(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_logging_nothing_is_recorded(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "billcore"):
         drive(kind, [Reply(status=503), data(ORDER)], lambda c: c.orders.get("o"), max_retries=1)
     assert [record for record in caplog.records if record.name == "billcore"] == []

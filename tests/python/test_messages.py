@@ -46,7 +46,7 @@ def test_misspelt_keywords() -> None:
     assert call(client.subscriptions.charge, ID, zzz=5) == "charge() got an unexpected keyword argument 'zzz'"
 
 
-def test_a_list_that_is_elsewhere() -> None:
+def test_a_misplaced_method_names_the_right_place() -> None:
     for client in (
         billcore.Client(base_url="http://127.0.0.1:1/a", api_key="k"),
         billcore.AsyncClient(base_url="http://127.0.0.1:1/a", api_key="k"),
@@ -59,14 +59,14 @@ def test_a_list_that_is_elsewhere() -> None:
         assert not hasattr(orders, "lists") and not hasattr(orders, "\ud800")
 
 
-def test_a_web_page_instead_of_the_service(serve: Serve) -> None:
+def test_an_html_answer_says_check_base_url(serve: Serve) -> None:
     page = Reply(status=404, headers={"Content-Type": "text/html"}, body=b"<!doctype html><title>Not found</title>")
     _, client = serve([page])
     assert refused(client).endswith("; this is a web page, not an answer of the service: check base_url")
 
 
 @pytest.mark.parametrize("last", ["products", "subscription", "webhooks"])
-def test_a_base_url_that_goes_too_far(last: str) -> None:
+def test_a_base_url_past_the_account_is_explained(last: str) -> None:
     body = b'{"error": {"code": "not_found", "message": "no"}}'
     with ScriptedServer([Reply(status=404, body=body)]) as server:
         client = billcore.Client(base_url=f"{server.url}{ACCOUNT}/{last}/", api_key=API_KEY)
@@ -86,7 +86,7 @@ def test_the_request_id_ends_the_text(serve: Serve) -> None:
     assert refused(client).endswith(": m (c) [request id req_7]")
 
 
-def test_outside_asyncio() -> None:
+def test_a_call_outside_asyncio_says_that_it_needs_asyncio() -> None:
     client = billcore.AsyncClient(base_url="http://127.0.0.1:1/a", api_key="k")
     with pytest.raises(RuntimeError, match="works with asyncio only"):
         client.subscriptions.get(ID).__await__().send(None)

@@ -108,7 +108,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=6), st.booleans())
-def test_to_dict_is_json_loads(value: dict[str, Any], ascii_only: bool) -> None:
+def test_to_dict_gives_what_json_loads_gives(value: dict[str, Any], ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)
     try:
         text.encode()

@@ -18,7 +18,7 @@ from .conftest import Serve
 from .support import SUBSCRIPTION, data
 
 
-def test_it_is_one_object_with_its_own_name() -> None:
+def test_not_given_is_one_object_with_its_own_name() -> None:
     assert repr(NOT_GIVEN) == str(NOT_GIVEN) == f"{NOT_GIVEN}" == "NOT_GIVEN"
     assert type(NOT_GIVEN) is billcore.NotGiven and billcore.NotGiven() is NOT_GIVEN
     assert not NOT_GIVEN and NOT_GIVEN == NOT_GIVEN and NOT_GIVEN != b"" and len({NOT_GIVEN, b""}) == 2
@@ -27,7 +27,7 @@ def test_it_is_one_object_with_its_own_name() -> None:
         assert pickle.loads(pickle.dumps(NOT_GIVEN, protocol)) is NOT_GIVEN
 
 
-def test_it_says_left_out(serve: Serve) -> None:
+def test_not_given_counts_as_left_out(serve: Serve) -> None:
     server, client = serve([data(SUBSCRIPTION)] * 2)
     client.subscriptions.get("s", timeout=NOT_GIVEN)
     client.with_options(timeout=NOT_GIVEN, max_retries=NOT_GIVEN, headers=NOT_GIVEN).subscriptions.get("s")
@@ -35,7 +35,7 @@ def test_it_says_left_out(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("wrong", [..., b"", object()])
-def test_nothing_else_does(serve: Serve, wrong: Any) -> None:
+def test_other_placeholders_are_refused(serve: Serve, wrong: Any) -> None:
     server, client = serve([])
     with pytest.raises(billcore.InvalidArgumentError, match="timeout must be a number of seconds"):
         client.subscriptions.get("s", timeout=wrong)

@@ -165,7 +165,7 @@ def test_page_1_for_ever(kind: Kind, concurrency: int, says: str) -> None:
 
 @both
 @pytest.mark.parametrize("concurrency", [1, 8, 64])
-def test_a_billion_pages(kind: Kind, concurrency: int) -> None:
+def test_a_list_that_promises_a_billion_pages_takes_bounded_memory(kind: Kind, concurrency: int) -> None:
     lock = threading.Lock()
     at_once = most = 0
 
@@ -232,7 +232,7 @@ BAD: dict[str, tuple[Reply, type[Exception]]] = {
 @both
 @one_or_many
 @pytest.mark.parametrize("bad", BAD)
-def test_a_page_that_is_none(kind: Kind, concurrency: int, bad: str) -> None:
+def test_an_answer_that_is_no_page_names_the_page(kind: Kind, concurrency: int, bad: str) -> None:
     reply, expected = BAD[bad]
 
     def script(request: Request) -> Reply:

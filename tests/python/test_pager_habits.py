@@ -52,7 +52,7 @@ def test_a_second_reading_is_refused(serve: Serve, first: str, second: str) -> N
     assert len(server.requests) == 3 and str(pager.verdict) == "complete"
 
 
-def test_an_empty_list_too(serve: Serve) -> None:
+def test_an_empty_list_cannot_be_iterated_twice(serve: Serve) -> None:
     _, client = serve([page([], 1, 1)])
     pager = client.subscriptions.orders("s")
     assert pager.first() is None and list(pager) == [] and pager.first() is None
@@ -129,7 +129,7 @@ def test_progress(serve: Serve) -> None:
     assert "Orders" in out.getvalue()
 
 
-def test_progress_awaited() -> None:
+def test_progress_works_with_async_pagers() -> None:
     out = io.StringIO()
 
     async def main(url: str) -> int:

@@ -71,7 +71,7 @@ def test_an_item_that_is_no_object_is_an_error_in_its_place(kind: str) -> None:
 
 
 @both
-def test_a_page_comes_without_it(kind: str) -> None:
+def test_a_page_omits_an_item_that_is_no_object(kind: str) -> None:
     def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
         return [steps(pager.pages(), done, lambda each: [order.id for order in each.items]), pager.verdict.reason]
 
@@ -80,7 +80,7 @@ def test_a_page_comes_without_it(kind: str) -> None:
 
 @both
 @pytest.mark.parametrize("rows", [None, 1, 10])
-def test_columns_come_without_it(kind: str, rows: int | None) -> None:
+def test_columns_omit_an_item_that_is_no_object(kind: str, rows: int | None) -> None:
     def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
         return [steps(pager.to_batches(rows=rows), done, lambda batch: batch.num_rows), pager.verdict.reason]
 
@@ -88,7 +88,7 @@ def test_columns_come_without_it(kind: str, rows: int | None) -> None:
 
 
 @both
-def test_what_fails_takes_nothing(kind: str) -> None:
+def test_a_failed_collect_takes_nothing(kind: str) -> None:
     def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
         for _ in range(2):
             with pytest.raises(billcore.DecodeError, match="not an object"):
@@ -118,7 +118,7 @@ def test_the_first_item_is_no_object(kind: str) -> None:
         ([page([ORDER], 1, 1, 1)], None),
     ],
 )
-def test_the_verdict(kind: str, pages: list[Reply], reason: str | None) -> None:
+def test_an_id_that_comes_twice_is_an_overlap_in_the_verdict(kind: str, pages: list[Reply], reason: str | None) -> None:
     def look(pager: Any, done: Callable[[Any], Any]) -> Any:
         return [steps(start(pager), done, lambda order: order.id), pager.verdict.reason]
 

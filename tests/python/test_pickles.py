@@ -74,7 +74,7 @@ def test_a_pickle_names_nothing_but_billcore() -> None:
     assert set(found) == {"billcore._webhook._restore"}
 
 
-def test_other_stored_objects() -> None:
+def test_stored_pickles_of_other_objects_load() -> None:
     assert load("NotGiven") is billcore.NOT_GIVEN
     assert load("CustomFieldValue").value == [1] and load("Delivery").link == "https://x.example/"
     attempt = load("Attempt")

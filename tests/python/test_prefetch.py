@@ -62,7 +62,7 @@ def ids(pager: billcore.Pager[billcore.Order]) -> list[Any]:
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 5, 64])
-def test_in_order_and_no_more_at_once_than_allowed(concurrency: int) -> None:
+def test_pages_come_in_order_within_the_concurrency(concurrency: int) -> None:
     book = Book(20, delay=0.01)
     with reading(book, concurrency=concurrency) as (_, client):
         pager = client.subscriptions.orders("s")
@@ -115,7 +115,7 @@ def test_an_error_on_a_page_comes_behind_the_items_before_it() -> None:
         assert seen + ids(pager) == list(range(12 * PER_PAGE))
 
 
-def test_what_died_while_nobody_looked_is_fetched_again() -> None:
+def test_prefetched_pages_that_failed_are_fetched_again() -> None:
     book = Book(6)
     for number in (3, 4):
         book.instead[number] = [Reply(raw=b"", ending="reset")]
@@ -206,6 +206,6 @@ def test_strict_reads_twice() -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, -1, True, 1.5, "8"])
-def test_what_is_no_concurrency(wrong: Any) -> None:
+def test_a_concurrency_that_is_no_positive_integer_is_refused(wrong: Any) -> None:
     with pytest.raises((billcore.ConfigError, billcore.InvalidArgumentError), match="concurrency"):
         billcore.Client(base_url="https://service.example/x", api_key="k", concurrency=wrong)

@@ -63,7 +63,9 @@ def test_an_empty_proxy_is_none(proxy: Proxy) -> None:
 @pytest.mark.parametrize(
     "address", ["http://user:s3cret@127.0.0.1", "HTTP://user:s3cret@LOCALHOST", "user:s3cret@127.0.0.1"]
 )
-def test_each_variable(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, address: str) -> None:
+def test_each_proxy_variable_is_used_with_its_password(
+    refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, address: str
+) -> None:
     monkeypatch.setenv(name, f"{address}:{refusing.port}")
     with pytest.raises(billcore.ConnectionError, match="the proxy answered 403") as caught:
         get()
@@ -132,7 +134,9 @@ def test_no_proxy_with_addresses(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, 
         "http://user:%0As3cret@127.0.0.1:9",
     ],
 )
-def test_what_is_no_proxy(no_proxy: None, monkeypatch: pytest.MonkeyPatch, value: str, exempt: str | None) -> None:
+def test_a_proxy_variable_that_cannot_be_parsed_is_refused_without_its_password(
+    no_proxy: None, monkeypatch: pytest.MonkeyPatch, value: str, exempt: str | None
+) -> None:
     """No text shows a part of the password. If NO_PROXY exempts the service, the proxy does not matter."""
     monkeypatch.setenv("HTTPS_PROXY", value)
     if exempt:
@@ -173,7 +177,7 @@ def test_no_certificates_are_needed_for_http(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_never_for_loopback(serve: Serve, proxy: Proxy, host: str) -> None:
+def test_loopback_is_never_reached_through_a_proxy(serve: Serve, proxy: Proxy, host: str) -> None:
     server, _ = serve([data(SUBSCRIPTION)])
     url = server.url.replace("127.0.0.1", host) + "/acct"
     with billcore.Client(base_url=url, api_key="k", max_retries=0) as client:

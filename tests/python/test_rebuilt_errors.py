@@ -163,7 +163,7 @@ def raise_it(position: int) -> None:
     raise TABLE[position]
 
 
-def test_from_another_process() -> None:
+def test_errors_survive_another_process() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         for position, error in enumerate(TABLE):
             again: Any = pool.submit(raise_it, position).exception()
@@ -190,7 +190,7 @@ def test_args_that_a_program_assigns() -> None:
     assert error.args == (1, "x") and pickle.loads(pickle.dumps(error)).args == (1, "x")
 
 
-def test_a_class_of_a_program() -> None:
+def test_a_subclass_is_rebuilt_as_its_billcore_class() -> None:
     class Declined(billcore.PaymentError):
         def __init__(self, customer: str) -> None:
             super().__init__(402, text=f"{customer} has no money")

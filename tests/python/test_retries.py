@@ -100,7 +100,7 @@ def test_a_write_that_was_sent_is_never_repeated(
 
 
 @pytest.mark.parametrize("call", [lambda client: client.subscriptions.get("s"), *WRITES])
-def test_nobody_listens(call: Callable[[billcore.Client], object]) -> None:
+def test_a_closed_port_is_tried_twice(call: Callable[[billcore.Client], object]) -> None:
     url = f"http://127.0.0.1:{closed_port()}{ACCOUNT}"
     with (
         billcore.Client(base_url=url, api_key=API_KEY, max_retries=1) as client,

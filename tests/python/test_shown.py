@@ -35,7 +35,7 @@ from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SECRET, data, event, page
         (2**63 - 1, "ISK", f"{2**63 - 1} ISK"),
     ],
 )
-def test_amounts(amount: int, currency: str, text: str) -> None:
+def test_amounts_are_shown_in_the_units_of_their_currency(amount: int, currency: str, text: str) -> None:
     assert billcore.format_amount(amount, currency) == text
 
 

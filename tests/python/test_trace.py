@@ -11,7 +11,7 @@ billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2]).subscriptions.charge(
 """
 
 
-def test_the_trace(serve: Serve) -> None:
+def test_the_trace_needs_its_variable_and_shows_no_data(serve: Serve) -> None:
     server, _ = serve([data(ORDER)] * 2)
     url = f"http://127.0.0.1:{server.port}{ACCOUNT}"
     assert run_program(CODE, url, API_KEY).stderr == ""

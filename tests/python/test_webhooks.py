@@ -57,7 +57,7 @@ def test_a_signature_of_any_content_is_malformed_or_wrong(signature: str | bytes
     "signature",
     ["", "\ud800", "é" * 32, "0" * 63, "0" * 65, "G" * 64, sign(BODY).upper(), " " + sign(BODY), "a\0" * 32, b"\xff"],
 )
-def test_malformed(signature: str | bytes) -> None:
+def test_a_malformed_signature_is_refused_with_400(signature: str | bytes) -> None:
     with pytest.raises(webhooks.SignatureError) as caught:
         webhooks.verify(BODY, signature, SECRET)
     assert (caught.value.reason, caught.value.http_status) == ("malformed", 400)
@@ -86,7 +86,7 @@ def test_signature_as_bytes() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 64 << 10, (64 << 10) + 1, 1 << 20])
-def test_sizes(size: int) -> None:
+def test_bodies_of_all_sizes_verify(size: int) -> None:
     body = b"x" * size
     assert webhooks.verify(body, sign(body), SECRET)
     assert webhooks.sign(body, SECRET) == sign(body)
@@ -152,7 +152,7 @@ def test_any_key_length() -> None:
         webhooks.Verifier.allowing_any_key_length("")
 
 
-def test_verified_is_true() -> None:
+def test_a_verified_result_is_true() -> None:
     verified = webhooks.verify(BODY, sign(BODY), SECRET)
     assert verified and bool(verified) is True
     assert repr(verified) == "<Verified secret_index=0>"

@@ -101,7 +101,7 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
     assert 0 < len(hidden) < len(lost) / 2
 
 
-def test_2426_lists_after_kills(busy: Sandbox, tmp_path: Path) -> None:
+def test_an_export_of_2426_changing_lists_survives_kills(busy: Sandbox, tmp_path: Path) -> None:
     folder, kills = tmp_path / "export", 0
     arguments = command("orders", "-o", folder, "--format", "jsonl", "--lists-per-part", 300)
     with client_of(busy) as client:

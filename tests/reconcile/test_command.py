@@ -104,7 +104,7 @@ def test_the_formats_of_an_export_agree(sandbox: Sandbox, tmp_path: Path, resour
                 assert len(compared) > 8
 
 
-def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_wrong_exports_tables_and_columns_are_refused(folder: Path, tmp_path: Path) -> None:
     mine = write_table(tmp_path / "mine.parquet", orders(order(1)))
     (tmp_path / "duckdb.py").write_text("raise ImportError\n")
     without = f"{tmp_path}:{child_environment()['PYTHONPATH']}"

@@ -49,7 +49,7 @@ def results(export: Path, table: Any, **options: Any) -> dict[str, list[dict[str
     return {name: each for name, each in rows.items() if each}
 
 
-def test_each_result(export: Path) -> None:
+def test_missing_differing_and_unknown_orders_are_told_apart(export: Path) -> None:
     strange = [order(8, 1), order(9, 2), order(10, 7)]  # in a complete list, in one with a gap, in one nobody read
     table = orders(LIST[0], order(3, state="confirmed", total=1), *LIST[3:], LIST[4], *strange)
     found = results(export, table)
@@ -307,7 +307,7 @@ def test_two_columns_with_the_name_of_the_id(one: Path, tmp_path: Path) -> None:
     assert results(one, tmp_path / "mine.csv", columns={"id": "id_1"}) == {}
 
 
-def test_quotes_after_many_rows_without(one: Path, tmp_path: Path) -> None:
+def test_a_csv_whose_quotes_come_late_is_read(one: Path, tmp_path: Path) -> None:
     """DuckDB guesses from the first 20,480 rows."""
     many = "".join(f"{number},1,x\n" for number in range(100, 30_100))
     late = "".join(f'"{row["id"]}","{row["total"]}","a ""b"","\n' for row in LIST)

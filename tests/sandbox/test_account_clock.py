@@ -106,7 +106,7 @@ def test_it_is_frozen_moved_and_run(mine: SandboxAccount) -> None:
         ({"hours": 1}, "hours"),
     ],
 )
-def test_moves_that_it_refuses(shop: Shop, body: dict[str, Any], message: str) -> None:
+def test_impossible_moves_of_a_clock_are_refused(shop: Shop, body: dict[str, Any], message: str) -> None:
     with pytest.raises(ControlError, match="422") as refused:
         shop.control._call("POST", "clock", body)
     assert message in str(refused.value)

@@ -136,7 +136,7 @@ def test_trigger_on_an_existing_subscription(sandbox: Sandbox, service: Service)
     assert service.subscription("demo-active")["status"] == "unpaid"
 
 
-def test_trigger_that_cannot(sandbox: Sandbox, service: Service, control: Control) -> None:
+def test_trigger_names_what_it_cannot_find(sandbox: Sandbox, service: Service, control: Control) -> None:
     def told(*arguments: str, url: str = sandbox.control_url) -> str:
         return refused("trigger", *arguments, "--control-url", url, env=WITHOUT)
 

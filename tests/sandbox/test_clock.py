@@ -29,7 +29,7 @@ def day(text: str) -> datetime:
         ("2025-05-05", "moon", 1, "2025-06-05"),
     ],
 )
-def test_intervals(start: str, interval: str | None, count: int, end: str) -> None:
+def test_intervals_end_on_the_right_day(start: str, interval: str | None, count: int, end: str) -> None:
     assert clock.add_interval(day(start), interval, count) == day(end)
 
 

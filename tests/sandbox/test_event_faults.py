@@ -160,7 +160,7 @@ def test_the_old_secret_is_that_of_before_the_rotation(mine: SandboxAccount, rec
     assert signed == [[True, False], [False, True]]
 
 
-def test_what_has_no_room_for_a_member_waits_for_the_next(mine: SandboxAccount, receiver: Receiver) -> None:
+def test_a_body_without_room_leaves_the_fault_for_the_next(mine: SandboxAccount, receiver: Receiver) -> None:
     control = mine.control
     control.create_endpoint(receiver.url)
     control.test_hook(data="}")

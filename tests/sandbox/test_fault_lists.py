@@ -48,7 +48,7 @@ def test_orders_that_vanish_between_two_pages(mine: SandboxAccount, shop: Servic
 
 
 @pytest.mark.parametrize("name", ["products", "subscriptions"])
-def test_the_front_of_the_other_lists(mine: SandboxAccount, shop: Service, name: str) -> None:
+def test_rows_change_at_the_front_of_products_and_subscriptions(mine: SandboxAccount, shop: Service, name: str) -> None:
     path, operation = f"/{name}", f"{name}.list"
     before = ids(shop, path)
     mine.control.fault("rows", operation=operation, insert=2, delete=1)

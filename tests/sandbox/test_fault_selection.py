@@ -39,7 +39,9 @@ def test_times_method_and_path_choose_the_requests(service: Service, control: Co
     ],
     ids=str,
 )
-def test_each_selector(service: Service, control: Control, selectors: dict[str, Any], statuses: list[int]) -> None:
+def test_each_selector_limits_a_fault(
+    service: Service, control: Control, selectors: dict[str, Any], statuses: list[int]
+) -> None:
     path = f"/subscription/{service.subscription('demo-many-orders')['id']}"
     control.fault("status", times=9, **selectors)
     targets = [path, f"{path}/orders", f"{path}/orders?page=2", f"{path}/orders?page=3&filter[state][]=paid"]

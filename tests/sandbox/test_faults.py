@@ -83,7 +83,7 @@ def test_half_a_body_and_a_reset(service: Service, control: Control) -> None:
     assert received.startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_status_instead_of_the_service(service: Service, control: Control) -> None:
+def test_a_status_fault_answers_instead_of_the_service(service: Service, control: Control) -> None:
     control.fault("status", method="POST", status=429, retry_after=7, headers={"X-Odd": "a b"}, body={"æ": "…"})
     answer = service.charge()
     assert (answer.status, answer.headers["x-odd"], answer.headers["retry-after"]) == (429, "a b", "7")

@@ -98,7 +98,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout + done.stderr
 
 
-def test_which_tests_fail(told: str) -> None:
+def test_misuse_of_the_marker_fails_its_test(told: str) -> None:
     outcomes = re.findall(r"^(PASSED|FAILED|ERROR|XFAIL) test_mine\.py::(\S+)", told, re.M)
     assert sorted(outcomes) == [
         ("ERROR", "test_misspelt"),

@@ -30,7 +30,7 @@ def last_post(control: Control) -> Any:
     return [request for request in control.requests() if request["method"] == "POST"][-1]
 
 
-def test_the_work_happens_when_the_clock_says_so(mine: SandboxAccount, receiver: Receiver) -> None:
+def test_late_work_happens_at_its_time_on_the_accounts_clock(mine: SandboxAccount, receiver: Receiver) -> None:
     service, control = Service(mine.accounts[0]), mine.control
     control.create_endpoint(receiver.url)
     begin = datetime.fromisoformat(control.freeze()["now"])

@@ -106,7 +106,7 @@ def test_checkout_in_the_other_account(service: Service, other: Service, control
     assert len(control.ledger()) == 1
 
 
-def test_a_renewal(service: Service, control: Control, receiver: Receiver) -> None:
+def test_renewing_makes_a_paid_order_and_a_later_date(service: Service, control: Control, receiver: Receiver) -> None:
     service.post("/webhooks/endpoints", {"url": receiver.url})
     before = service.subscription("demo-active")
     after = control.renew(before["id"])

@@ -40,7 +40,7 @@ def read(sandbox: Sandbox, path: str) -> Any:
         return json.load(answer)
 
 
-def test_the_documents(process: Sandbox) -> None:
+def test_the_openapi_documents_are_valid_and_have_no_unused_schema(process: Sandbox) -> None:
     service, both = (read(process, path) for path in ("/openapi.json", "/_sandbox/openapi.json"))
     for each in (service, both):
         validate(each)

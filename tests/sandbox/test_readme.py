@@ -27,7 +27,7 @@ def table(first: str) -> list[list[str]]:
     return [[cell.strip() for cell in row[1:-1].split("|")] for row in rows]
 
 
-def test_states() -> None:
+def test_the_readme_has_the_table_of_states() -> None:
     rows = [
         [
             row.machine,

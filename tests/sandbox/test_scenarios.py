@@ -66,7 +66,7 @@ def told(mine: SandboxAccount, receiver: Receiver, done: dict[str, Any], before:
 
 
 @pytest.mark.parametrize("name", NEW)
-def test_on_a_new_subscription(mine: SandboxAccount, receiver: Receiver, name: str) -> None:
+def test_a_scenario_makes_a_new_subscription(mine: SandboxAccount, receiver: Receiver, name: str) -> None:
     status, before, events = NEW[name]
     mine.control.create_endpoint(receiver.url)
     done = mine.control.trigger(name)
@@ -76,7 +76,7 @@ def test_on_a_new_subscription(mine: SandboxAccount, receiver: Receiver, name: s
 
 
 @pytest.mark.parametrize("name", EXISTING)
-def test_on_an_existing_subscription(mine: SandboxAccount, receiver: Receiver, name: str) -> None:
+def test_a_scenario_changes_an_existing_subscription(mine: SandboxAccount, receiver: Receiver, name: str) -> None:
     reference_id, status, events = EXISTING[name]
     number = mine.ids["subscriptions"][reference_id]
     mine.control.create_endpoint(receiver.url)

@@ -62,7 +62,7 @@ class Strict(Service):
         return [*first["data"], *(item for page in rest for item in self.get(f"{path}?page={page}").data)]
 
 
-def test_answers(sandbox: Sandbox) -> None:
+def test_answers_fit_their_schemas(sandbox: Sandbox) -> None:
     strict = Strict(sandbox.accounts[0])
     found = strict.all("/subscriptions")
     assert {each["status"] for each in found} == {*resources.SUBSCRIPTION_STATUSES}

@@ -53,7 +53,9 @@ def events_after(story: Story, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("story", "machine", "number", "source"), [*_cases()], indirect=["story"])
-def test_a_row(process: Sandbox, story: Story, machine: str, number: int, source: str) -> None:
+def test_each_row_of_the_state_table_holds(
+    process: Sandbox, story: Story, machine: str, number: int, source: str
+) -> None:
     row = rows(process)[machine, number]
     sources, cause, events = TABLE[machine, number]
     sources[source](story)

@@ -211,7 +211,7 @@ def test_another_seed_than_the_files_is_refused(tmp_path: Path, filled: bytes) -
     assert path.read_bytes() == filled
 
 
-def test_places_where_no_file_can_be(tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_a_database(tmp_path: Path) -> None:
     assert "cannot read" in refused("--db", str(tmp_path))
     assert "unable to open database file" in refused("--db", str(tmp_path / "missing" / "billing.db"))
     assert contents(tmp_path) == {}

@@ -214,24 +214,24 @@ def test_it_needs_no_loop_of_asyncio(timeout: float | None) -> None:
         ({"type": "http", "headers": [(b"content-length", b"1"), (b"content-length", b"2")]}, "Content-Length"),
     ],
 )
-def test_what_is_no_scope(scope: Any, text: str) -> None:
+def test_an_asgi_scope_that_is_no_request_is_refused(scope: Any, text: str) -> None:
     with refused(billcore.InvalidArgumentError, text):
         asyncio.run(webhooks.from_asgi(scope, Request(part(BODY)).receive, VERIFIER))
 
 
 @pytest.mark.parametrize("message", [None, {}, {"type": "websocket.receive"}, part("text")])  # type: ignore[arg-type]
-def test_what_is_no_message(message: Any) -> None:
+def test_an_asgi_message_that_is_no_body_is_refused(message: Any) -> None:
     with refused(billcore.InvalidArgumentError):
         Request(message).event()
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), True, "1"])
-def test_what_is_no_time(timeout: Any) -> None:
+def test_a_timeout_that_is_no_positive_number_is_refused(timeout: Any) -> None:
     with refused(billcore.InvalidArgumentError, "timeout must be a positive number"):
         Request(part(BODY)).event(timeout=timeout)
 
 
-def test_the_other_arguments() -> None:
+def test_receive_and_verifier_of_other_types_are_refused() -> None:
     nothing: Any = None
     with refused(billcore.InvalidArgumentError, "receive must be the ASGI callable"):
         asyncio.run(webhooks.from_asgi(Request().scope, nothing, VERIFIER))

@@ -112,7 +112,7 @@ def test_deliveries_of_a_stranger_are_refused(
 
 
 @pytest.mark.parametrize(("shape", "encoded"), VARIANTS)
-def test_answers(handler: Any, shape: str, encoded: bool | None) -> None:
+def test_each_gateway_format_gets_the_verifiers_answer(handler: Any, shape: str, encoded: bool | None) -> None:
     def answer(headers: list[tuple[str, str]], body: bytes = BODY) -> tuple[int, str]:
         given = handler(gateway_event(shape, headers, body, encoded=encoded), None)
         assert set(given) == {"statusCode", "body"}

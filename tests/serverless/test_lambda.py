@@ -143,7 +143,7 @@ def test_any_mapping_is_an_event() -> None:
         (event_of(headers={7: SIGNATURE}), "name must be str or bytes"),
     ],
 )
-def test_what_is_no_event_of_a_gateway(event: Any, text: str) -> None:
+def test_an_event_of_no_gateway_is_refused(event: Any, text: str) -> None:
     with refused(billcore.InvalidArgumentError, text):
         webhooks.from_lambda(event, VERIFIER)
 

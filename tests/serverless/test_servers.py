@@ -75,7 +75,7 @@ def test_deliveries_of_a_stranger_are_refused(server: ServerProcess, stranger: S
     assert event_lines(server.output()) == before
 
 
-def test_answers(server: ServerProcess) -> None:
+def test_each_delivery_gets_the_verifiers_answer(server: ServerProcess) -> None:
     assert post(server.port, BODY, SIGNED).told == (200, "")
     assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, FORMER))]).told == (200, "")
     assert post(server.port, iter([BODY[:7], BODY[7:]]), SIGNED).told == (200, "")

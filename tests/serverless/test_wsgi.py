@@ -147,7 +147,7 @@ def test_a_body_that_ends_early() -> None:
 
 
 @pytest.mark.parametrize("length", ["-1", "+5", " ", "5.0", "0x10", "1_0", "²", "1" * 5000, "5, 5"])
-def test_what_is_no_size(length: Any) -> None:
+def test_a_content_length_that_is_no_number_is_refused_unread(length: Any) -> None:
     stream = Input(BODY)
     with refused(billcore.InvalidArgumentError, "Content-Length"):
         webhooks.from_wsgi(environ(stream, length), VERIFIER)
@@ -160,12 +160,12 @@ def test_a_server_that_does_not_end_a_chunked_body() -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], {}, {"HTTP_SERVICE_SIGNATURE": SIGNATURE}, "environ"])
-def test_what_is_no_environ(value: Any) -> None:
+def test_a_value_that_is_no_wsgi_environ_is_refused(value: Any) -> None:
     with refused(billcore.InvalidArgumentError, "environ must be the WSGI environ"):
         webhooks.from_wsgi(value, VERIFIER)
 
 
-def test_what_is_no_body_no_signature_and_no_verifier() -> None:
+def test_body_signature_and_verifier_of_other_types_are_refused() -> None:
     nothing: Any = None
     with refused(billcore.InvalidArgumentError, "body as a str, not as bytes"):
         webhooks.from_wsgi(environ(io.StringIO(BODY.decode())), VERIFIER)

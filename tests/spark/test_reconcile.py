@@ -50,7 +50,9 @@ def as_floats(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", [as_in_the_export, as_numbers, as_texts, as_floats])
-def test_the_results(session: Any, tmp_path: Path, form: Any) -> None:
+def test_missing_and_differing_orders_are_told_for_each_form_of_a_table(
+    session: Any, tmp_path: Path, form: Any
+) -> None:
     recorded = pyarrow.Table.from_pylist([{name: form(row)[name] for name in COLUMNS} for row in RECORDED])
     reads = pyarrow.Table.from_pylist([read(""), read("1"), read("2", "possibly_missed")])
     session.conf.set("spark.sql.session.timeZone", "UTC")

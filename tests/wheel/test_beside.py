@@ -82,7 +82,9 @@ def database(certificates: Certificates) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("order", itertools.permutations(["ssl", "psycopg", "pycurl", "billcore"]), ids="-".join)
-def test_all_work(certificates: Certificates, database: str, order: tuple[str, ...]) -> None:
+def test_billcore_and_other_users_of_openssl_work_in_any_order(
+    certificates: Certificates, database: str, order: tuple[str, ...]
+) -> None:
     with ScriptedServer(lambda _: data(SUBSCRIPTION), tls=certificates.tls13) as server:
         given = {
             "url": server.url.replace("127.0.0.1", "localhost") + ACCOUNT,
@@ -101,8 +103,8 @@ def test_all_work(certificates: Certificates, database: str, order: tuple[str, .
 
 
 def test_the_program_is_what_it_says(certificates: Certificates) -> None:
-    """The process must load at least two copies of OpenSSL, because test_all_work would otherwise not test a conflict
-    between copies."""
+    """The process must load at least two copies of OpenSSL, because
+    test_billcore_and_other_users_of_openssl_work_in_any_order would otherwise not test a conflict between copies."""
     code = """
 import psycopg, pycurl, ssl
 assert "binary" in psycopg.pq.__impl__

@@ -31,7 +31,7 @@ def build(*arguments: str) -> tuple[int, str]:
         (["/bin/true"], "python/wheel/build.sh: /bin/true is not a CPython 3.11 or newer with the module venv"),
     ],
 )
-def test_what_it_refuses(arguments: list[str], sentence: str) -> None:
+def test_the_build_script_refuses_wrong_arguments(arguments: list[str], sentence: str) -> None:
     assert build(*arguments) == (2, sentence)
 
 

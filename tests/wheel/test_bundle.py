@@ -69,7 +69,7 @@ def test_a_layer_has_the_whole_package(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, "True\n"), ran.stderr
 
 
-def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "python/wheel/bundle.py"), __file__, "--output", str(tmp_path / "x.zip")]
     refused = subprocess.run(command, capture_output=True, text=True)
     assert refused.returncode == 2

@@ -107,7 +107,7 @@ def test_the_bill_of_materials_names_them(wheel: zipfile.ZipFile) -> None:
     assert {part["bom-ref"] for part in bill["components"]} == set(bill["dependencies"][0]["dependsOn"])
 
 
-def test_the_record_is_right(wheel: zipfile.ZipFile) -> None:
+def test_record_lists_exactly_the_files_of_the_wheel(wheel: zipfile.ZipFile) -> None:
     """RECORD lists exactly the files of the wheel."""
     listed = [line.split(",")[0] for line in info_file(wheel, "RECORD").splitlines()]
     assert sorted(listed) == sorted(wheel.namelist())

@@ -247,7 +247,7 @@ TEST(Arrow, AnErrorOnTheWay) {
   EXPECT_TRUE(pager.verdict()->complete);
 }
 
-TEST(Arrow, OnlyWhatIsNewAndWhatIsLeft) {
+TEST(Arrow, AStreamHasTheUnreadItemsAndOnlyNewOnes) {
   const Texts known{R"({"id":1,"total":1})", R"({"id":2,"total":2})"};
   auto pager = pager_of<Order>({known, known, {}, {R"({"id":3,"total":3})"}});
   EXPECT_EQ(pager.next()->total(), 1);

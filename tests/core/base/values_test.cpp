@@ -28,7 +28,7 @@ TEST(Time, KeepsTextAndOffset) {
   EXPECT_FALSE(parse_time("2025-04-25T02:00:00")->offset_minutes);
 }
 
-TEST(Time, RefusesWhatIsNone) {
+TEST(Time, TextsThatAreNoTimeAreRefused) {
   for (const std::string_view text :
        {"", "2025", "2025-04-25", "2025-02-29T00:00:00Z", "2025-13-01T00:00:00Z", "2025-04-25T24:00:00Z",
         "2025-04-25T00:60:00Z", "2025-04-25T00:00:61Z", "2025-04-25T00:00:00.Z", "2025-04-25T00:00:00+",

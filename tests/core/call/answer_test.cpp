@@ -136,7 +136,7 @@ TEST(Statuses, RetryAfterIsAFiniteNumberOfSeconds) {
   }
 }
 
-TEST(ErrorBodies, ReadWhereTheyAreOne) {
+TEST(ErrorBodies, AnErrorObjectGivesCodeAndMessage) {
   const auto error = error_of([&] {
     require_success(post, answer(402, R"({"error":{"code":"card_declined","message":"No funds for s3cret-key"}})",
                                  {{"x-request-id", "req-1"}, {"retry-after", "1.5"}}));
@@ -149,7 +149,7 @@ TEST(ErrorBodies, ReadWhereTheyAreOne) {
   EXPECT_NE(error.message().find("card_declined"), std::string::npos);
 }
 
-TEST(ErrorBodies, AnythingElseIsKeptAsText) {
+TEST(ErrorBodies, OtherBodiesAreKeptAsText) {
   for (const std::string body :
        {"", "null", "<html>Bad\ngateway</html>", R"({"error":{"co)", R"({"error":"text"})", "[]"}) {
     const auto error = error_of([&] { require_success(get, answer(401, body)); });

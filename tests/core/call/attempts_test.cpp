@@ -190,7 +190,7 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(Attempts, EndOnce) {
+TEST(Attempts, EachAttemptEndsOnce) {
   for (const auto& each : cases()) {
     SCOPED_TRACE(each.name);
     Scene scene(each.script);

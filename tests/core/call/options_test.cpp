@@ -155,7 +155,7 @@ TEST(ClientOptions, TheBaseUrlIsPlain) {
   EXPECT_EQ(options_for("https://xn--bcher-kva.example/a").base_url, "https://xn--bcher-kva.example/a");
 }
 
-TEST(ClientOptions, WhatIsNoClientCertificate) {
+TEST(ClientOptions, AFileWithoutCertificateAndKeyIsRefused) {
   const std::string file = testing::TempDir() + "billcore_options_test_" + std::to_string(getpid()) + ".pem";
   const auto problem_of = [&file](const std::string& text) -> std::string {
     std::ofstream(file) << text;

@@ -105,7 +105,7 @@ TEST(AsyncClient, TwoHundredAtOnce) {
   for (const auto& end : all) EXPECT_EQ(end.id, id) << (end.error ? end.error->what() : "");
 }
 
-TEST(AsyncClient, WhatCannotBeginEndsFromProcess) {
+TEST(AsyncClient, AnOperationThatCannotStartEndsInProcess) {
   const auto client = Sandbox::fresh().client();
   AsyncClient awaited(client);
   End end;
@@ -228,7 +228,7 @@ TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
   EXPECT_EQ(awaited.running(), 0U);
 }
 
-TEST(AsyncClient, GoesWithOperationsUnderWay) {
+TEST(AsyncClient, MayBeDestroyedWithOperationsInFlight) {
   const Silent server;
   int peer = -1;
   {
@@ -241,7 +241,7 @@ TEST(AsyncClient, GoesWithOperationsUnderWay) {
   close(peer);
 }
 
-TEST(AsyncClient, GoesFromWithinAFunction) {
+TEST(AsyncClient, MayBeDestroyedWithinACompletion) {
   const auto client = Sandbox::fresh().client();
   const auto id = demo_id(client);
   auto awaited = std::make_unique<AsyncClient>(client);

@@ -128,7 +128,7 @@ TEST(FindCharges, GoesBackToSince) {
   EXPECT_TRUE(client.subscriptions().find_charges("s", Instant::max()).empty());
 }
 
-TEST(FindCharges, OfAChargeThatWasCutOff) {
+TEST(FindCharges, AChargeWithoutAnAnswerCanBeLookedFor) {
   ScriptedServer server([](const std::string& head) { return head.starts_with("POST") ? std::string() : page(head); });
   const auto client = client_of(server);
   const auto error = error_of([&] { (void)client.subscriptions().charge("s", {.product_id = 1, .amount = 5}); });

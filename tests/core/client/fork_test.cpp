@@ -107,7 +107,7 @@ TEST(Fork, AChildIsToldNothingOfItsParents) {
 
 // If a process forks within a hook or an interrupt callback, the child does not send the parent's request, and hooks in
 // the child do not report the end of the parent's request.
-TEST(Fork, WithinACall) {
+TEST(Fork, AForkWithinACallLeavesTheParentsCallAlone) {
   for (const bool in_hook : {true, false}) {
     SCOPED_TRACE(in_hook);
     std::atomic<int> requests{0};

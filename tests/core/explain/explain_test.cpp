@@ -48,13 +48,13 @@ TEST(Explain, OneSecretIsAListOfOne) {
       webhooks::explain(body, signature, std::span<const std::string_view>()).starts_with("Nothing to compare"));
 }
 
-TEST(Explain, EmptyViewsAreFine) {
+TEST(Explain, EmptyArgumentsAreExplained) {
   EXPECT_TRUE(says(webhooks::explain({}, std::string_view(), std::string_view()), "signature: the header is empty"));
   EXPECT_TRUE(says(webhooks::explain({}, std::string(64, '0'), std::string_view()), "body: it is empty"));
   EXPECT_TRUE(says(webhooks::explain({}, std::nullopt, secret), "the request has no such header"));
 }
 
-TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
+TEST(Explain, FreshnessIsMentionedButNotJudged) {
   // The verifier refuses the event because of its age; the text of explain() mentions `freshness`.
   VerifierOptions options;
   options.freshness = std::chrono::seconds(1);
@@ -63,7 +63,7 @@ TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
   EXPECT_TRUE(says(webhooks::explain(body, signature, secret), "its age (freshness)"));
 }
 
-TEST(Explain, AcceptsNothing) {
+TEST(Explain, ARepairedDeliveryIsStillRefused) {
   // Verifier::check() still refuses a delivery whose mistake explain() has found.
   const auto signature = webhooks::sign(body, secret);
   const std::array<std::pair<std::string, std::string>, 3> repaired{

@@ -42,7 +42,7 @@ struct Pair {
   int writer = -1;
 };
 
-TEST(Connections, WhatArrivesMeanwhileIsNotTakenForRead) {
+TEST(Connections, BytesThatArriveWhileDiscardingAreNoticed) {
   const Pair pair;
   std::thread sender([&] {
     const std::array<char, 512> bytes{};

@@ -62,7 +62,7 @@ class Server {
   std::thread thread_;
 };
 
-TEST(OutOfMemory, IsNoHeaderThatIsTooLarge) {
+TEST(OutOfMemory, IsNotReportedAsATooLargeHeader) {
   const Server server;
   Engine engine({});
   std::optional<Transfer> outcome;

@@ -44,7 +44,7 @@ TEST(BaseUrl, TheHostThatIsCheckedIsTheHostThatIsAsked) {
   }
 }
 
-TEST(BaseUrl, RefusesWhatItCannotBe) {
+TEST(BaseUrl, AnImpossibleUrlIsRefused) {
   for (const char* url :
        {"", "api.example/acct", "ftp://api.example/a", "https:///acct", "https://", "https://u:p@api.example/a",
         "https://u@api.example/a", "https://api.example/a?b=1", "https://api.example/a?", "https://api.example/a#f",

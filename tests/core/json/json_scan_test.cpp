@@ -26,7 +26,7 @@ TEST(JsonScan, ALongTextIsLookedAtFirst) {
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte) + std::string(16 * megabyte, ' ')), "");
 }
 
-TEST(JsonScan, SomeTextsShowTheirEnd) {
+TEST(JsonScan, AWholeTextIsRecognisedByItsEnd) {
   for (const auto* whole :
        {"{}", " [1, 2] \n", R"({"a":{"b":"}"}})", R"("text")", R"("\"")", "null", "true", "false"}) {
     EXPECT_TRUE(shows_its_end(whole)) << whole;

@@ -101,7 +101,7 @@ TEST(Drift, AListThatStandsStillDoesNotMove) {
   EXPECT_EQ(drift.noticed(), "");
 }
 
-TEST(Drift, ItsCountTells) {
+TEST(Drift, AChangedTotalIsNoticed) {
   auto drift = having_read({1, 2}, 4);
   EXPECT_EQ(drift.move_before({3, 4}, 5, false, false), Move::grown);
   EXPECT_EQ(drift.noticed(), "total_changed");

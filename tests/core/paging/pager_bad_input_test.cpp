@@ -171,7 +171,7 @@ struct Bad {
 
 class BadPage : public testing::TestWithParam<Bad> {};
 
-TEST_P(BadPage, IsNamed) {
+TEST_P(BadPage, TheErrorNamesThePage) {
   ScriptedServer server(
       [](const std::string& head) { return page_of(head) == 2 ? GetParam().answer : good_page(page_of(head), 5); });
   auto options = ClientOptions{.base_url = server.url(), .api_key = "key_of_the_tests", .max_retries = 0};
@@ -272,7 +272,7 @@ TEST(PagerBadInput, LinksAreNotFollowed) {
   EXPECT_EQ(strays, 0);
 }
 
-TEST(PagerBadInput, WhoWaitsInVain) {
+TEST(PagerBadInput, ATimeOutNamesTheMissingPage) {
   // The server answers only the request for page 1. The errors of a time-out and of an interrupt name the missing
   // page.
   std::atomic<bool> done{false};
@@ -312,7 +312,7 @@ TEST(PagerBadInput, WhoWaitsInVain) {
   EXPECT_EQ(rest.front().id().text(), "3");
 }
 
-TEST(PagerBadInput, StatesThatAreNone) {
+TEST(PagerBadInput, AStateThatCannotBeReadIsRefused) {
   ScriptedServer server([](const std::string& head) { return good_page(page_of(head), 9); });
   const auto client = client_of(server, 4);
   auto pager = orders(client);

@@ -84,7 +84,7 @@ TEST(PagerRecords, TheFirstItemIsNoObject) {
   EXPECT_EQ(told(pager), Texts{"GET /list?page=1: data[0] is a boolean, not an object"});
 }
 
-TEST(PagerRecords, WhatFailsTakesNothing) {
+TEST(PagerRecords, AFailedCollectTakesNothing) {
   Script list{{{{"1"}, 1, 2, 3}, {{"2"}, 2, 2, 3, {"0"}}, {{"1"}, 1, 2, 3}, {{"2"}, 2, 2, 3, {"0"}}}};
   auto pager = list.pager();
   EXPECT_THROW((void)pager.collect(), Error);
@@ -92,7 +92,7 @@ TEST(PagerRecords, WhatFailsTakesNothing) {
   EXPECT_EQ(told(pager), (Texts{"1", "2", "GET /list?page=2: data[1] is an integer, not an object"}));
 }
 
-TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
+TEST(PagerRecords, FewerRecordsThanTheTotalAreNoticed) {
   struct Case {
     std::vector<test::Made> pages;
     std::int64_t first;

@@ -103,7 +103,7 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
   }
 }
 
-TEST(PagerResume, AgainAndAgain) {
+TEST(PagerResume, ManyResumesLoseAndRepeatNothing) {
   Growing list(size, per_page);
   Reading reading;
   auto pager = list.pager();
@@ -147,7 +147,7 @@ TEST(PagerResume, InAProcessThatRemembersLess) {
 }
 
 // A pager whose list grows during a pause of the reader gives the same results as a resumed pager.
-TEST(PagerResume, OrReadOnWithoutOne) {
+TEST(PagerResume, AListThatGrowsDuringAPauseIsReadLikeAResumedOne) {
   for (const int grown : {1, 17, 33, 120}) {
     Growing list(size, per_page);
     Reading reading;

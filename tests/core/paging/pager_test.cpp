@@ -82,7 +82,7 @@ TEST(Pager, BeginsAtThePageAskedFor) {
   EXPECT_THROW(list.pager(0), Error);
 }
 
-TEST(Pager, PagesHandOutWhatIsLeft) {
+TEST(Pager, NextPageGivesTheUnreadRest) {
   Script list{{{{"1", "2", "3"}, 1, 2, 4}, {{"4"}, 2, 2, 4}}};
   auto pager = list.pager();
   (void)pager.next();
@@ -322,7 +322,7 @@ TEST(Pager, TheStateOfAStrictList) {
   EXPECT_TRUE(rest.verdict()->complete);
 }
 
-TEST(Pager, NumbersAreNeeded) {
+TEST(Pager, APageWithoutNumbersIsRefused) {
   auto pager =
       made_pager([](std::int64_t) { return test::parse(R"({"data":[],"pagination":{"current_page":1}})").document(); });
   try {

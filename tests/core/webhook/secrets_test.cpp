@@ -276,7 +276,7 @@ TEST_F(Secrets, NoneIsLeftByAVerifierForAccounts) {
   expect_nothing_left();
 }
 
-TEST_F(Secrets, NoneIsLeftByWhatIsRefusedOrUsedOnce) {
+TEST_F(Secrets, NoneIsLeftByRefusedOrOneShotVerifiers) {
   const std::array<std::string_view, 3> one_is_empty{secrets[0], "", long_secret};
   EXPECT_THROW(static_cast<void>(Verifier::allowing_any_key_length(one_is_empty)), Error);
   EXPECT_THROW(static_cast<void>(Verifier{long_secret}), Error);
@@ -299,7 +299,7 @@ TEST_F(Secrets, NoneIsLeftByAnExplanation) {
 // Prevents the compiler from removing a write to memory that is freed right afterwards.
 void keep(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }
 
-TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
+TEST_F(Secrets, TheSearchFindsPlantedSecrets) {
   const auto count_of = [](auto leave) {
     found_count = 0;
     leave();

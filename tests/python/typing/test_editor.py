@@ -110,6 +110,6 @@ def test_hover(server: LanguageServer, name: str) -> None:
         ('billcore.testing.event("|")', {'"order.paid"', '"test.hook"'}),
     ],
 )
-def test_completion(server: LanguageServer, code: str, expected: set[str]) -> None:
+def test_editors_complete_names_and_literals(server: LanguageServer, code: str, expected: set[str]) -> None:
     found = {label.replace("'", '"') for label in server.completions(HEAD + code)}
     assert expected <= found, sorted(found)[:40]

@@ -128,7 +128,7 @@ async fn a_token_ends_a_call_too() {
 }
 
 #[tokio::test]
-async fn a_list() {
+async fn an_async_list_can_be_resumed() {
     let service = serve(book(35));
     let mut list = orders(&service);
     let mut seen = 0;

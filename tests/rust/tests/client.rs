@@ -16,7 +16,7 @@ use billcore::{
 use support::{API_KEY, Reply, book, error, order, serve, wait, wrapped};
 
 #[test]
-fn fields() {
+fn a_resource_has_its_fields() {
     let service = serve(wrapped(&order(7)));
     let order = service.connect().orders().get("ord_7").unwrap();
     assert_eq!((order.id().unwrap().as_str(), order.total().unwrap()), ("ord_7", 700));
@@ -322,7 +322,7 @@ fn writes() {
 }
 
 #[test]
-fn what_is_not_as_promised() {
+fn a_field_of_another_type_is_an_error() {
     let odd = r#"{"id":7,"created_at":null,"total":"9","currency":3,"reference_id":"r","state":"newer","delivery":5,"total_with_vat":123456789012345678901}"#;
     let service = serve(wrapped(odd));
     let order = service.connect().orders().get("o").unwrap();

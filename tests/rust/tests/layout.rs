@@ -8,7 +8,7 @@ use billcore_sys as sys;
 include!(concat!(env!("OUT_DIR"), "/layout.rs"));
 
 #[test]
-fn sizes_places_and_constants() {
+fn sizes_offsets_and_constants_are_those_of_c() {
     // SAFETY: build.rs generates both arrays with these lengths.
     let (constants, sizes) = unsafe { (layout_constants, layout_sizes) };
     for ((name, rust), c) in CONSTANTS.iter().zip(constants) {

@@ -32,7 +32,7 @@ fn a_list_is_read_whole() {
 }
 
 #[test]
-fn what_is_asked_for() {
+fn a_query_is_sent_with_its_filters() {
     let service = serve(book(5));
     let query = OrderQuery::new().per_page(5).product_id(7).state(OrderState::Paid).state(OrderState::Other("newer"));
     let _ = service.connect().subscriptions().orders("a/b", query.page(1)).unwrap().next();

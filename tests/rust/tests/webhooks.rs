@@ -24,7 +24,7 @@ fn verifier() -> Verifier {
 }
 
 #[test]
-fn event() {
+fn an_event_has_its_fields() {
     let event = verifier().unwrap(PAID, &signed(PAID)).unwrap();
     assert_eq!((event.id().unwrap().as_str(), event.id().unwrap().is_integer()), ("90210", true));
     assert_eq!((event.name().unwrap(), event.event_type()), ("order.paid", EventType::OrderPaid));
@@ -93,7 +93,7 @@ fn data_of_every_kind() {
 }
 
 #[test]
-fn refusals() {
+fn each_refusal_has_its_reason_and_status() {
     let keys = VerifierOptions::new().secret(SECRET).max_body(1000).build().unwrap();
     let large = vec![b'x'; 1001];
     let (right, upper, wrong) = (signed(PAID), signed(PAID).to_uppercase(), signed(b"other"));
