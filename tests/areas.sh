@@ -1,4 +1,4 @@
-# Defines the areas of tests; tests/run.sh sources this file.
+# Defines the areas of tests; tests/run.sh sources this file. `tests/run.sh --list` prints the line above each area.
 # shellcheck shell=bash disable=SC2154 # tests/run.sh sets the variables
 
 # Runs an area. With `quick_` before its name, the area runs on the optimised build, without sanitizers and clang-tidy.
@@ -9,32 +9,32 @@ run_area() { # AREA, or quick_AREA
 }
 build_tested() { if [ -n "$quick" ]; then build_release; else configure_and_build dev; fi; }
 
-# lint: formatters, linters, type checkers, generated files, forbidden phrases
+# daily lint: formatters, linters, type checkers, generated files
 area_lint() {
   [ -n "$quick" ] || build_tested
   BILLCORE_LINT="${quick:+quick}" run lint tests/lint.sh "$root/$tested"
 }
-# core: GoogleTest tests of the C++ core
+# daily core: GoogleTest tests of the C++ core
 area_core() {
   build_tested
   export BILLCORE_TEST_PYTHON="$python"
   PYTHONPATH="$root/python:$root/python/sandbox" run core ctest_in "$tested/tests/core" 300
 }
-# capi: tests of the C ABI, written in C; its exported symbols, and a comparison with the stored ABI
+# daily capi: tests of the C ABI, written in C; its exported symbols
 area_capi() {
   build_tested
   PYTHONPATH="$root/python:$root/python/sandbox" BILLCORE_TEST_PYTHON="$python" run capi ctest_in "$tested/tests/capi" 300
 }
-# python: pytest tests of the Python package
+# daily python: pytest tests of the Python package
 area_python() {
   build_tested
   PYTHONPATH="$root/$tested/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
 }
-# sandbox: the sandbox, a server on localhost that imitates the billing service
+# daily sandbox: the sandbox, a server on localhost that imitates the billing service
 area_sandbox() {
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
 }
-# journal: charges that survive a crash of the process, on SQLite and PostgreSQL
+# daily journal: charges that survive a crash of the process, on SQLite and PostgreSQL
 # The area uses the release build, because the journal is written only in Python.
 area_journal() {
   build_release
@@ -45,7 +45,7 @@ whole_proof() { # PACKAGE of tests
   [ "${BILLCORE_PROOF:-}" = all ] || return 0
   PYTHONPATH="$root/build/release/python:$root:$root/tests" run "$1-proof" "$python" -m "$1.proof"
 }
-# inbox: events that must be handled once, with each database driver; the receivers of examples/inbox
+# daily inbox: events that must be handled once, with each database driver; the receivers of examples/inbox
 area_inbox() {
   local go="" rust="" to="$root/build/inbox"
   build_release
@@ -64,7 +64,7 @@ area_inbox() {
   PYTHONPATH="$root/build/release/python:$root" run inbox "$python" -m pytest -q "${at_once[@]}" tests/inbox
   whole_proof inbox
 }
-# bulk: all lists of an account, read in threads, as Arrow batches
+# daily bulk: all lists of an account, read in threads, as Arrow batches
 # The area uses the release build, because billcore.bulk is written only in Python.
 area_bulk() {
   local beside
@@ -75,7 +75,7 @@ area_bulk() {
   export BILLCORE_DLT
   PYTHONPATH="$root/build/release/python:$root" run bulk "$python" -m pytest -q "${at_once[@]}" tests/bulk
 }
-# spark: the data source for Spark, on Sail; with BILLCORE_SPARK=1 also on Spark itself
+# outside spark: the data source for Spark, on Sail; with BILLCORE_SPARK=1 also on Spark itself
 area_spark() {
   build_release
   on_engine spark tests/spark/requirements.txt
@@ -91,12 +91,12 @@ on_engine() { # NAME REQUIREMENTS
   engine="$(bc_venv "${needed[@]}")/bin/python"
   PYTHONPATH="$root/build/release/python:$root" run "$1" "$engine" -m pytest -q ${filter:+-k "$filter"} tests/spark
 }
-# export: `billcore export`: its files, kills, bad input, and what it prints; `billcore reconcile`
+# daily export: `billcore export`: its files, kills, bad input, and what it prints; `billcore reconcile`
 area_export() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run export "$python" -m pytest -q "${at_once[@]}" tests/export tests/reconcile
 }
-# conformance: the same HTTP and webhook fixtures in C++, C and Python
+# daily conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {
   build_tested
   export BILLCORE_CPP_DRIVER="$root/$tested/tests/core/wire-driver-cpp"
@@ -111,12 +111,12 @@ area_conformance() {
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
-# serverless: the handlers of examples/serverless behind real servers, with the installed package
+# outside serverless: the handlers of examples/serverless behind real servers, with the installed package
 area_serverless() {
   install_package
   PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
 }
-# faults: the client on faulty connections, checked against the sandbox's ledger
+# deep faults: the client on faulty connections, checked against the sandbox's ledger
 # The area faults uses the optimised build, because its tests assert deadlines.
 area_faults() {
   build_release
@@ -126,7 +126,7 @@ area_faults() {
 }
 # Slow single-threaded tests that do not use libcurl: the areas libcurl and tsan skip them.
 long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
-# libcurl: the transport with the oldest and the newest libcurl
+# deep libcurl: the transport with the oldest and the newest libcurl
 # The C++ programs are built against each libcurl; the installed package is built against Debian's libcurl and runs with
 # each.
 area_libcurl() {
@@ -154,14 +154,14 @@ area_libcurl() {
       "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
   done
 }
-# interface: the code generator; an addition to its input must change the code of every language
+# daily interface: the code generator; an addition to its input must change the code of every language
 area_interface() {
   local folder
   if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
   if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
   PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
-# layering: allowed includes between files; libraries that the binaries link
+# daily layering: allowed includes between files; libraries that the binaries link
 area_layering() {
   build_release
   install_package
@@ -169,7 +169,7 @@ area_layering() {
     BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
     run layering "$installed_python" -m pytest -q tests/layering
 }
-# install: the Python package as pip installs it, the libraries as cmake installs them, the reference pages
+# outside install: the Python package as pip installs it, the libraries as cmake installs them, the reference pages
 area_install() {
   build_release
   install_package
@@ -184,7 +184,7 @@ area_install() {
   run docs "$installed_python" -m pytest -q python/docs
   run install-c ctest_in build/release/tests/capi 300
 }
-# wheel: the self-contained wheel, alone and beside packages that contain their own OpenSSL and libcurl
+# outside wheel: the self-contained wheel, alone and beside packages that contain their own OpenSSL and libcurl
 area_wheel() {
   build_wheel
   local wheel=("$wheel_folder"/*.whl) with="$wheel_folder/environment/bin/python"
@@ -210,7 +210,7 @@ make_wheel() { # FOLDER
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
-# meets: programs that people run together with billcore, such as nginx and MariaDB
+# outside meets: programs that people run together with billcore, such as nginx and MariaDB
 area_meets() {
   local beside with
   bc_packages libmariadb-dev mariadb-server-core nginx-light pgbouncer
@@ -221,13 +221,13 @@ area_meets() {
   with="$(bc_venv_of "$wheel_python" "$root/python/sandbox" "$wheel_folder"/*.whl "${beside[@]}")/bin/python"
   PYTHONPATH="$root" run meets "$with" -m pytest -q "${at_once[@]}" tests/meets
 }
-# proof: no branch and no memory address depends on a secret
+# deep proof: no branch and no memory address depends on a secret
 # Runs the release build under memcheck, because memcheck does not work with sanitizers.
 area_proof() {
   build_release
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
-# cost: instructions and allocations of the main calls, against stored numbers
+# deep cost: instructions and allocations of the main calls, against stored numbers
 # The stored numbers were measured with Debian's Python, so the area uses Debian's Python if the modules were built
 # for the same version.
 area_cost() {
@@ -236,7 +236,7 @@ area_cost() {
   [ "$("$debian" -c "$version" 2>&1)" != "$("$python" -c "$version")" ] || with="$debian"
   PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release
 }
-# torture: each allocation and each system call fails in turn
+# deep torture: each allocation and each system call fails in turn
 # Uses the release build, because the interposer of the torture test and AddressSanitizer both replace the allocator.
 area_torture() {
   build_release
@@ -246,11 +246,11 @@ area_torture() {
   run torture tests/torture/run.sh build/release "${options[@]}"
   run torture-python "$installed_python" tests/torture/python_calls.py build/release
 }
-# fuzz: libFuzzer's targets, each for a short time
+# deep fuzz: libFuzzer's targets, each for a short time
 area_fuzz() {
   run fuzz tests/fuzz/run.sh
 }
-# tsan: the C++ and C tests with ThreadSanitizer
+# deep tsan: the C++ and C tests with ThreadSanitizer
 area_tsan() {
   configure_and_build tsan
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
@@ -274,7 +274,7 @@ is_missing() { # TEXT
   echo "$1"
   [ "${CI:-}" != true ]
 }
-# go: the Go module
+# outside go: the Go module
 # bc_go uses Debian 12's Go only to download a newer Go.
 area_go() {
   local folder
@@ -282,19 +282,19 @@ area_go() {
     run go is_missing "no Go 1.23 or newer in PATH, and the module proxy gave none: the Go module was not tested"
   fi
 }
-# rust: the Rust crates
+# outside rust: the Rust crates
 area_rust() {
   local folder
   if folder="$(bc_rust)"; then test_over_c rust "$folder"; else
     run rust is_missing "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
   fi
 }
-# foreign: third-party suites: h2spec, Wycheproof, BetterTLS
+# outside foreign: third-party suites: h2spec, Wycheproof, BetterTLS
 area_foreign() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run foreign tests/foreign/run.sh "$python" "${at_once[@]}"
 }
-# examples: quickstart.sh, the commands of README.md, the samples
+# outside examples: quickstart.sh, the commands of README.md, the samples
 area_examples() {
   local go="" rust=""
   build_release

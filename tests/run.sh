@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the tests of billcore on a fresh Debian 12 machine (as root, or with the packages installed):
+# Runs the tests of billcore on a fresh Debian 12 machine, as root, or with the packages of the wanted areas installed:
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        six areas without sanitizers and clang-tidy, each test once; for use while editing
-#   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas
+#   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas, in groups
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME: -k for pytest, a wildcard pattern for
 #                             GoogleTest; other test programs run whole
 # Several areas run at the same time; each test runner then prints one line, and the end of its output if it fails. If
@@ -24,12 +24,21 @@ all_areas=(lint python interface wheel conformance fuzz go rust install libcurl 
 quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint quick_capi)
 most_lanes=3
 
+list_areas() {
+  local group
+  for group in "daily: the parts, for each change" "deep: the same code under faults, tools and random input" \
+    "outside: other languages, packages and programs"; do
+    echo "$group"
+    sed -nE "s/^# ${group%%:*} ([a-z]+): (.*)/\t\1\t\2/p" tests/areas.sh | expand -t 2,16
+  done
+}
+
 filter=""
 areas=()
 while [ "$#" -gt 0 ]; do
   case "$1" in
     -k) filter="${2:?-k needs a name}"; shift ;;
-    --list) sed -nE 's/^# ([a-z]+): (.*)/\1\t\2/p' tests/areas.sh | expand -t 14; exit ;;
+    --list) list_areas; exit ;;
     *) areas+=("$1") ;;
   esac
   shift
@@ -48,10 +57,29 @@ done
 case " ${areas[*]} " in *" quick "*) wanted+=("${quick_areas[@]}") ;; esac
 lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 
-bc_packages build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go iproute2 \
-  libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config postgresql python3-dev python3-pip \
-  python3-venv shellcheck valgrind zlib1g-dev
-(bc_rust_packages) || true # if Rust is missing, the area rust reports it
+# The packages that an area needs besides those of every build. Without root, a missing package ends the run only if
+# one of the wanted areas needs it.
+packages_of() { # AREA
+  case "${1#quick_}" in
+    lint) echo clang-format doxygen golang-go shellcheck ;;
+    interface) echo clang-format golang-go ;;
+    capi) echo clang ;;
+    inbox) echo golang-go postgresql ;;
+    journal | export | meets | wheel) echo postgresql ;;
+    faults) echo golang-go iproute2 ;;
+    go | foreign | examples) echo golang-go ;;
+    rust) echo clang libclang1-14 ;;
+    fuzz) echo clang libclang-rt-14-dev ;;
+    proof | cost) echo valgrind ;;
+  esac
+}
+mapfile -t needed < <(for area in "${wanted[@]}"; do packages_of "$area"; done | tr ' ' '\n' | sort -u)
+bc_packages build-essential ca-certificates ccache cmake git libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev \
+  ninja-build openssl pkg-config python3-dev python3-pip python3-venv zlib1g-dev "${needed[@]}"
+case " ${wanted[*]} " in
+  *lint* | *" interface "* | *" inbox "* | *" rust "* | *" examples "*)
+    (bc_rust_packages) || true ;; # if Rust is missing, the area rust reports it
+esac
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"

@@ -10,9 +10,11 @@ export bc_jobs
 
 bc_say() { printf '\n== %s\n' "$*"; }
 
-# bc_packages PACKAGE…: installs missing Debian packages; without root, prints the command that installs them.
+# bc_packages PACKAGE…: installs missing Debian packages; without root, prints the command that installs them. Does
+# nothing on a system without dpkg.
 bc_packages() {
   local missing=() package
+  command -v dpkg-query >/dev/null || return 0
   for package in "$@"; do
     dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
   done
