@@ -231,9 +231,9 @@ class NextJoinedBatch final : public ListJob {
   [[nodiscard]] std::optional<Operation> next() override {
     return or_keep([this] { return ListJob::next(); });
   }
-  [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
+  [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, const Client& client, py::handle loop,
                                                      const std::shared_ptr<Job>& self) override {
-    return or_keep([&] { return ListJob::proceed(engine, loop, self); });
+    return or_keep([&] { return ListJob::proceed(engine, client, loop, self); });
   }
   [[nodiscard]] bool has_enough() override {
     remember_position();

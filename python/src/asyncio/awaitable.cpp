@@ -103,11 +103,7 @@ bool Awaitable::proceed() {
     engine_ = engine;
   }
   try {
-    if (auto* const own = job_->loop_job()) {
-      pending_ = own->proceed(*engine, loop, job_);
-    } else if (auto operation = job_->next()) {
-      pending_ = engine->begin(bound_->client, loop, *std::move(operation), job_);
-    }
+    pending_ = job_->proceed(*engine, bound_->client, loop, job_);
   } catch (const Error& error) {
     raise_for(error);
   }

@@ -148,6 +148,12 @@ std::shared_ptr<PendingCall> LoopEngine::new_call(py::handle loop, const std::sh
   return call;
 }
 
+std::shared_ptr<PendingCall> Job::proceed(LoopEngine& engine, const Client& client, py::handle loop,
+                                          const std::shared_ptr<Job>& self) {
+  auto operation = next();
+  return operation ? engine.begin(client, loop, *std::move(operation), self) : nullptr;
+}
+
 std::shared_ptr<PendingCall> LoopEngine::begin(const Client& client, py::handle loop, Operation operation,
                                                const std::shared_ptr<Job>& job) {
   if (operation.is_write()) need_given_up_log();

@@ -60,22 +60,6 @@ class EndedCalls {
   PendingCall* last_ = nullptr;
 };
 
-/// A job, such as reading a list, that itself starts the operations and waits in an event loop. For any other job, the
-/// LoopEngine sends the operations that next() returns.
-class LoopJob {
- public:
-  LoopJob() = default;
-  LoopJob(const LoopJob&) = delete;
-  LoopJob& operator=(const LoopJob&) = delete;
-  /// Starts the next operation or wait and returns it; null if the result is available. `self` is a shared pointer to
-  /// this job.
-  [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
-                                                             const std::shared_ptr<Job>& self) = 0;
-
- protected:
-  ~LoopJob() = default;
-};
-
 /// The connections of one event loop. The caller of each function must hold the GIL and, except for cancel(),
 /// detach() and close(), run on the loop's thread.
 ///

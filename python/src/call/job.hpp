@@ -19,7 +19,8 @@
 
 namespace billcore::python {
 
-class LoopJob;
+class LoopEngine;
+struct PendingCall;
 
 /// The exception's note for an interrupted write that had already ended with an exception other than Error.
 inline constexpr const char* result_is_lost =
@@ -32,14 +33,16 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Returns the operation to send now; nullopt if result() is available. Requires the GIL.
+  /// Returns the operation to send now; nullopt if result() is available. A job that reads a list sends nothing: in a
+  /// blocking call it waits here for its pages. Requires the GIL.
   [[nodiscard]] virtual std::optional<Operation> next() = 0;
   /// Receives the result of the operation that next() returned. Called without the GIL: must not touch Python
   /// objects.
-  virtual void take(Completed& completed) = 0;
-  /// Returns this job if it is a LoopJob, which itself starts its operations and waits in an event loop; null if the
-  /// engine uses next() and take().
-  [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
+  virtual void take(Completed& /*completed*/) {}
+  /// For an awaited call: starts the next operation or wait in an event loop and returns it; null if result() is
+  /// available. By default, sends what next() returns. `self` is a shared pointer to this job.
+  [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, const Client& client, py::handle loop,
+                                                             const std::shared_ptr<Job>& self);
   /// Returns the result, or raises a Python error. Requires the GIL.
   [[nodiscard]] virtual py::object result() = 0;
   /// Unlocks the job's list, if any. Call release() before the user's code, such as a signal handler, may run.

@@ -12,7 +12,6 @@ class DoneJob : public Job {
  public:
   explicit DoneJob(py::object result) : Job({}), result_(std::move(result)) {}
   [[nodiscard]] std::optional<Operation> next() override { return std::nullopt; }
-  void take(Completed& /*completed*/) override {}
   [[nodiscard]] py::object result() override { return std::move(result_); }
   int traverse(visitproc visit, void* arg) const override {
     Py_VISIT(result_.ptr());

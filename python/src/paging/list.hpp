@@ -161,7 +161,7 @@ class ExclusiveUse {
 };
 
 /// Reads a list: fetches pages until has_enough() returns true.
-class ListJob : public Job, public LoopJob {
+class ListJob : public Job {
  public:
   /// `reader` is the iterator for which the job reads. The job keeps the iterator alive, because an awaited iterator
   /// may have no other reference, and its destructor stops the list.
@@ -178,7 +178,6 @@ class ListJob : public Job, public LoopJob {
     }
     return std::nullopt;
   }
-  void take(Completed& /*completed*/) override {}
   void release() noexcept override { use_.reset(); }
   [[nodiscard]] py::object result() final {
     before_ = flow().core().mark();
@@ -191,8 +190,7 @@ class ListJob : public Job, public LoopJob {
     restore();
     list_->busy = false;
   }
-  [[nodiscard]] LoopJob* loop_job() noexcept final { return this; }
-  [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
+  [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, const Client& /*client*/, py::handle loop,
                                                      const std::shared_ptr<Job>& self) override {
     begin_use();
     const auto pages = list_->pages(engine, options());

@@ -116,26 +116,39 @@ py::object webhook_parse_unverified(PyObject* /*module*/, const Call& call) {
   return make_event(std::move(event), std::move(kept));
 }
 
-py::str sign(py::handle body, py::handle secret) {
+const Signature& sign_signature() {
+  static const Signature signature(docs::sign_signature);
+  return signature;
+}
+
+py::object webhook_sign(PyObject* /*module*/, const Call& call) {
+  const auto [body, secret] = sign_signature().bind<2>(call);
   const Buffer buffer(body);
   const Secrets secrets(secret, "secret");
   if (secrets.texts().size() != 1)
     refuse("secret: exactly one is needed to sign, not " + std::to_string(secrets.texts().size()));
-  return without_gil_if(buffer.text().size() > large_body,
-                        [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
+  return py::str(without_gil_if(buffer.text().size() > large_body,
+                                [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); }));
+}
+
+const Signature& explain_signature() {
+  static const Signature signature(docs::explain_signature);
+  return signature;
 }
 
 // Explains an invalid argument in the returned text instead of raising an error.
-std::string explain(py::handle body, py::handle signature, py::handle secret, py::handle headers) {
+py::object webhook_explain(PyObject* /*module*/, const Call& call) {
+  const auto [body, signature, secret, headers] = explain_signature().bind<4>(call);
   try {
     const auto fields = given(headers) ? header_fields(headers) : HeaderList();
     const Buffer buffer(body);
     const Secrets secrets(secret, "secret");
     const auto header = signature_of(signature);
     const std::vector<std::pair<std::string_view, std::string_view>> views(fields.begin(), fields.end());
-    return without_gil_if(true, [&] { return webhooks::explain(buffer.text(), header, secrets.texts(), views); });
+    return py::str(
+        without_gil_if(true, [&] { return webhooks::explain(buffer.text(), header, secrets.texts(), views); }));
   } catch (const Error& error) {
-    return error.message() + "\n(explain() is for debugging: it does not belong in a request path.)";
+    return py::str(error.message() + "\n(explain() is for debugging: it does not belong in a request path.)");
   }
 }
 
@@ -144,26 +157,9 @@ void bind_functions(py::module_& module) {
   def_function(module, verify_signature(), fast_call<webhook_verify>, docs::verify, home);
   def_function(module, unwrap_signature(), fast_call<webhook_unwrap>, docs::unwrap, home);
   def_function(module, parse_signature(), fast_call<webhook_parse_unverified>, docs::parse_unverified, home);
-
+  def_function(module, sign_signature(), fast_call<webhook_sign>, docs::sign, home);
+  def_function(module, explain_signature(), fast_call<webhook_explain>, docs::explain, home);
   def_function(module, format_amount_signature(), fast_call<webhook_format_amount>, docs::format_amount, "billcore");
-
-  static const Signature sign_signature(docs::sign_signature);
-  module.def(
-      "sign",
-      [](const py::args& args, const py::kwargs& kwargs) {
-        const auto values = sign_signature.bind(args, kwargs);
-        return sign(values[0], values[1]);
-      },
-      sign_signature.doc(docs::sign).c_str());
-  static const Signature explain_signature(docs::explain_signature);
-  module.def(
-      "explain",
-      [](const py::args& args, const py::kwargs& kwargs) {
-        const auto values = explain_signature.bind(args, kwargs);
-        return explain(values[0], values[1], values[2], values[3]);
-      },
-      explain_signature.doc(docs::explain).c_str());
-  for (const char* name : {"sign", "explain"}) module.attr(name).attr("__module__") = home;
 }
 
 #if defined(__clang__)
