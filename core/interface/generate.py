@@ -56,6 +56,8 @@ OUTPUTS = [
     ("_errors.py.j2", "python/billcore/_errors.py", "errors.toml"),
     ("__init__.py.j2", "python/billcore/__init__.py", "errors.toml and resources.toml"),
     ("__init__.pyi.j2", "python/billcore/__init__.pyi", "errors.toml and resources.toml"),
+    ("_interface.py.j2", "python/billcore/_interface.py", "operations.toml and errors.toml"),
+    ("_charge.py.j2", "python/billcore/journal/_charge.py", "operations.toml"),
     ("webhooks.py.j2", "python/billcore/webhooks.py", "events.toml"),
     ("_webhook.pyi.j2", "python/billcore/_webhook.pyi", "resources.toml and events.toml"),
     ("_client.pyi.j2", "python/billcore/_client.pyi", "operations.toml and options.toml"),

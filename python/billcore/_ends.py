@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from ._client import Pager
 from ._errors import ApiError, ConnectionError, DecodeError, NotFoundError, PaginationError, TimeoutError
+from ._interface import is_repeated
 
 Meaning = Literal["not_found", "possibly_missed", "failed", "unavailable", "stop"]
 _BEYOND = (400, 404, 405, 410, 416, 422)  # answers of services to a page beyond the last one that they give
@@ -90,7 +91,7 @@ def pause_after(error: Exception) -> float | None:
     pause = random.uniform(1, 5)  # so that the lists that are read at once do not continue at the same time
     if isinstance(error, (ConnectionError, TimeoutError)):
         return pause
-    if not isinstance(error, ApiError) or (error.status not in (408, 429) and error.status < 500):
+    if not isinstance(error, ApiError) or not is_repeated(error.status):
         return None
     return pause + (error.retry_after or 0)
 

@@ -27,6 +27,7 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_options(data["options"])
     out |= prepare_c_options(out["options"])
     out |= prepare_operations(data["operations"], out["writes"])
+    out["interface_version"] = data["operations"]["interface"]["version"]
     out |= prepare_calls(out)
     prepare_cpp_operations(out)
     prepare_c_operations(out)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import _interface
 from ._command import EXIT_FAILED, EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, local_path, show
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("parquet", "jsonl", "csv")
 _PLAN_FORMAT = 2
-_INTERFACE = "2025-04-25"  # version of the service interface
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -77,7 +77,7 @@ def _export(options: argparse.Namespace) -> int:
     with client_of(options) as client:
         head = {
             "format": _PLAN_FORMAT,
-            "interface": _INTERFACE,
+            "interface": _interface.VERSION,
             "base_url": client.base_url,
             "resource": options.resource,
             "fields": _fields(client, options.resource, options.fields),

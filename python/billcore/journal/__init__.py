@@ -9,6 +9,7 @@ its limits and the states of a charge.
 
 from __future__ import annotations
 
+from ._charge import Charge
 from ._errors import (
     AmbiguousChargeError,
     ChargeInProgressError,
@@ -18,7 +19,6 @@ from ._errors import (
     UnresolvedChargeError,
 )
 from ._journal import AsyncJournal, Journal, schema
-from ._steps import Charge
 
 __all__ = [
     "AmbiguousChargeError",

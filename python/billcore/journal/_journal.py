@@ -15,8 +15,9 @@ from .._durations import seconds
 from .._errors import InvalidArgumentError
 from .._webhook import Order
 from . import _table as table
+from ._charge import ARGUMENTS, REQUIRED, Charge
 from ._machine import Machine
-from ._steps import Call, Charge, Row, Sql, Steps
+from ._steps import Call, Row, Sql, Steps
 from ._store import Store
 from ._table import schema as schema
 
@@ -58,15 +59,16 @@ class _Base:
         return Machine(self._account, self._settle, self._timeout, self._horizon, key, wanted)
 
     def _charge(self, key: str, subscription: str | int, **wanted: Any) -> Steps:
-        for name in ("product_id", "amount", "quantity", "vat"):
-            wanted[name] = _integer(wanted[name], name)
-        for name in ("product_id", "amount"):
+        for name, kind in ARGUMENTS.items():
+            if kind is int:
+                wanted[name] = _integer(wanted[name], name)
+        for name in REQUIRED:
             if wanted[name] is None:
                 raise InvalidArgumentError(f"{name} is missing")
         if not isinstance(subscription, str | int) or isinstance(subscription, bool):
             raise InvalidArgumentError("subscription must be the subscription's id, as text or as an int")
-        texts = {"subscription": str(subscription), "description": wanted["description"]}
-        for name, text in texts.items():
+        texts = {name: wanted[name] for name, kind in ARGUMENTS.items() if kind is str}
+        for name, text in {"subscription": str(subscription), **texts}.items():
             if text is not None and (not isinstance(text, str) or any("\ud800" <= each <= "\udfff" for each in text)):
                 raise InvalidArgumentError(f"{name} must be text without lone surrogates")
         return self._machine(key, {"subscription": str(subscription), **wanted}).charge()

@@ -7,10 +7,10 @@ from typing import Any
 
 from .. import _webhook
 from .._errors import ApiError, BillcoreError, DecodeError, PaymentError, TransportError
+from .._interface import is_repeated
 from .._webhook import Order
 
 _FIELDS = ("status", "code", "message", "request_id", "body", "retry_after", "attempts")
-_SERVER = range(500, 600)
 
 
 def dump_order(order: Order) -> str:
@@ -52,4 +52,4 @@ def state_after(error: BaseException, certain: bool) -> str:
 
 def may_pass(error: BaseException) -> bool:
     """Whether a call that raised this error of the client may succeed later, without a change by a person."""
-    return isinstance(error, TransportError) or (isinstance(error, ApiError) and error.status in (408, 429, *_SERVER))
+    return isinstance(error, TransportError) or (isinstance(error, ApiError) and is_repeated(error.status))

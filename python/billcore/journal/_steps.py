@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from . import _table as table
+from ._charge import Charge
 from ._window import Baseline
 
 SOON = 1.0  # seconds until the next call, where nothing tells how long to wait
@@ -34,43 +35,6 @@ class Call:
 
 
 Steps = Generator[Sql | Call, Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """A key of the journal, with the values of the key's row.
-
-    Attributes:
-        key: The caller's key.
-        state: held, sending, unknown, unread, charged, declined, refused or not_sent.
-        attempt: How many times the journal decided to send the charge.
-        subscription: Id of the subscription.
-        product_id: Id of the product.
-        amount: Cents, without VAT.
-        quantity: Number of pieces, or None.
-        vat: Basis points, or None.
-        description: Description of the order, or None.
-        created: When the key was first used, by the database's clock (aware, UTC).
-        deadline: The latest attempt should not be sent after this time (aware, UTC).
-        uncertain: The deadline of the latest attempt whose outcome is not known, or None.
-        late: When an attempt found that it may have been sent after its deadline, or None.
-        order_id: Id of the charge's order, or None.
-    """
-
-    key: str
-    state: str
-    attempt: int
-    subscription: str
-    product_id: int
-    amount: int
-    quantity: int | None
-    vat: int | None
-    description: str | None
-    created: datetime
-    deadline: datetime
-    uncertain: datetime | None
-    late: datetime | None
-    order_id: str | None
 
 
 class Row:

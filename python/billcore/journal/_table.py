@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import Literal
 
 from .._errors import InvalidArgumentError
+from . import _charge
 
 VERSION = "2"
 
+_SQL_TYPES: dict[type, str] = {int: "bigint", str: "text"}
 # The arguments of a charge, with their types; a key belongs to one set of arguments.
-ARGUMENTS = {
-    "subscription": "text", "product_id": "bigint", "amount": "bigint", "quantity": "bigint", "vat": "bigint",
-    "description": "text",
-}  # fmt: skip
-_REQUIRED = ("subscription", "product_id", "amount")
+ARGUMENTS = {"subscription": "text"} | {name: _SQL_TYPES[kind] for name, kind in _charge.ARGUMENTS.items()}
+_REQUIRED = ("subscription", *_charge.REQUIRED)
 _ARGUMENTS = ", ".join(ARGUMENTS)
 
 # A key is open while a charge may have been made for it, but the journal does not know the charge's order.
