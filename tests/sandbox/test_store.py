@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from billcore.testing import Control, Sandbox
-from billcore_sandbox import clock, events, schema, seed
+from billcore_sandbox import clock, events, seed, store_schema
 from billcore_sandbox.errors import encode
 from billcore_sandbox.options import Options
 from billcore_sandbox.service import products, subscriptions
@@ -189,7 +189,7 @@ def test_half_a_file_is_refused_and_not_changed(tmp_path: Path, filled: bytes) -
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        (f"UPDATE meta SET value = '{schema.VERSION + 1}' WHERE key = 'version'", "was made by a newer version"),
+        (f"UPDATE meta SET value = '{store_schema.VERSION + 1}' WHERE key = 'version'", "was made by a newer version"),
         ("DELETE FROM meta WHERE key = 'seed'", "is damaged"),
         ("UPDATE meta SET value = 'x' WHERE key = 'seed'", "is damaged"),
     ],
@@ -274,7 +274,7 @@ def old_file(path: Path, hook: str) -> bytes:
         "ledger": [(1, "2025-06-02T09:00:00.000000+00:00", 4001, "charge", '{"order_id": "9100001"}')],
     }
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.executescript(schema.VERSION_1)
+        db.executescript(store_schema.VERSION_1)
         for table, values in rows.items():
             db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values[0]))})", values)
     return body
@@ -306,4 +306,4 @@ def test_a_file_of_version_1_is_brought_up_to_date_and_served(tmp_path: Path, re
                 assert {"subscription.renewed", "product-group.updated"} <= {*names}
                 assert control.create_account()["number"] == 4002
     with contextlib.closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone() == (str(schema.VERSION),)
+        assert db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone() == (str(store_schema.VERSION),)

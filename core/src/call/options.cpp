@@ -1,7 +1,6 @@
 #include "call/options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,39 +8,16 @@
 #include "base/text.hpp"
 #include "billcore/error.hpp"
 #include "call/option_table.hpp"
+#include "call/request_headers.hpp"
 #include "http/libcurl.hpp"
 #include "http/proxy.hpp"
 #include "http/releases.hpp"
-#include "http/streams.hpp"
 #include "http/trust.hpp"
 #include "http/url.hpp"
 #include "http/url_parts.hpp"
 
 namespace billcore::detail {
 namespace {
-
-constexpr std::string_view user_agent = "billcore/" BILLCORE_VERSION " (libbillcore)";
-
-bool has_control(std::string_view text) noexcept {
-  return std::any_of(text.begin(), text.end(), [](char c) { return is_control(c) && c != '\t'; });
-}
-
-bool is_blank(std::string_view text) noexcept { return text.find_first_not_of(" \t") == std::string_view::npos; }
-
-void check_header(const std::string& name, const std::string& value) {
-  static constexpr std::array<std::string_view, 9> ours{"accept",         "accept-encoding",   "connection",
-                                                        "content-length", "content-type",      "expect",
-                                                        "host",           "transfer-encoding", "x-api-key"};
-  if (!is_token(name))
-    throw Error(ErrorCode::config, "headers: a header's name is empty or has characters that are not allowed in names");
-  if (has_control(value)) {
-    throw Error(ErrorCode::config,
-                "headers: the value of " + name + " contains a line end or another control character");
-  }
-  if (std::find(ours.begin(), ours.end(), lower(name)) != ours.end()) {
-    throw Error(ErrorCode::config, "headers: " + name + " is set by the client itself and cannot be given");
-  }
-}
 
 void check_file(const char* option, const std::string& file) {
   std::error_code problem;
@@ -103,9 +79,7 @@ ClientOptions checked_options(ClientOptions options) {
                 "admin UI again");
   }
   check_least(options);
-  for (const auto& [name, value] : options.headers) check_header(name, value);
-  if (!is_token(options.request_id_header))
-    throw Error(ErrorCode::config, "request_id_header is not a valid header name");
+  check_headers(options);
   if (options.proxy && !options.proxy->empty() && !is_proxy_url(*options.proxy)) refuse_proxy("proxy");
   if (options.ca_bundle) check_file("ca_bundle", *options.ca_bundle);
   if (options.client_certificate) check_client_certificate(*options.client_certificate);
@@ -116,7 +90,7 @@ ClientOptions changed_options(ClientOptions options, const ClientChanges& change
   apply(options, changes);
   if (changes.hooks) options.hooks = *changes.hooks;
   check_least(options);
-  for (const auto& [name, value] : options.headers) check_header(name, value);
+  check_headers(options);
   return options;
 }
 
@@ -141,26 +115,10 @@ TransportOptions transport_options(const ClientOptions& options,
   if (url.starts_with("https:") || transport.proxy.empty()) {
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }
-  const auto release = libcurl_version();
-  transport.http2 = options.http2.value_or(is_flood_proof(release) && (sees_streams || reports_cut_streams(release)));
+  transport.http2 = options.http2.value_or(offers_http2(libcurl_version()));
   if (transport.http2) transport.http2_refused = std::make_shared<std::atomic<bool>>(false);
   transport.max_response = options.max_response;
   return transport;
-}
-
-std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options) {
-  std::vector<std::string> lines{"X-API-KEY: " + options.api_key, "Accept: application/json"};
-  std::string agent = "User-Agent: " + std::string(user_agent);
-  for (const auto& [name, value] : options.headers) {
-    if (lower(name) == "user-agent") {
-      agent.append(" ").append(value);
-    } else {
-      // To libcurl, "Name:" means that the header is left out, and "Name;" that it is sent without a value.
-      lines.push_back(std::string(name).append(is_blank(value) ? ";" : ": " + value));
-    }
-  }
-  lines.push_back(std::move(agent));
-  return std::make_shared<RequestHeaders>(lines);
 }
 
 }  // namespace billcore::detail

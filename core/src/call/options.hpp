@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "billcore/options.hpp"
@@ -19,6 +18,5 @@ namespace billcore::detail {
 /// Error(config) if certificates are needed and none are found, or if the environment's proxy is not valid.
 [[nodiscard]] TransportOptions transport_options(const ClientOptions& options,
                                                  const std::function<bool(const std::string&)>& exists = is_there);
-[[nodiscard]] std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options);
 
 }  // namespace billcore::detail

@@ -44,6 +44,22 @@ bool goes_on_at_once(const CallProgress& tries, const Transfer& transfer) noexce
 
 }  // namespace
 
+bool may_repeat(bool write, const Transfer& transfer) noexcept {
+  const auto repeat =
+      transfer.failure == Failure::none ? rule_of(transfer.status).repeat : rule_of(transfer.failure).repeat;
+  switch (repeat) {
+    case Repeat::never:
+      return false;
+    case Repeat::read:
+      return !write;
+    case Repeat::unless_received:
+      return !write || !transfer.sent;
+    case Repeat::unless_sent:
+      return !transfer.sent;
+  }
+  return false;
+}
+
 std::optional<milliseconds> wait_before_next(const CallProgress& tries, const Transfer& transfer,
                                              SteadyClock::time_point now, double chance) noexcept {
   if (tries.made > tries.max_retries || !may_repeat(tries.write, transfer)) return std::nullopt;

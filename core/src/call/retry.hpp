@@ -12,6 +12,10 @@
 
 namespace billcore::detail {
 
+/// Whether the request may be sent again after this transfer: by the table of failures in rules.cpp, or the statuses of
+/// errors.toml.
+[[nodiscard]] bool may_repeat(bool write, const Transfer& transfer) noexcept;
+
 /// Progress of a call.
 struct CallProgress {
   bool write = false;

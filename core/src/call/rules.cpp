@@ -61,20 +61,4 @@ const StatusRule& rule_of(int status) noexcept {
 
 const FailureRule& rule_of(Failure failure) noexcept { return failures[static_cast<std::size_t>(failure)]; }
 
-bool may_repeat(bool write, const Transfer& transfer) noexcept {
-  const auto repeat =
-      transfer.failure == Failure::none ? rule_of(transfer.status).repeat : rule_of(transfer.failure).repeat;
-  switch (repeat) {
-    case Repeat::never:
-      return false;
-    case Repeat::read:
-      return !write;
-    case Repeat::unless_received:
-      return !write || !transfer.sent;
-    case Repeat::unless_sent:
-      return !transfer.sent;
-  }
-  return false;
-}
-
 }  // namespace billcore::detail

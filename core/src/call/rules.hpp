@@ -38,8 +38,6 @@ struct FailureRule {
 
 [[nodiscard]] const StatusRule& rule_of(int status) noexcept;
 [[nodiscard]] const FailureRule& rule_of(Failure failure) noexcept;
-/// Whether the request may be sent again after this transfer.
-[[nodiscard]] bool may_repeat(bool write, const Transfer& transfer) noexcept;
 
 /// The end of every error message about a write whose outcome is unknown.
 inline constexpr const char* look_first = "it may or may not have happened: look before you send it again";

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "billcore/detail/outcome.hpp"
 #include "call/options.hpp"
+#include "call/request_headers.hpp"
 
 namespace billcore::detail {
 namespace {

@@ -1,5 +1,7 @@
-// Relevant differences between releases of libcurl. Internal.
+// Relevant differences between releases of libcurl, and whether HTTP/2 is offered by default. Internal.
 #pragma once
+
+#include "http/streams.hpp"
 
 namespace billcore::detail {
 
@@ -16,6 +18,12 @@ namespace billcore::detail {
 /// hides_broken_connections).
 [[nodiscard]] constexpr bool reports_cut_streams(unsigned release) noexcept {
   return release >= 0x080100 && release < 0x080300;
+}
+
+/// The default of the option http2: HTTP/2 is offered only if this release withstands floods, and a cut answer is
+/// noticed.
+[[nodiscard]] constexpr bool offers_http2(unsigned release) noexcept {
+  return is_flood_proof(release) && (sees_streams || reports_cut_streams(release));
 }
 
 /// Whether this release returns success, and closes the connection, when a whole HTTP/2 connection breaks off because

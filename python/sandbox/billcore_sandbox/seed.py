@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from billcore_sandbox import schema, seed_file
+from billcore_sandbox import seed_file, store_schema
 from billcore_sandbox.clock import add_interval, iso, iso_precise, real
 from billcore_sandbox.options import Options
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES, with_vat
@@ -49,9 +49,9 @@ def create(
     """Make the tables of an empty database, and fill them. file: data that replace the first account's demo data."""
     rng = random.Random(seed)
     # executescript commits an open transaction, so BEGIN is part of the script.
-    db.executescript("BEGIN;" + "".join(schema.MIGRATIONS))
+    db.executescript("BEGIN;" + "".join(store_schema.MIGRATIONS))
     try:
-        db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", str(schema.VERSION)), ("seed", str(seed))])
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", str(store_schema.VERSION)), ("seed", str(seed))])
         offset = 0 if options.start is None else (begin - real()) // timedelta(microseconds=1)
         for plan in _PLANS:
             filler = Filler(db, rng, begin)

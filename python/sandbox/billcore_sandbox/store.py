@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from billcore_sandbox import clock, schema, seed, seed_file
+from billcore_sandbox import clock, seed, seed_file, store_schema
 from billcore_sandbox.clock import Clock
 from billcore_sandbox.options import DEFAULT_SEED, Options
 
@@ -225,7 +225,7 @@ def _check_file(path: str) -> None:
             raise StoreError(f"{path} is not a sandbox's database: give another --db file")
         if names:
             version = db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-            if version is None or not str(version[0]).isdigit() or not 1 <= int(version[0]) <= schema.VERSION:
+            if version is None or not str(version[0]).isdigit() or not 1 <= int(version[0]) <= store_schema.VERSION:
                 raise StoreError(f"{path} was made by a newer version of the sandbox: give another --db file")
 
 
@@ -246,6 +246,6 @@ def _open(path: str | None) -> sqlite3.Connection:
 
 
 def _migrate(db: sqlite3.Connection, version: int) -> None:
-    for number in range(version, schema.VERSION):
-        statements = schema.MIGRATIONS[number]
+    for number in range(version, store_schema.VERSION):
+        statements = store_schema.MIGRATIONS[number]
         db.executescript(f"BEGIN;{statements} UPDATE meta SET value = '{number + 1}' WHERE key = 'version'; COMMIT;")

@@ -8,7 +8,6 @@
 #include <deque>
 #include <mutex>
 
-#include "call/rules.hpp"
 #include "call/session.hpp"
 #include "support/server.hpp"
 
