@@ -359,8 +359,8 @@ def _copy(connection: Any, source: str, wanted: _Wanted, *, guarded: bool = Fals
     for name in ("id", "subscription_id"):
         if name in chosen and (found := changed_id(connection, name, chosen[name])):
             raise InvalidArgumentError(f"{found}: write ids as the service does, as text, and without a spreadsheet")
-    own = {each.lower() for each in chosen.values()}
-    others = [name for name, kind in types.items() if name not in own and re.fullmatch(_TEXT, kind)]
+    named = {each.lower() for each in chosen.values()}
+    others = [name for name, kind in types.items() if name not in named and re.fullmatch(_TEXT, kind)]
     if found := _hints.wrong_id(connection, source, chosen["id"], others, is_named=is_named):
         raise InvalidArgumentError(found)
     return [*chosen]

@@ -77,7 +77,7 @@ def write_joined(file: Path, rows: pyarrow.Table, reads: pyarrow.Table) -> Path:
     """Write an export into a FILE."""
     files = {}
     for path, table in ((file, rows), (file.with_suffix(f".reads{file.suffix}"), reads)):
-        files[path.name] = {"rows": len(table), **digest(write_table(path, table))}
+        files[path.name] = {"rows": len(table), **(digest(write_table(path, table)) or {})}
     _write(manifest_of(file), {"planned_at": BEGUN.isoformat(), "files": files})
     return file
 
