@@ -23,7 +23,7 @@ RECORDED = [
     order(6, 2, created_at=EXPORTED[5]["created_at"] + timedelta(seconds=1)),
     *(order(8, 1), order(9, 2), order(10, 7)),  # in a complete list, in one with a gap, in one that nobody read
 ]
-FOUND = {
+FOUND: dict[str, list[tuple[str, str | None]]] = {
     "missing": [("2", None)],
     "differing": [("3", "state"), ("3", "total"), ("6", "created_at")],
     "duplicates": [("5", None)],
