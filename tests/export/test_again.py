@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -35,6 +36,16 @@ def many(account: SandboxAccount) -> str:
 def by_list(account: SandboxAccount) -> list[tuple[str, str]]:
     with client_of(account) as client:
         return sorted(listed(client))
+
+
+def refuse_wrong_manifest(folder: Path) -> None:
+    """A killed process leaves no manifest.json, or one that is right."""
+    if (folder / "manifest.json").exists():
+        whole, plan = (json.loads((folder / name).read_bytes()) for name in ("manifest.json", "plan.json"))
+        hashes = {name: file["sha256"] for name, file in whole["files"].items()}
+        files = [each for relation in ("orders", "reads") for each in folder.glob(f"{relation}-*.jsonl")]
+        assert hashes == {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
+        assert (whole["planned"], len(files)) == (plan["planned"], 2 * len(plan["parts"]))
 
 
 def read(path: Path, name: str, relation: str = "orders") -> list[tuple[str, ...]]:
@@ -190,7 +201,10 @@ def test_a_kill_before_each_step(account: SandboxAccount, tmp_path: Path, monkey
         shutil.copytree(first, output)
         arguments[3] = str(output)
         died = killed_before(number, arguments)
+        refuse_wrong_manifest(output)
         assert main(arguments) == 0, number
+        refuse_wrong_manifest(output)
+        assert (output / "manifest.json").exists(), number
         assert sorted(pairs(rows(output))) == wanted, number
         reads = rows(output, "reads")
         assert len(reads) == len({row["id"] for row in reads}) == 107, number

@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 
 from billcore.cli._files import digest
-from billcore.cli._folder import _write, manifest_of
+from billcore.cli._folder import _sum, _write, manifest_of
 
 SCHEMA = pyarrow.schema(
     [
@@ -62,14 +62,14 @@ def write_export(folder: Path, parts: Sequence[tuple[pyarrow.Table, pyarrow.Tabl
     folder.mkdir()
     plan = {"resource": "orders", "file_format": file_format, "planned_at": BEGUN.isoformat()}
     _write(folder / "plan.json", {**plan, "parts": [reads["id"].to_pylist() for _, reads in parts]})
-    sha256 = json.loads((folder / "plan.json").read_bytes())["sha256"]
     for number, (rows, reads) in enumerate(parts):
         files = {}
         for relation, table in (("orders", rows), ("reads", reads)):
             path = folder / f"{relation}-{number:05}.{file_format}"
             write_table(path, table)
             files[path.name] = digest(path)
-        _write(folder / f"part-{number:05}.json", {"plan": sha256, "files": files})
+        identity = _sum({**plan, "ids": reads["id"].to_pylist()})
+        _write(folder / f"part-{number:05}.json", {"plan": identity, "files": files})
     return folder
 
 
