@@ -54,6 +54,7 @@ check "ruff format" ruff format --check "${python[@]}"
 check "mypy" mypy "${typed[@]}"
 mapfile -t timed < <(files 'tests/*.py' 'tests/*.cpp' 'tests/*.go' 'tests/*.rs' 'capi/*_test.go' ':!tests/bench' ':!tests/clocks.py')
 check "clocks" python3 tests/clocks.py "${timed[@]}"
+check "mutants" python3 tests/mutants/run.py --check
 check "shellcheck" shellcheck -x -S warning "${shell[@]}"
 check "actionlint" "$actionlint/actionlint" -no-color "${workflows[@]}"
 check "json" python3 -c 'import json, sys
