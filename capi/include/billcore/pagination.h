@@ -1,5 +1,20 @@
 /** @file
- * The `pagination` object of a page: how many records and pages the list has. Conventions: billcore.h. */
+ * The `pagination` object of a page: how many records and pages the list has. Conventions: billcore.h.
+ *
+ * @code{.c}
+ * billcore_order_list* orders = NULL;
+ * billcore_order_page* page = NULL;
+ * billcore_pagination* pagination = NULL;
+ * int64_t total = 0;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_subscription_orders_new(client, subscription_id, NULL, NULL, &orders, &err);
+ * if (status == BILLCORE_OK) status = billcore_order_list_next_page(orders, &page, &err);
+ * if (status == BILLCORE_OK) status = billcore_order_page_pagination(page, &pagination, &err);
+ * if (status == BILLCORE_OK) status = billcore_pagination_total(pagination, &total, &err);
+ * if (status == BILLCORE_OK) printf("%" PRId64 " orders\n", total);
+ * billcore_pagination_free(pagination), billcore_order_page_free(page), billcore_order_list_free(orders);
+ * billcore_error_free(err);
+ * @endcode */
 #ifndef BILLCORE_PAGINATION_H
 #define BILLCORE_PAGINATION_H
 
