@@ -14,7 +14,8 @@
  * if (status == BILLCORE_OK) printf("%" PRId64 " orders\n", total);
  * billcore_pagination_free(pagination), billcore_order_page_free(page), billcore_order_list_free(orders);
  * billcore_error_free(err);
- * @endcode */
+ * @endcode
+ */
 #ifndef BILLCORE_PAGINATION_H
 #define BILLCORE_PAGINATION_H
 
