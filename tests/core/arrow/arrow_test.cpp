@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "arrow/arrow_columns.hpp"
@@ -23,7 +24,9 @@ std::string problem_of(const std::string& item, const std::string& field) {
   export_arrow(pager_of<T>({{R"({"id":1})", item}}), reader.stream(), Texts{field});
   EXPECT_TRUE(reader.next().empty());
   EXPECT_EQ(reader.status, EINVAL);
-  return reader.problem;
+  const std::string page = "GET ?page=1: ";
+  EXPECT_EQ(reader.problem.substr(0, page.size()), page);
+  return reader.problem.substr(std::min(page.size(), reader.problem.size()));
 }
 
 TEST(Arrow, ColumnsAreTheFieldsOfTheInterface) {
