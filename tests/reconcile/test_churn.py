@@ -83,7 +83,9 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
         found = [client.subscriptions.list(reference_id=name).first() for name in names]
         ids = [str(each.id) for each in found if each is not None]
         before = rows(client)
-        sandbox.control.fault("rows", path=f"/subscription/{ids[0]}/orders", delete=450)
+        path = f"/subscription/{ids[0]}/orders"
+        sandbox.control.fault("rows", path=path, delete=450)
+        sandbox.control.fault("rows", path=path, query={"page": "1"}, delete=50, times=1000)  # when it is read again
         sandbox.control.fault("rows", path=f"/subscription/{ids[1]}/orders", insert=2)
         # The export does not end before some orders have been made.
         held = sandbox.control.fault("reset_before", operation="orders", nth=200, times=10**6)

@@ -82,4 +82,6 @@ def _reconcile(options: argparse.Namespace) -> int:
 
 
 def _text(value: Any) -> str:
-    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else str(value)
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return str(value)
