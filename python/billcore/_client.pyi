@@ -888,11 +888,10 @@ class Pager(Generic[Item]):
         """The remaining records of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.
 
         The first batch is one page. A later batch has at most as many pages as were read before it, and at most 8,192
-        records.
+        records. The column 'more' has the fields that this version does not know, as JSON text.
 
         Args:
-            fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has
-                unknown fields as JSON text. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all but signed portal URLs. 'raw' is an item's whole JSON.
         """
 
     def to_batches(
@@ -905,11 +904,11 @@ class Pager(Generic[Item]):
         """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
 
         Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before
-        that page, and the next step of the iteration raises the error.
+        that page, and the next step of the iteration raises the error. The column 'more' has the fields that this
+        version does not know, as JSON text.
 
         Args:
-            fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has
-                unknown fields as JSON text. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all but signed portal URLs. 'raw' is an item's whole JSON.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
             rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.
         """
@@ -977,11 +976,11 @@ class AsyncPager(Generic[Item]):
         """Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.
 
         Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before
-        that page, and the next step of the iteration raises the error.
+        that page, and the next step of the iteration raises the error. The column 'more' has the fields that this
+        version does not know, as JSON text.
 
         Args:
-            fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has
-                unknown fields as JSON text. The column 'raw' has each item's JSON text.
+            fields: Names of the columns, in order. Default: all but signed portal URLs. 'raw' is an item's whole JSON.
             constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.
             rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.
         """

@@ -14,7 +14,6 @@ from ._client import Pager
 from ._errors import ApiError, ConnectionError, DecodeError, NotFoundError, PaginationError, TimeoutError
 from ._interface import is_repeated
 
-Meaning = Literal["not_found", "possibly_missed", "failed", "unavailable", "stop"]
 _BEYOND = (400, 404, 405, 410, 416, 422)  # answers of services to a page beyond the last one that they give
 _RANKS = {"failed": 0, "not_found": 0, "possibly_missed": 1, "complete": 2}
 
@@ -62,7 +61,7 @@ def read_of(list: Begun, verdict: str = "", reason: str = "") -> Read:
     return Read(list.id, pager.fetched_pages, pager.total or 0, verdict, reason, as_of)
 
 
-def meaning(error: Exception, list: Begun) -> Meaning:
+def meaning(error: Exception, list: Begun) -> Literal["not_found", "possibly_missed", "failed", "unavailable", "stop"]:
     """What an error means that ended a list, after pause_after() and the caller's patience.
 
     'not_found', 'possibly_missed' and 'failed' are verdicts: the other lists can be read. 'unavailable' is the verdict

@@ -457,21 +457,20 @@ inline constexpr const char* pager_to_arrow =
     "The remaining records of the list as Arrow columns, which polars, duckdb, pyarrow and pandas can read.\n"
     "\n"
     "The first batch is one page. A later batch has at most as many pages as were read before it, and at most 8,192\n"
-    "records.\n"
+    "records. The column 'more' has the fields that this version does not know, as JSON text.\n"
     "\n"
     "Args:\n"
-    "    fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has\n"
-    "        unknown fields as JSON text. The column 'raw' has each item's JSON text.";
+    "    fields: Names of the columns, in order. Default: all but signed portal URLs. 'raw' is an item's whole JSON.";
 inline constexpr const char* pager_to_batches_signature = "to_batches(self, fields=None, *, constants=None, rows=None)";
 inline constexpr const char* pager_to_batches =
     "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
     "\n"
     "Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before\n"
-    "that page, and the next step of the iteration raises the error.\n"
+    "that page, and the next step of the iteration raises the error. The column 'more' has the fields that this\n"
+    "version does not know, as JSON text.\n"
     "\n"
     "Args:\n"
-    "    fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has\n"
-    "        unknown fields as JSON text. The column 'raw' has each item's JSON text.\n"
+    "    fields: Names of the columns, in order. Default: all but signed portal URLs. 'raw' is an item's whole JSON.\n"
     "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
     "    rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.";
 inline constexpr const char* pager_total =
@@ -516,11 +515,11 @@ inline constexpr const char* async_pager_to_batches =
     "Iterate over batches of Arrow columns, each of one page, or of as many pages as fit into `rows`.\n"
     "\n"
     "Most readers of Arrow are faster with larger batches. If `rows` is given and a page fails, the batch ends before\n"
-    "that page, and the next step of the iteration raises the error.\n"
+    "that page, and the next step of the iteration raises the error. The column 'more' has the fields that this\n"
+    "version does not know, as JSON text.\n"
     "\n"
     "Args:\n"
-    "    fields: Names of the columns, in order. Default: all fields but signed portal URLs, and 'more', which has\n"
-    "        unknown fields as JSON text. The column 'raw' has each item's JSON text.\n"
+    "    fields: Names of the columns, in order. Default: all but signed portal URLs. 'raw' is an item's whole JSON.\n"
     "    constants: Further columns: a mapping of names to the value in each row, which is a str, an int or a bool.\n"
     "    rows: Maximum number of rows of a batch; a page with more rows is not split. Default: a batch for each page.";
 inline constexpr const char* async_pager_total =
