@@ -235,6 +235,7 @@ Batch make_empty_batch(std::shared_ptr<const Columns> columns) {
 
 Batch make_rows(const std::vector<std::string>& names, const std::vector<std::vector<ArrowScalar>>& rows) {
   std::vector<ArrowConstant> first;
+  first.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) first.push_back({names[i], rows.at(0).at(i)});
   auto columns = std::make_shared<const Columns>(std::span<const Column>(), std::vector<Column>(), std::move(first));
   auto array = build(*columns, static_cast<std::int64_t>(rows.size()), [&](ArrowArray** children) {
