@@ -81,7 +81,7 @@ unsigned inbox_receive(void* context, billcore_str body, const billcore_headers*
       if (box->refused_count < INBOX_MAX) box->refused[box->refused_count++] = billcore_error_reason(err);
       answer = (unsigned)billcore_error_http_status(err);
     } else if (status != BILLCORE_OK) {
-      answer = 500; /* signed, but not readable: the service will deliver the event again */
+      answer = status == BILLCORE_ERROR_DECODE ? 400 : 500; /* 400: signed, but not readable */
     }
     billcore_error_free(err);
   }

@@ -12,6 +12,7 @@ unsigned Inbox::receive(std::string_view body, billcore::HeaderFields headers) {
   try {
     return keep(verifier_->unwrap_request(body, headers));
   } catch (const billcore::Error& error) {
+    if (error.code() == billcore::ErrorCode::decode) return 400;  // signed, but not readable
     if (error.code() != billcore::ErrorCode::signature) throw;
     contents_.refused.push_back(error.detail().reason);
     return static_cast<unsigned>(error.detail().http_status);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from billcore import webhooks
+from billcore import DecodeError, webhooks
 
 
 class Inbox:
@@ -35,8 +35,11 @@ class Inbox:
             return 503
         try:
             event = self._verifier.unwrap_request(body, headers)
+            event.require_claimable()
         except webhooks.SignatureError as error:
             self.refused.append(error.reason)
+            return error.http_status
+        except DecodeError as error:  # signed, but not readable
             return error.http_status
         # With a database, record the event and apply its effect in one transaction.
         if not self._claim(event):
