@@ -160,7 +160,8 @@ def test_a_write_that_was_given_up_is_not_delivered(
                 process.wait()
             else:
                 assert process.stdout.readline().strip() == SAID[how]
-            assert not network.is_sending(proxy.port), "the kernel goes on delivering the write"
+            if how != "stopped":  # then the network works again, and the end of the connection may be under way
+                assert not network.is_sending(proxy.port), "the kernel goes on delivering the write"
             network.recover()
             network.connect_from_client(proxy.port)
             process.kill()
