@@ -124,29 +124,36 @@ def check_verify(command: list[str]) -> None:
 def check_receiver(command: list[str]) -> None:
     expect_one_line(command, "x", says="usage: receiver")
     with subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        url = process.stdout.readline().rpartition(" ")[2].strip()
-        order = b'{"id":7,"name":"order.paid","account":1,"data":{}}'
+        try:
+            check_deliveries(command, process)
+        finally:
+            process.kill()  # `with` waits for the end, also when a check has failed
 
-        def post(body: bytes, signature: str) -> int:
-            request = urllib.request.Request(url, body, {"Service-Signature": signature})
-            try:
-                with urllib.request.urlopen(request, timeout=60) as answer:
-                    return int(answer.status)
-            except urllib.error.HTTPError as error:
-                return error.code
 
-        for body in (BODY, BODY, order, order):
-            expect(post(body, webhooks.sign(body, SECRET)) == 200, f"{command} takes {body!r}")
-        expect(post(order, webhooks.sign(BODY, SECRET)) == 401, f"{command} refuses a wrong signature")
-        expect(post(b"[]", webhooks.sign(b"[]", SECRET)) == 500, f"{command} wants what it cannot read again")
-        process.terminate()
-        told = [line.split(":")[0].strip() for line in process.stdout]
-        expect(
-            told == ["received test.hook", "received test.hook", "received order.paid", "refused", "refused"],
-            f"{command} keeps each event once: {told}",
-        )
-        expect(process.wait(60) == 0, f"{command} ends when told to")
+def check_deliveries(command: list[str], process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    url = process.stdout.readline().rpartition(" ")[2].strip()
+    order = b'{"id":7,"name":"order.paid","account":1,"data":{}}'
+
+    def post(body: bytes, signature: str) -> int:
+        request = urllib.request.Request(url, body, {"Service-Signature": signature})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    for body in (BODY, BODY, order, order):
+        expect(post(body, webhooks.sign(body, SECRET)) == 200, f"{command} takes {body!r}")
+    expect(post(order, webhooks.sign(BODY, SECRET)) == 401, f"{command} refuses a wrong signature")
+    expect(post(b"[]", webhooks.sign(b"[]", SECRET)) == 400, f"{command} refuses what is no event")
+    process.terminate()
+    told = [line.split(":")[0].strip() for line in process.stdout]
+    expect(
+        told == ["received test.hook", "received test.hook", "received order.paid", "refused", "refused"],
+        f"{command} keeps each event once: {told}",
+    )
+    expect(process.wait(60) == 0, f"{command} ends when told to")
 
 
 def check_report(command: list[str]) -> None:
