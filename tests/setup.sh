@@ -10,8 +10,8 @@ export bc_jobs
 
 bc_say() { printf '\n== %s\n' "$*"; }
 
-# bc_packages PACKAGE…: installs missing Debian packages; without root, prints the command that installs them. Does
-# nothing on a system without dpkg.
+# bc_packages PACKAGE…: installs the Debian packages that are missing. Without root, prints the command that installs
+# them, and ends the shell with status 1. Without dpkg, does nothing: the system has packages of its own.
 bc_packages() {
   local missing=() package
   command -v dpkg-query >/dev/null || return 0
@@ -59,17 +59,23 @@ bc_once() {
     made="$?"
     [ "$made" -eq 0 ] || exit "$made"
     touch "$folder/complete"
-    bc_prune "${folder%-*}"
+    bc_prune "$folder"
   ) 9>"$folder.lock"
 }
 
-# bc_prune STEM: deletes earlier versions of the folder that was just made as STEM-KEY, which may be 1 GB each. Keeps
-# the six that were used last, and those that were used in the last three hours, because a parallel run may need them.
+# bc_prune FOLDER: deletes the earlier versions of FOLDER, whose name is STEM-KEY; a version may have 1 GB. Keeps the six
+# versions that were used last, and those that were used in the last three hours, because a parallel run may need them.
 bc_prune() {
-  local old
+  local name="${1##*/}" old
   while read -r old; do
-    [ -z "$(find "$old" -maxdepth 0 -mmin +180)" ] || rm -rf "$old"
-  done < <(find "$(dirname "$1")" -maxdepth 1 -type d -name "${1##*/}-*" -printf '%T@ %p\n' | sort -rn | cut -d' ' -f2- | tail -n +7)
+    (
+      flock -n 9 || exit 0 # bc_once is making this version, or marks it as used
+      if [ -n "$(find "$old" -maxdepth 0 -mmin +180)" ]; then
+        rm -f "$old/complete" # first, so that bc_once does not use what an interrupted deletion leaves
+        rm -rf "$old"
+      fi
+    ) 9>"$old.lock"
+  done < <(find "${1%/*}" -maxdepth 1 -type d -name "${name%-*}-*" -printf '%T@ %p\n' | sort -rn | cut -d' ' -f2- | tail -n +7)
 }
 
 bc_make_venv() { # FOLDER PYTHON REQUIREMENT…
