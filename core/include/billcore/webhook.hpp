@@ -133,7 +133,7 @@ class Verifier {
   struct Keys;
   explicit Verifier(std::shared_ptr<const Keys> keys);
   [[nodiscard]] Verified verify_signature(std::string_view body, std::optional<std::string_view> signature) const;
-  [[nodiscard]] Event accept(Event event, const Verified& verified, std::string_view signature) const;
+  [[nodiscard]] Event accept(Event event, std::size_t secret_index) const;
   std::shared_ptr<const Keys> keys_;
 };
 

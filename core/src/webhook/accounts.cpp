@@ -6,7 +6,7 @@ namespace billcore::detail {
 
 Accounts::Accounts(std::span<const AccountSecrets> accounts) {
   if (accounts.empty()) throw Error(ErrorCode::config, "no account was given: pass at least one, with its secrets");
-  std::size_t next = 0;
+  std::map<std::string_view, std::size_t> known;
   for (std::size_t i = 0; i < accounts.size(); ++i) {
     const auto& [account, secrets] = accounts[i];
     // The errors show the account's place, not its name: if the caller swapped names and secrets, the name is a secret.
@@ -14,13 +14,21 @@ Accounts::Accounts(std::span<const AccountSecrets> accounts) {
     if (account.empty()) throw Error(ErrorCode::config, which + " is empty: pass the integer that its events have");
     if (secrets.empty()) throw Error(ErrorCode::config, which + " has no signing secret: pass at least one");
     auto& indexes = indexes_[std::string(account)];
-    for (std::size_t n = 0; n < secrets.size(); ++n) indexes.push_back(next++);
+    for (const auto secret : secrets) {
+      const auto index = first_equal_.size();
+      indexes.push_back(index);
+      first_equal_.push_back(known.emplace(secret, index).first->second);
+    }
   }
 }
 
-std::span<const std::size_t> Accounts::secrets_of(std::string_view account) const {
+std::optional<std::size_t> Accounts::own_secret(std::string_view account, std::size_t index) const {
   const auto found = indexes_.find(account);
-  return found != indexes_.end() ? found->second : std::span<const std::size_t>();
+  if (found == indexes_.end()) return std::nullopt;
+  for (const auto own : found->second) {
+    if (first_equal_[own] == first_equal_[index]) return own;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string_view> all_secrets(std::span<const AccountSecrets> accounts) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,11 +22,13 @@ class Accounts {
   explicit Accounts(std::span<const AccountSecrets> accounts);
 
   [[nodiscard]] bool empty() const noexcept { return indexes_.empty(); }
-  /// The indexes of the secrets of an account, in ascending order; empty for an account that is not known.
-  [[nodiscard]] std::span<const std::size_t> secrets_of(std::string_view account) const;
+  /// The index of the account's own secret with the same bytes as the secret `index`, which may be another account's;
+  /// nullopt if the account has none, or is not known.
+  [[nodiscard]] std::optional<std::size_t> own_secret(std::string_view account, std::size_t index) const;
 
  private:
-  std::map<std::string, std::vector<std::size_t>, std::less<>> indexes_;
+  std::map<std::string, std::vector<std::size_t>, std::less<>> indexes_;  // indexes of each account's secrets
+  std::vector<std::size_t> first_equal_;  // for each secret, the index of the first secret with the same bytes
 };
 
 /// The secrets of all accounts, in the order of their indexes.

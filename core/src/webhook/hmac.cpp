@@ -98,29 +98,18 @@ bool HmacKeys::digest(std::size_t index, std::string_view message, Digest& out) 
   return hash(keys_[index], message, out);
 }
 
-template <typename At>
-std::size_t HmacKeys::match(std::string_view message, const Digest& claimed, std::size_t count, At at) const noexcept {
+std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) const noexcept {
   std::size_t found = size();
   bool failed = false;
-  for (std::size_t i = count; i-- > 0;) {  // in reverse order, so that `found` is the first match
-    const std::size_t index = at(i);
-    Secret<digest_size> computed;  // a Secret, because the MAC is the valid signature
-    if (hash(keys_[index], message, computed)) {
-      found = if_equal(computed, claimed, index, found);
+  for (std::size_t i = size(); i-- > 0;) {  // in reverse order, so that `found` is the first match
+    Secret<digest_size> computed;           // a Secret, because the MAC is the valid signature
+    if (hash(keys_[i], message, computed)) {
+      found = if_equal(computed, claimed, i, found);
     } else {
       failed = true;
     }
   }
   return failed && found == size() ? no_memory : found;
-}
-
-std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) const noexcept {
-  return match(message, claimed, size(), [](std::size_t i) { return i; });
-}
-
-std::size_t HmacKeys::match(std::string_view message, const Digest& claimed,
-                            std::span<const std::size_t> indexes) const noexcept {
-  return match(message, claimed, indexes.size(), [&](std::size_t i) { return indexes[i]; });
 }
 
 HmacStream::HmacStream(const HmacKeys& keys) : keys_(keys) {

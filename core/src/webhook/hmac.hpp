@@ -40,9 +40,6 @@ class HmacKeys {
   /// Index of the first key that gives this MAC, or size() if no key does; no_memory if memory ran out for some keys
   /// and no other key matches. Always tries all keys; no branch and no memory address depends on a secret.
   [[nodiscard]] std::size_t match(std::string_view message, const Digest& claimed) const noexcept;
-  /// As match(), but tries only the keys with these indexes, which are in ascending order.
-  [[nodiscard]] std::size_t match(std::string_view message, const Digest& claimed,
-                                  std::span<const std::size_t> indexes) const noexcept;
 
  private:
   friend class HmacStream;
@@ -53,10 +50,6 @@ class HmacKeys {
   [[nodiscard]] static bool hash(const Key& key, std::string_view message, Digest& out) noexcept;
   // Computes the MAC of a message that is already hashed into `inner`.
   [[nodiscard]] static bool finish(const Key& key, HashStatePointer inner, Digest& out) noexcept;
-  // The function `at` returns the indexes of the `count` keys to try, in ascending order.
-  template <typename At>
-  [[nodiscard]] std::size_t match(std::string_view message, const Digest& claimed, std::size_t count,
-                                  At at) const noexcept;
 
   std::vector<Key> keys_;
 };

@@ -120,9 +120,9 @@ struct Verifier::Keys {
                  [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
   }
 
-  // Refuses a signed event unless a secret of the account that it names gives the signature, and counts that secret.
-  // `index`: the first secret of any account that gives the signature.
-  void require_account(const Event& event, std::size_t index, std::string_view signature) const;
+  // Refuses a signed event unless the account that it names has the secret that gives the signature, and counts the
+  // secret. `index`: any account's secret that gives the signature.
+  void require_account(const Event& event, std::size_t index) const;
   // For functions that do not parse the body, and so do not see its account.
   void require_no_accounts() const {
     if (accounts.empty()) return;
@@ -148,23 +148,20 @@ struct Verifier::Keys {
   std::shared_ptr<detail::DocumentPool> documents = std::make_shared<detail::DocumentPool>();
 };
 
-void Verifier::Keys::require_account(const Event& event, std::size_t index, std::string_view signature) const {
+void Verifier::Keys::require_account(const Event& event, std::size_t index) const {
   if (event.type() != EventType::test_hook) {
     const auto account = detail::account_of(event);
     if (account.empty()) {
       throw_signature_error(SignatureReason::mismatch,
                             "the body names no account, and the verifier accepts only events of its accounts");
     }
-    detail::Digest claimed{};
-    static_cast<void>(detail::decode_hex(signature, claimed));  // check() has found the signature well-formed
-    // Several accounts may have the secret at `index`, so the secrets of the named account are tried once more.
-    index = keys.match(event.raw(), claimed, accounts.secrets_of(account));
-    if (index == detail::HmacKeys::no_memory) throw std::bad_alloc();
-    if (index == keys.size()) {
+    const auto own = accounts.own_secret(account, index);
+    if (!own) {
       throw_signature_error(SignatureReason::mismatch,
                             "no secret of the account that the body names gives this signature; check for which "
                             "account the verifier has each secret");
     }
+    index = *own;
   }
   count(index);
 }
@@ -250,8 +247,8 @@ Verified Verifier::verify_signature(std::string_view body, std::optional<std::st
   return {body, index};
 }
 
-Event Verifier::accept(Event event, const Verified& verified, std::string_view signature) const {
-  if (!keys_->accounts.empty()) keys_->require_account(event, verified.secret_index(), signature);
+Event Verifier::accept(Event event, std::size_t secret_index) const {
+  if (!keys_->accounts.empty()) keys_->require_account(event, secret_index);
   keys_->require_fresh(event);
   return event;
 }
@@ -265,12 +262,12 @@ Verified Verifier::verify(std::string_view body, std::optional<std::string_view>
 
 Event Verifier::unwrap(std::string_view body, std::optional<std::string_view> signature) const {
   const auto verified = verify_signature(body, signature);
-  return accept(Event::parse(verified, keys_->documents), verified, *signature);
+  return accept(Event::parse(verified, keys_->documents), verified.secret_index());
 }
 
 Event Verifier::unwrap_shared(SharedText body, std::optional<std::string_view> signature) const {
   const auto verified = verify_signature(body.text, signature);
-  return accept(Event::parse(verified, std::move(body.keep), keys_->documents), verified, *signature);
+  return accept(Event::parse(verified, std::move(body.keep), keys_->documents), verified.secret_index());
 }
 
 Event Verifier::unwrap_request(std::string_view body, HeaderFields headers) const {
