@@ -238,7 +238,7 @@ class _Reading:
         self._partition = partition
         self._patience = patience
         self._fail_fast = fail_fast
-        self._answered = ""  # a list that was read
+        self._answered = ""  # a list that was read to its end, by any thread
         self._process = os.getpid()
         self._ids = iter(partition.ids)
         self._lock = threading.Lock()  # of _ids
@@ -331,9 +331,9 @@ class _Reading:
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
                 self._put(batch)
-                self._answered = id
         except (ApiError, TransportError, PaginationError, DecodeError) as error:
             return self._judge(error, reading)
+        self._answered = id
         return _ends.read_of(reading)
 
     def _judge(self, error: BillcoreError, reading: Begun) -> Read:
@@ -353,7 +353,7 @@ class _Reading:
     def _answers(self, id: str) -> bool:
         """Whether the service answers with another list than that of `id`."""
         other = self._answered or next((each for each in self._partition.ids if each != id), "")
-        if other in ("", id):
+        if not other:
             return False
         try:
             _batches(self._client, self._partition.resource, other, ["id"])[0].first()

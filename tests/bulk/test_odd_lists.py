@@ -93,6 +93,17 @@ def test_a_later_page_that_cannot_be_read(scene: Scene) -> None:
     assert "page=2" in found.reads[scene.many]["reason"]
 
 
+@pytest.mark.parametrize("lists_at_once", [1, 32])
+def test_a_later_page_that_is_not_answered_for_longer_than_the_patience(scene: Scene, lists_at_once: int) -> None:
+    """The list itself was the last one that the service answered with."""
+    scene.grow(scene.many, 3)
+    path, orders, partition = f"/subscription/{scene.many}/orders", scene.orders(scene.many), scene.plan()
+    scene.control.fault("status", path=path, query={"page": "2"}, status=500, times=1000)
+    found = found_in([bulk.read(partition, client=scene.client, lists_at_once=lists_at_once, patience=0.2)])
+    assert {id for id in found.reads if found.verdict(id) != "complete"} == {scene.many}
+    assert found.verdict(scene.many) == "failed" and found.orders[scene.many] == orders[:200]
+
+
 def test_each_list_fails(scene: Scene) -> None:
     """The caller of read() sees it in `reads`; `billcore export` fails."""
     partition = scene.plan()
