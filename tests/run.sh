@@ -57,19 +57,24 @@ done
 case " ${areas[*]} " in *" quick "*) wanted+=("${quick_areas[@]}") ;; esac
 lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 
-# The packages that an area needs besides those of every build. Without root, a missing package ends the run only if
-# one of the wanted areas needs it.
+# The packages that an area needs besides those of every build. They are installed before the areas start, because
+# parallel calls of `apt-get update` fail. Without root, a missing package ends the run only if one of the wanted areas
+# needs it.
 packages_of() { # AREA
   case "${1#quick_}" in
     lint) echo clang-format doxygen golang-go shellcheck ;;
     interface) echo clang-format golang-go ;;
     capi) echo clang ;;
     inbox) echo golang-go postgresql ;;
-    journal | export | meets | wheel) echo postgresql ;;
+    journal | export) echo postgresql ;;
+    meets) echo libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql ;;
+    spark) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
+    wheel) echo golang-go iproute2 postgresql ;;
+    libcurl) echo iproute2 libnghttp2-dev ;;
     faults) echo golang-go iproute2 ;;
     go | foreign | examples) echo golang-go ;;
     rust) echo clang libclang1-14 ;;
-    fuzz) echo clang libclang-rt-14-dev ;;
+    fuzz) echo clang libclang-rt-14-dev libnghttp2-dev ;;
     proof | cost) echo valgrind ;;
   esac
 }
@@ -77,7 +82,7 @@ mapfile -t needed < <(for area in "${wanted[@]}"; do packages_of "$area"; done |
 bc_packages build-essential ca-certificates ccache cmake git libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev \
   ninja-build openssl pkg-config python3-dev python3-pip python3-venv zlib1g-dev "${needed[@]}"
 case " ${wanted[*]} " in
-  *lint* | *" interface "* | *" inbox "* | *" rust "* | *" examples "*)
+  *lint* | *" interface "* | *" inbox "* | *" rust "* | *" examples "* | *" foreign "* | *" wheel "*)
     (bc_rust_packages) || true ;; # if Rust is missing, the area rust reports it
 esac
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
