@@ -430,11 +430,11 @@ class Event:
         """The whole envelope as plain JSON values."""
 
     def require_claimable(self) -> None:
-        """Raise DecodeError unless a receiver can store the event once under its account and id: then answer 400.
+        """Raise DecodeError if a receiver cannot store the event once under its account and id; then answer 400.
 
-        `name` and `id` must have 1 to 200 characters and no control character (an id in `data` too, if it has one),
-        and `account` must be an integer. A test.hook is always accepted. from_asgi, from_wsgi, from_lambda and
-        billcore.inbox call this method.
+        `account` must be an integer. `name`, `id` and, if the data of a known event has one, the `id` in `data` must
+        have 1 to 200 characters and no control character. Of a test.hook only the name is reliable, so each test.hook
+        is accepted. from_asgi, from_wsgi, from_lambda and billcore.inbox call this method.
         """
 
     def __getitem__(self, key: str, /) -> Any: ...

@@ -121,10 +121,10 @@ func (e *Event) CreatedAt() (time.Time, error) {
 	return out, err
 }
 
-// RequireClaimable fails with ErrDecode unless a receiver can store the event once under its account and id: the name
-// and the id have 1 to 200 characters and no control character (neither has an id in the data), and the account is an
-// integer. A receiver answers 400 to any other event. Of EventTestHook only the name is reliable, so RequireClaimable
-// accepts each EventTestHook. Handler and Middleware call RequireClaimable.
+// RequireClaimable fails with ErrDecode if a receiver cannot store the event once under its account and id; the receiver
+// then answers 400. The account must be an integer. The name, the id and, if the data of a known event has one, the id
+// in the data must have 1 to 200 characters and no control character. Of EventTestHook only the name is reliable, so
+// RequireClaimable accepts each EventTestHook. Handler and Middleware call RequireClaimable.
 func (e *Event) RequireClaimable() error {
 	_, err := e.whole().ask(func(from C.uintptr_t) C.bg_field { return C.bg_event_require_claimable(from) })
 	return err

@@ -156,9 +156,10 @@ BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_even
   return status;
 }
 
-/** BILLCORE_ERROR_DECODE unless a receiver can store the event once under its account and id: `name` and `id` have 1 to
- * 200 characters and no control character (neither has an id in `data`), and `account` is an integer. Answer 400 to any
- * other event. Of a test.hook only the name is reliable, so each test.hook is accepted.  @since 0.1 */
+/** BILLCORE_ERROR_DECODE if a receiver cannot store the event once under its account and id; the receiver then answers
+ * 400. `account` must be an integer. `name`, `id` and, if the data of a known event has one, the `id` in `data` must
+ * have 1 to 200 characters and no control character. Of a test.hook only the name is reliable, so the function accepts
+ * each test.hook.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_require_claimable(const billcore_event* event, billcore_error** err);
 
 /** The body of the event as received.  @since 0.1 */

@@ -77,9 +77,10 @@ class Event {
     if (auto* found = std::get_if<T>(&all)) return std::move(*found);
     return std::nullopt;
   }
-  /// Throws Error(decode) unless a receiver can store the event once under its account and id: `name` and `id` have 1 to
-  /// 200 characters and no control character (neither has an id in `data`), and `account` is an integer. A receiver
-  /// answers 400 to any other event. Of a test.hook only the name is reliable, so each test.hook is accepted.
+  /// Throws Error(decode) if a receiver cannot store the event once under its account and id; the receiver then answers
+  /// 400. `account` must be an integer. `name`, `id` and, if the data of a known event has one, the `id` in `data` must
+  /// have 1 to 200 characters and no control character. Of a test.hook only the name is reliable, so require_claimable()
+  /// accepts each test.hook.
   void require_claimable() const;
   /// The body as received.
   [[nodiscard]] std::string_view raw() const noexcept;

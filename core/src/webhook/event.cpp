@@ -90,15 +90,15 @@ void Event::require_claimable() const {
   const auto id_field = field("id");
   require_key(id_field, read_id(id_field).text());
   static_cast<void>(account());
-  const auto all = data();
   std::visit(
       [](const auto& found) {
-        if constexpr (std::is_base_of_v<Resource, std::decay_t<decltype(found)>>) {
-          if (std::is_same_v<std::decay_t<decltype(found)>, Resource>) return;  // an unknown event: any `id` is allowed
+        using Found = std::decay_t<decltype(found)>;
+        // A plain Resource is the data of an unknown event, which may have any `id`.
+        if constexpr (std::is_base_of_v<Resource, Found> && !std::is_same_v<Found, Resource>) {
           if (const auto inner = found.find("id")) require_key(*inner, read_id(*inner).text());
         }
       },
-      all);
+      data());
 }
 
 std::string_view Event::raw() const noexcept { return envelope_.document()->text(); }

@@ -157,11 +157,11 @@ inline constexpr const char* event_to_dict_signature = "to_dict(self)";
 inline constexpr const char* event_to_dict = "The whole envelope as plain JSON values.";
 inline constexpr const char* event_require_claimable_signature = "require_claimable(self)";
 inline constexpr const char* event_require_claimable =
-    "Raise DecodeError unless a receiver can store the event once under its account and id: then answer 400.\n"
+    "Raise DecodeError if a receiver cannot store the event once under its account and id; then answer 400.\n"
     "\n"
-    "`name` and `id` must have 1 to 200 characters and no control character (an id in `data` too, if it has one),\n"
-    "and `account` must be an integer. A test.hook is always accepted. from_asgi, from_wsgi, from_lambda and\n"
-    "billcore.inbox call this method.";
+    "`account` must be an integer. `name`, `id` and, if the data of a known event has one, the `id` in `data` must\n"
+    "have 1 to 200 characters and no control character. Of a test.hook only the name is reliable, so each test.hook\n"
+    "is accepted. from_asgi, from_wsgi, from_lambda and billcore.inbox call this method.";
 inline constexpr const char* about_subscription_created =
     "subscription.created; its data is a Subscription. Service interface: Events.";
 inline constexpr const char* about_subscription_updated =

@@ -141,9 +141,10 @@ std::array getset{
 };
 std::array methods{
     PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole envelope as plain JSON values."},
-    PyMethodDef{"require_claimable", require_claimable, METH_NOARGS,
-                "require_claimable($self, /)\n--\n\n"
-                "Raise DecodeError unless a receiver can store the event once: then answer 400."},
+    PyMethodDef{
+        "require_claimable", require_claimable, METH_NOARGS,
+        "require_claimable($self, /)\n--\n\n"
+        "Raise DecodeError if a receiver cannot store the event once under its account and id; then answer 400."},
     PyMethodDef{"_repr_html_", html, METH_NOARGS,
                 "_repr_html_($self, /)\n--\n\nA table of the fields, for notebooks. Without signed URLs."},
     PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS, "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},

@@ -47,10 +47,10 @@ impl Event {
     pub fn created_at(&self) -> Result<Timestamp> {
         self.fields().time("created_at")
     }
-    /// Fails with [`ErrorCode::Decode`] unless a receiver can store the event once under its account and id: the name
-    /// and the id have 1 to 200 characters and no control character (neither has an id in the data), and the account is
-    /// an integer. A receiver answers 400 to any other event. Of [`EventType::TestHook`] only the name is reliable, so
-    /// each one is accepted. The `WebhookLayer` calls this method.
+    /// Fails with [`ErrorCode::Decode`] if a receiver cannot store the event once under its account and id; the receiver
+    /// then answers 400. The account must be an integer. The name, the id and, if the data of a known event has one, the
+    /// id in the data must have 1 to 200 characters and no control character. Of [`EventType::TestHook`] only the name is
+    /// reliable, so `require_claimable` accepts each one. The `WebhookLayer` calls this method.
     pub fn require_claimable(&self) -> Result<()> {
         self.native.require_claimable()
     }
