@@ -5,10 +5,11 @@
  * Conventions: billcore.h.
  *
  * Each call returns the rows of one page. There is one column for each field of the resource except the signed URLs of
- * the billing portal, and the column `more`, which has the members that this version does not know as a JSON object,
- * without URLs that may be signed ("[redacted]"); it is null if there are none. The types of the columns are int64 for integers (money in cents), bool, utf8 for texts and ids (an integer id as its digits),
- * timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A field
- * that is absent or null becomes null. */
+ * the billing portal, and a last column `more`, which has the members that this version does not know, as a JSON object;
+ * `more` is null if there are none. In `more`, "[redacted]" takes the place of each text with a URL that may be signed.
+ * The types of the columns are int64 for integers (money in cents), bool, utf8 for texts and ids (an integer id as its
+ * digits), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON text as received for nested values. A
+ * field that is absent or null becomes null. */
 #ifndef BILLCORE_ARROW_H
 #define BILLCORE_ARROW_H
 

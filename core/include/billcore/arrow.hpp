@@ -37,7 +37,7 @@ namespace billcore {
 /// the resource, a repeated name, or an empty list of names gives Error(invalid_argument).
 using ArrowFields = std::optional<std::vector<std::string>>;
 
-/// Of the types utf8, int64, bool, or a time (nullopt: null).
+/// A value for a column of the type utf8, int64, bool or timestamp; only a time can be null (nullopt).
 using ArrowScalar = std::variant<std::string, std::int64_t, bool, std::optional<Instant>>;
 
 /// A column with the same value in every row. Constant columns follow the columns of the resource.

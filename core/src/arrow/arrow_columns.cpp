@@ -55,11 +55,11 @@ bool has_text(ColumnType type) noexcept { return type == json || type == decimal
 
 bool is_of_a_field(const Column& column) noexcept { return column.type != whole && column.type != rest; }
 
-/// Whether the inside of a JSON string has an absolute URL with a query, also one with escapes.
+/// Whether a JSON string, as received, has an absolute URL with a query, possibly with escapes.
 bool has_signed_url(std::string_view string) {
   if (string.find_first_of("?%&\\") == std::string_view::npos) return false;
   Unescaped text(string);
-  for (int level = 0; level < 8; ++level) {
+  for (int level = 0; level < max_escape_levels; ++level) {
     const std::string_view plain = text.text();
     for (auto at = plain.find("://"); at != std::string_view::npos; at = plain.find("://", at)) {
       at = std::min(plain.find_first_of("? \t\r\n", at), plain.size());
@@ -67,7 +67,7 @@ bool has_signed_url(std::string_view string) {
     }
     if (!text.unescape()) return false;
   }
-  return true;  // with more levels of escapes, nobody knows
+  return true;  // more levels of escapes may hide a URL
 }
 
 /// Appends JSON text, in which "[redacted]" takes the place of each string with a URL that may be signed.
@@ -191,11 +191,16 @@ std::span<const Cell> CellFinder::find(const Document& document, const Node* ite
 }
 
 void CellFinder::find_rest(const Document& document, const Node* item) {
+  const bool with_urls = columns_.has_secrets();
   rest_text_ = '{';
   for (const auto place : unknown_) {
     if (place != unknown_.front()) rest_text_ += ',';
     const auto member = texts_.member(document, values_[place]);
-    columns_.has_secrets() ? static_cast<void>(rest_text_ += member) : append_without_signed_urls(rest_text_, member);
+    if (with_urls) {
+      rest_text_ += member;
+    } else {
+      append_without_signed_urls(rest_text_, member);
+    }
   }
   cells_[*rest_] = {item, rest_text_ += '}'};
 }

@@ -29,7 +29,7 @@ enum class ColumnType : std::uint8_t {
 struct Column {
   std::string_view name;
   ColumnType type;
-  bool secret = false;  // a column only if its name is given
+  bool secret = false;  // included only if the caller names the column
 };
 
 /// Total number of digits of a decimal column, and number of its fractional digits: enough for every realistic
@@ -43,7 +43,7 @@ inline constexpr int decimal_bytes = 16;
 
 class Columns {
  public:
-  /// `known`: all columns of the resource.
+  /// `known`: all columns of the resource; `chosen`: those that the caller asked for.
   explicit Columns(std::span<const Column> known, std::vector<Column> chosen, std::vector<ArrowConstant> constants);
   Columns(const Columns&) = delete;
   Columns& operator=(const Columns&) = delete;

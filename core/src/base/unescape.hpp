@@ -8,6 +8,9 @@
 
 namespace billcore::detail {
 
+/// A search removes at most this many levels of nested escapes, which limits its running time.
+inline constexpr int max_escape_levels = 8;
+
 /// A range in a text: [begin, end).
 struct Span {
   std::size_t begin;

@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::string_view escapes_and_quotes = "\\%&\"'";
-constexpr int levels = 8;                        // maximum levels of nested escapes; limits the running time
-constexpr std::size_t shortest_encoded_key = 3;  // the encoding of a shorter key occurs in almost any text
+constexpr std::size_t shortest_encoded_key = 3;               // the encoding of a shorter key occurs in almost any text
 constexpr std::size_t longest_read = std::size_t{64} << 10U;  // scrub() stops after searching this much of a text
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
 
@@ -48,7 +47,7 @@ class Search {
     // escape removed. Search for both.
     Unescaped key(api_key);
     keys_.push_back(lower(key.text()));
-    for (int i = 0; i < levels && key.unescape();) ++i;
+    for (int i = 0; i < max_escape_levels && key.unescape();) ++i;
     if (auto other = lower(key.text()); other != keys_.front()) keys_.push_back(std::move(other));
   }
 
@@ -56,7 +55,7 @@ class Search {
   std::vector<Span> run() {
     look_for_key();
     find_members();
-    for (int i = 0; i < levels && text_.unescape(); ++i) {
+    for (int i = 0; i < max_escape_levels && text_.unescape(); ++i) {
       look_for_key();
       find_members();
     }
