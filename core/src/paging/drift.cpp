@@ -55,7 +55,7 @@ Move Drift::move_before(const Ids& ids, std::optional<std::int64_t> total, bool 
   const bool overlap = !again && overlaps(ids, shifted);
   if (shrunk) notice("list_shrank");
   const bool grown = changed && *total > *total_;
-  if (changed) grown ? note("total_changed") : notice("total_changed");
+  if (changed) grown ? keep_reason("total_changed") : notice("total_changed");
   if (overlap) notice("overlap");
   if (grown) return Move::grown;
   return shrunk || changed || overlap ? Move::other : Move::none;
@@ -89,7 +89,7 @@ void Drift::compare(const Ids& ids, bool news_expected) {
 }
 
 void Drift::compare_count() noexcept {
-  if (counted_ && total_ && *counted_ != *total_) note("total_differs");
+  if (counted_ && total_ && *counted_ != *total_) keep_reason("total_differs");
 }
 
 void Drift::begin_again() noexcept {

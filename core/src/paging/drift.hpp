@@ -47,10 +47,10 @@ class Drift {
   void resume(const Ids& yielded, std::optional<std::int64_t> seen, std::string_view noticed,
               std::optional<std::int64_t> total, std::optional<std::int64_t> counted);
 
-  /// Sets the reason why a record may have been missed; only the first reason is kept. noticed() is empty if there is
-  /// no reason.
+  /// Sets the reason why a record may have been missed, which is not that the list grew at its head; only the first
+  /// reason is kept. noticed() is empty if there is no reason.
   void notice(std::string_view reason) noexcept {
-    note(reason);
+    keep_reason(reason);
     only_grew_ = false;
   }
   /// Sets the reason "may_repeat", which replaces any other reason: the caller must know that records may have been
@@ -111,7 +111,7 @@ class Drift {
   void begin_again() noexcept;
 
  private:
-  void note(std::string_view reason) noexcept {
+  void keep_reason(std::string_view reason) noexcept {
     if (noticed_.empty()) noticed_ = reason;
   }
   [[nodiscard]] bool overlaps(const Ids& ids, std::int64_t shifted) noexcept;

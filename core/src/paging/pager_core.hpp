@@ -57,7 +57,8 @@ class PagerCore {
   /// item out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
-  /// An error of an item of the current page, with the page in its text; requires has_page().
+  /// Returns an error about an item of the current page, with the page's request added to the error's text, so that the
+  /// caller can find the item. Requires has_page().
   [[nodiscard]] Error about_item(const Error& error) const {
     return about_page(cursor_.number(), *cursor_.page().document, error);
   }
@@ -76,7 +77,8 @@ class PagerCore {
   }
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return fetched_; }
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
-  /// Whether the list was read to its end, and only grew; see Drift::only_grew(). Not for a strict list.
+  /// Whether the list was read to its end, and only grew; see Drift::only_grew(). Always false for a strict list, whose
+  /// second pass has a verdict of its own.
   [[nodiscard]] bool only_grew() const noexcept {
     return !strict_ && plan_.has_ended() && !buffered() && drift_.only_grew();
   }

@@ -33,14 +33,14 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Returns the operation to send now; nullopt if result() is available. A job that reads a list sends nothing: in a
-  /// blocking call it waits here for its pages. Requires the GIL.
+  /// In a blocking call: returns the operation that the caller must send now; nullopt if result() is available. A job
+  /// that reads a list always returns nullopt: next() reads the pages itself before it returns. Requires the GIL.
   [[nodiscard]] virtual std::optional<Operation> next() = 0;
-  /// Receives the result of the operation that next() returned. Called without the GIL: must not touch Python
-  /// objects.
+  /// Receives the result of the operation that next() returned. Not called for a job that returns none. Called without
+  /// the GIL: must not touch Python objects.
   virtual void take(Completed& /*completed*/) {}
-  /// For an awaited call: starts the next operation or wait in an event loop and returns it; null if result() is
-  /// available. By default, sends what next() returns. `self` is a shared pointer to this job.
+  /// In an awaited call: starts the next operation, or a wait for a page, in an event loop and returns it; null if
+  /// result() is available. By default, starts the operation that next() returns. `self` is a shared pointer to this job.
   [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, const Client& client, py::handle loop,
                                                              const std::shared_ptr<Job>& self);
   /// Returns the result, or raises a Python error. Requires the GIL.

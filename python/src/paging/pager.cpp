@@ -21,7 +21,8 @@ struct AnyPage {
 class NextPage final : public ListJob {
  public:
   using ListJob::ListJob;
-  // A page of an empty list has no items. After taken() > 0 there may be no page, because it must be read again.
+  // The page of an empty list has no items to buffer, but is a result too. A list that moved has no page, although one
+  // was taken, until that page is read again.
   [[nodiscard]] bool has_enough() override {
     return found_ = flow().core().buffered() || (taken() > 0 && flow().core().has_page());
   }
