@@ -115,9 +115,10 @@ class BoundVerifier : public Verifier {
   ClockFunction clock_;
 };
 
-/// Makes a Verifier from the arguments of a constructor. The function `make` takes the first argument and the options.
-template <typename Make>
-BoundVerifier make_verifier(const std::vector<py::handle>& values, const Make& make) {
+/// Makes a Verifier from the first argument of a constructor (its secrets or accounts) and the options.
+using VerifierMaker = Verifier (*)(py::handle given, const VerifierOptions& options);
+
+BoundVerifier make_verifier(const std::vector<py::handle>& values, VerifierMaker make) {
   auto clock = clock_function(values[4]);
   const auto options = verifier_options(values[1], values[2], values[3], clock);
   return {make(values[0], options), std::move(clock)};
@@ -213,20 +214,19 @@ void bind_verifier(py::module_& module) {
 
   def_method(type, init_signature(), fast_call<verifier_init>, docs::verifier_init);
 
+  // Defines a static method that makes a Verifier.
+  const auto def_maker = [&type](const char* name, const Signature& signature, const char* doc, VerifierMaker make) {
+    type.def_static(
+        name,
+        [&signature, make](const py::args& args, const py::kwargs& kwargs) {
+          return make_verifier(signature.bind(args, kwargs), make);
+        },
+        signature.doc(doc).c_str());
+  };
   static const Signature any(docs::verifier_allowing_any_key_length_signature);
-  type.def_static(
-      "allowing_any_key_length",
-      [](const py::args& args, const py::kwargs& kwargs) {
-        return make_verifier(any.bind(args, kwargs), of_any_secrets);
-      },
-      any.doc(docs::verifier_allowing_any_key_length).c_str());
+  def_maker("allowing_any_key_length", any, docs::verifier_allowing_any_key_length, of_any_secrets);
   static const Signature accounts(docs::verifier_for_accounts_signature);
-  type.def_static(
-      "for_accounts",
-      [](const py::args& args, const py::kwargs& kwargs) {
-        return make_verifier(accounts.bind(args, kwargs), of_accounts);
-      },
-      accounts.doc(docs::verifier_for_accounts).c_str());
+  def_maker("for_accounts", accounts, docs::verifier_for_accounts, of_accounts);
 
   def_method(type, verify_signature(), fast_call<verifier_verify>, docs::verifier_verify);
   def_method(type, unwrap_signature(), fast_call<verifier_unwrap>, docs::verifier_unwrap);

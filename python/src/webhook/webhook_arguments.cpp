@@ -38,9 +38,8 @@ std::string account_text(py::handle account) {
   if (PyLong_Check(account.ptr()) == 0 || PyBool_Check(account.ptr())) {
     refuse("an account must be an int or a str, as event.account or its text, not " + type_name(account));
   }
-  const auto digits = py::reinterpret_steal<py::object>(PyNumber_ToBase(account.ptr(), 10));
-  if (!digits) throw py::error_already_set();
-  return std::string(utf8(digits, "an account"));
+  // Not str(), which a subclass of int, such as an enumeration, may override.
+  return std::string(utf8(checked(PyNumber_ToBase(account.ptr(), 10)), "an account"));
 }
 
 std::chrono::microseconds freshness_of(py::handle value) {
@@ -53,7 +52,7 @@ std::chrono::microseconds instant_of(py::handle now) {
   return to_instant(now, "the result of clock").time_since_epoch();
 }
 
-std::chrono::sys_time<std::chrono::microseconds> read(py::handle function) {
+std::chrono::sys_time<std::chrono::microseconds> call_clock(py::handle function) {
   const auto now = checked(PyObject_Vectorcall(function.ptr(), nullptr, 0, nullptr));
   const auto since_1970 = seconds_of(now, "the result of clock");
   return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
@@ -69,7 +68,7 @@ std::chrono::sys_time<std::chrono::microseconds> default_clock() {
   const Gil gil;
   static constinit CachedImport name;
   const auto time = name.get([] { return checked(PyUnicode_InternFromString("time")); });
-  return read(checked(PyObject_GetAttr(time_module().ptr(), time.ptr())));
+  return call_clock(checked(PyObject_GetAttr(time_module().ptr(), time.ptr())));
 }
 
 // Returns a clock that takes the GIL, because verifying a large body releases the GIL.
@@ -79,7 +78,7 @@ Clock clock_of(const ClockFunction& function) {
     const py::object kept = *function;  // NOLINT(performance-unnecessary-copy-initialization): *function may change
     if (!kept)
       throw Error(ErrorCode::config, "the Verifier of this check was destroyed: keep it until its checks are done");
-    return read(kept);
+    return call_clock(kept);
   };
 }
 
