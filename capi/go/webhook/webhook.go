@@ -97,9 +97,9 @@ func NewVerifier(secret []byte, options ...Option) (*Verifier, error) {
 // "17". Unwrap, UnwrapHeader, Handler and Middleware accept an event only if the matching secret belongs to the account
 // that the signed body names; otherwise, or if the body names no account, they fail with ReasonMismatch. A test.hook
 // event matches any secret, because only its name is reliable. Verify and Stream, which do not parse the body, fail with
-// ErrConfig. Two accounts may have the same secret. The indexes of secrets count through all accounts, in the order of
-// the sorted keys. NewVerifierForAccounts fails with ErrConfig when the map is empty, when an account has no secret, and
-// unless each secret has 32 bytes.
+// ErrConfig. Two accounts may have the same secret. The indexes of secrets, as for Matches, count through all accounts, in
+// the order of the map's sorted keys. NewVerifierForAccounts fails with ErrConfig when the map is empty, when a key is
+// empty, when an account has no secret, and unless each secret has 32 bytes.
 func NewVerifierForAccounts(accounts map[string][][]byte, options ...Option) (*Verifier, error) {
 	if len(accounts) == 0 { // the secrets of WithMoreSecrets alone would make a verifier that sees no account
 		return nil, bridge.NewError(model.ErrConfig, "no account was given: pass at least one, with its secrets")

@@ -99,7 +99,7 @@ Coding describe_coding(std::string_view body, HeaderFields headers) {
   return {false,
           "body: it is plain, but Content-Encoding says " + std::string(named) +
               ": a proxy has unpacked the body, or the framework has; if the signature is over the packed bytes, "
-              "pass these"};
+              "pass those"};
 }
 
 }  // namespace billcore::detail

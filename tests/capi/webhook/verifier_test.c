@@ -1,4 +1,5 @@
-/* Tests cases of freshness, clocks, streams, match counts, explain and accounts that the conformance driver cannot express. */
+/* Tests cases of freshness, clocks, streams, match counts, explain and accounts that the conformance driver cannot
+ * express. */
 #include <string.h>
 
 #include "support/events.h"

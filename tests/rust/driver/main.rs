@@ -78,7 +78,7 @@ fn octets(given: &Value) -> Option<Vec<u8>> {
 /// Why an operation failed.
 enum Failure {
     Library(Error),
-    /// A list failed: the error, the number of items before the error, and the list's state.
+    /// A list failed: the error, the items before the error, and the list's state.
     Listing {
         error: Error,
         items: Vec<Json>,
