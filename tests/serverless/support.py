@@ -113,11 +113,13 @@ def post(
         connection.close()
 
 
-def half_body(port: int, path: str = "/webhooks", sent: int = 11) -> socket.socket:
+def half_body(port: int, path: str = "/webhooks", sent: int = 11, *, chunked: bool = False) -> socket.socket:
     """Sends a request's head and the beginning of its body; the answer can be read from the returned connection."""
     connection = socket.create_connection(("127.0.0.1", port), GENEROUS)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\nContent-Length: {len(BODY)}\r\n\r\n"
-    connection.sendall(head.encode() + BODY[:sent])
+    length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(BODY)}"
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\n{length}\r\n\r\n"
+    chunk = f"{sent:x}\r\n" if chunked else ""  # the line end after the chunk's data is not sent
+    connection.sendall((head + chunk).encode() + BODY[:sent])
     return connection
 
 

@@ -112,11 +112,12 @@ def test_the_shared_deliveries(server: ServerProcess) -> None:
 
 def test_senders_that_stop(server: ServerProcess) -> None:
     """A stopped sender gets 408 after ten seconds. A sender that disconnects causes no error in the log."""
-    slow = half_body(server.port)
-    for sent in (0, 11):
+    slow = [half_body(server.port, chunked=chunked) for chunked in (False, True)]
+    for sent, chunked in ((0, False), (11, False), (11, True)):
         for reset in (False, True):
-            disconnect(half_body(server.port, sent=sent), reset=reset)
-    assert read_all(slow).startswith("HTTP/1.1 408 ")
+            disconnect(half_body(server.port, sent=sent, chunked=chunked), reset=reset)
+    for connection in slow:
+        assert read_all(connection).startswith("HTTP/1.1 408 ")
     assert post(server.port, BODY, SIGNED).told == (200, "")
     assert "Traceback" not in server.output() and "ERROR" not in server.output().upper()
 

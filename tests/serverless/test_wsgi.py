@@ -137,10 +137,15 @@ def test_a_body_read_before_is_noticed() -> None:
         webhooks.from_wsgi(chunked(stream), VERIFIER)
 
 
+class BrokenChunk(Exception):
+    """As gunicorn's ParseException, not an OSError."""
+
+
 def test_a_body_that_ends_early() -> None:
     with signature_refused("disconnected", f"after 11 of {len(BODY)} bytes"):
         webhooks.from_wsgi(environ(io.BytesIO(BODY[:11])), VERIFIER)
-    for end in (ConnectionResetError("reset"), TimeoutError("slow"), OSError("request data read error")):
+    ends = [ConnectionResetError("reset"), TimeoutError("slow"), OSError("request data read error")]
+    for end in (*ends, BrokenChunk("no line end")):
         with signature_refused("disconnected", "failed after 11 bytes") as caught:
             webhooks.from_wsgi(environ(Input(BODY[:11], end=end)), VERIFIER)
         assert caught.value.__cause__ is end

@@ -49,35 +49,34 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier, *, timeout: float | N
     mark_read(environ)
     unsized = verifier.max_body + 1 if terminated else 0
     limit = unsized if size is None else size
-    body = _read_within(timeout, environ, limit) if limit else bytearray()
+    body = _read_body(timeout, environ, limit) if limit else bytearray()
     if len(body) > verifier.max_body:
         raise too_large(verifier)
     signature = environ.get("HTTP_" + verifier.header.upper().replace("-", "_"))
     return unwrap(body, size, [(verifier.header, signature)], verifier)
 
 
-def _read_within(timeout: float | None, environ: dict[str, Any], limit: int) -> bytearray:
-    server_socket = environ.get("gunicorn.socket") or environ.get("werkzeug.socket")
-    if server_socket is None:
-        return _read(environ["wsgi.input"], limit)
-    import _socket  # not `socket`, whose methods gevent and TLS replace by others
-    import os
+def _read_body(timeout: float | None, environ: dict[str, Any], limit: int) -> bytearray:
+    stream, given = environ["wsgi.input"], environ.get("gunicorn.socket") or environ.get("werkzeug.socket")
+    if given is None:
+        return _read(stream, limit)
+    from . import server_socket
 
-    connection = _socket.socket(fileno=os.dup(server_socket.fileno()))
+    connection = server_socket.duplicate(given)
     try:
-        body = _read_from(connection, timeout, environ["wsgi.input"], limit)
-        if not body and environ.get("CONTENT_LENGTH") and _has_ended(connection):
+        body = _read(stream, limit) if timeout is None else _read_within(timeout, connection, stream, limit)
+        if not body and environ.get("CONTENT_LENGTH") and server_socket.has_ended(connection):
             raise disconnected("the sender disconnected before the body")
         return body
     finally:
         connection.close()
 
 
-def _read_from(connection: Any, timeout: float | None, stream: Any, limit: int) -> bytearray:
-    if timeout is None:
-        return _read(stream, limit)
-    limiter = _limiter()
-    deadline = limiter.begin(connection, timeout)
+def _read_within(timeout: float, connection: Any, stream: Any, limit: int) -> bytearray:
+    from .server_socket import limiter
+
+    limiting = limiter()
+    deadline = limiting.begin(connection, timeout)
     try:
         body = _read(stream, limit)
     except DisconnectedError:
@@ -85,21 +84,10 @@ def _read_from(connection: Any, timeout: float | None, stream: Any, limit: int) 
             raise
         body = bytearray()
     finally:
-        limiter.end(deadline)
+        limiting.end(deadline)
     if deadline.is_over and len(body) < limit:
         raise timed_out(timeout)
     return body
-
-
-def _has_ended(connection: Any) -> bool:
-    import _socket
-
-    try:
-        return not connection.recv(1, _socket.MSG_PEEK | _socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
 
 
 def _read(stream: Any, limit: int) -> bytearray:
@@ -107,74 +95,9 @@ def _read(stream: Any, limit: int) -> bytearray:
     while len(body) < limit:
         try:
             piece = stream.read(min(limit - len(body), _PIECE))
-        except OSError as error:
-            raise disconnected(f"reading the body failed after {len(body)} bytes") from error
+        except Exception as error:  # for a broken chunk, some servers raise an error that is not an OSError
+            raise disconnected(f"reading the body failed after {len(body)} bytes ({type(error).__name__})") from error
         if not piece:
             break
         append(body, piece)
     return body
-
-
-class _Deadline:
-    def __init__(self, at: float, connection: Any) -> None:
-        self.at = at
-        self.connection = connection
-        self.is_over = False
-
-
-class _Limiter:
-    """Ends reads whose time is over.
-
-    A time limit of the socket would begin again with each byte. All requests of a process share one thread, because a
-    thread for each request takes longer than the check of the signature.
-    """
-
-    def __init__(self, process: int) -> None:
-        import threading
-        import time
-
-        self.process = process
-        self._now = time.monotonic
-        self._changed = threading.Condition()
-        self._deadlines: set[_Deadline] = set()
-        self._wakes_at = float("inf")
-        threading.Thread(target=self._run, name="billcore-wsgi", daemon=True).start()
-
-    def begin(self, connection: Any, timeout: float) -> _Deadline:
-        deadline = _Deadline(self._now() + timeout, connection)
-        with self._changed:
-            self._deadlines.add(deadline)
-            if deadline.at < self._wakes_at:
-                self._changed.notify()
-        return deadline
-
-    def end(self, deadline: _Deadline) -> None:
-        """From here on, the thread does not use the connection."""
-        with self._changed:
-            self._deadlines.discard(deadline)
-
-    def _run(self) -> None:
-        with self._changed:
-            while True:
-                now = self._now()
-                for deadline in [one for one in self._deadlines if one.at <= now]:
-                    self._deadlines.remove(deadline)
-                    deadline.is_over = True
-                    try:  # noqa: SIM105  contextlib is slow to import
-                        deadline.connection.shutdown(0)  # for reading only: the answer can still be sent
-                    except OSError:
-                        pass  # the sender has disconnected
-                self._wakes_at = min((one.at for one in self._deadlines), default=float("inf"))
-                self._changed.wait(None if self._wakes_at == float("inf") else self._wakes_at - now)
-
-
-_shared: list[_Limiter] = []
-
-
-def _limiter() -> _Limiter:
-    import os
-
-    process = os.getpid()
-    if not _shared or _shared[-1].process != process:  # a forked process does not have the thread
-        _shared[:] = [_Limiter(process)]
-    return _shared[-1]
