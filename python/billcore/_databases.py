@@ -1,8 +1,9 @@
 """Recognises the database connections that the inbox and the journal take, and reads the errors of their drivers.
 
-This module imports no driver. It uses isinstance(), which reads the attribute __class__ of an object. In the wrappers
-of ddtrace, OpenTelemetry and other tracers, this is the class of the connection that they wrap. The wrapper's own class
-says nothing: with wrapt, even a wrapped blocking connection has __aenter__.
+This module imports no driver. It reads the attribute __class__ of an object. In the wrappers of ddtrace, OpenTelemetry
+and other tracers, this is the class of the connection that they wrap. The wrapper's own class says nothing: with wrapt,
+even a wrapped blocking connection has __aenter__. isinstance() is not enough, because the metaclass of asyncpg's
+Connection looks at the wrapper's own class.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def is_a(value: Any, path: str) -> bool:
     """Whether a value says that it is an instance of the class at this path; False if its module is not imported."""
     module, _, name = path.rpartition(".")
     found = getattr(sys.modules.get(module), name, None)
-    return isinstance(found, type) and isinstance(value, found)
+    return isinstance(found, type) and issubclass(value.__class__, found)
 
 
 def recognise(connection: Any) -> Kind | None:

@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy
 from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.orm import scoped_session, sessionmaker
 
 import billcore
 from billcore.journal import ChargeInProgressError, ChargePendingError, Journal, JournalError
@@ -238,8 +239,9 @@ def test_a_forked_child_and_its_parent(scene: Scene, form: str) -> None:
 
 def test_a_text_or_a_connection_is_refused_as_a_database(scene: Scene) -> None:
     engine = create_async_engine("postgresql+asyncpg://localhost/none")
+    sessions = sessionmaker(sqlalchemy.create_engine("sqlite://"))
     with contextlib.closing(scene.database.connect()) as connection:
-        for wrong in ("charges.db", None, connection):
+        for wrong in ("charges.db", None, connection, sessions, scoped_session(sessions)):
             with pytest.raises(TypeError, match="function that returns a new connection"):
                 Journal(wrong, scene.client)
         with pytest.raises(TypeError, match="AsyncJournal"):

@@ -15,6 +15,7 @@ def test_connections_traced_by_ddtrace_work(postgres: Postgres, tmp_path: Path) 
         "psycopg": ["ddtrace", True, False, "charged once"],
         "psycopg2": ["ddtrace", True, False],
         "asyncpg": [True, False],
+        "asyncpg in wrapt": [True, False],
         "psycopg async": [True, False],
         "engine": [True, False],
     }

@@ -15,6 +15,7 @@ def test_connections_traced_by_opentelemetry_work(postgres: Postgres, tmp_path: 
         "psycopg": ["opentelemetry", True, False, "charged once"],
         "psycopg2": ["opentelemetry", True, False],
         "asyncpg": [True, False],
+        "asyncpg in wrapt": [True, False],
         "psycopg async": [True, False],
         "engine": [True, False],
     }

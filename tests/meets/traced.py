@@ -20,6 +20,7 @@ import asyncpg  # type: ignore[import-untyped]
 import psycopg
 import psycopg2  # type: ignore[import-untyped]
 import sqlalchemy
+import wrapt
 
 import billcore
 from billcore import inbox, testing, webhooks
@@ -60,13 +61,14 @@ def claims(name: str, connect: Connect) -> list[Any]:
 
 
 async def aclaims() -> dict[str, list[Any]]:
-    results: dict[str, list[Any]] = {"asyncpg": [], "psycopg async": []}
+    results: dict[str, list[Any]] = {"asyncpg": [], "asyncpg in wrapt": [], "psycopg async": []}
     for _ in range(2):
-        connection = await asyncpg.connect(url)
-        async with connection.transaction():
-            await inbox.alock(connection, "order:1")
-            results["asyncpg"].append(await inbox.aclaim(connection, event("asyncpg")))
-        await connection.close()
+        for name, wrap in {"asyncpg": lambda it: it, "asyncpg in wrapt": wrapt.ObjectProxy}.items():
+            connection = wrap(await asyncpg.connect(url))
+            async with connection.transaction():
+                await inbox.alock(connection, "order:1")
+                results[name].append(await inbox.aclaim(connection, event(name)))
+            await connection.close()
         async with await psycopg.AsyncConnection.connect(conninfo) as connection:
             await inbox.alock(connection, "order:1")
             results["psycopg async"].append(await inbox.aclaim(connection, event("psycopg async")))

@@ -125,7 +125,9 @@ class Store:
                 "a journal closes its connections, which a pool wants back: give it a function that returns a new"
                 " connection, or an SQLAlchemy engine"
             )
-        if not self._is_engine and (not callable(source) or hasattr(source, "cursor")):
+        sessions = ("sqlalchemy.orm.sessionmaker", "sqlalchemy.orm.scoped_session")
+        is_function = callable(source) and not hasattr(source, "cursor")
+        if not self._is_engine and (not is_function or any(databases.is_a(source, each) for each in sessions)):
             raise TypeError(
                 "a journal needs an SQLAlchemy engine, or a function that returns a new connection, such as"
                 " lambda: sqlite3.connect('charges.db')"
