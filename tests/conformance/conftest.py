@@ -10,7 +10,15 @@ import pytest
 from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
 
 # The test modules that make no REST calls; they do not run for AsyncClient.
-WEBHOOKS = {"test_explain", "test_fields", "test_freshness", "test_mutations", "test_rfc4231", "test_webhook_vectors"}
+WEBHOOKS = {
+    "test_accounts",
+    "test_explain",
+    "test_fields",
+    "test_freshness",
+    "test_mutations",
+    "test_rfc4231",
+    "test_webhook_vectors",
+}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

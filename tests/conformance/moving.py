@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from .drivers import Driver
 from .fixtures import ACCOUNT, API_KEY
@@ -73,11 +74,9 @@ class Shelf:
         self.lists: dict[str, MovingList] = {}
 
     def __call__(self, request: Request) -> Reply:
-        path, _, query = request.target.partition("?")
-        page = next(
-            int(value) for name, _, value in (pair.partition("=") for pair in query.split("&")) if name == "page"
-        )
-        return self.lists[path.split("/")[-2]].answer(page)
+        target = urlsplit(request.target)
+        page = int(parse_qs(target.query)["page"][0])
+        return self.lists[target.path.split("/")[-2]].answer(page)
 
 
 @dataclass(frozen=True)
