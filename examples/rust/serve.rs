@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 pub async fn serve(listener: TcpListener, app: Router) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(Duration::from_secs(1)).await; // such as too many open files
+            tokio::time::sleep(Duration::from_secs(1)).await; // accept fails while too many files are open
             continue;
         };
         let mut http = http1::Builder::new();

@@ -64,7 +64,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a fault: found by a test, or survived all steps of its room; or a step is late or broken."""
+    """Result of a fault: found by a test, survived all steps of its room, or a step was late or broken."""
 
     id: str
     room: str
@@ -139,7 +139,7 @@ def run_step(tree: Path, step: list[str]) -> Ended:
         except subprocess.TimeoutExpired:
             status = LATE
         finally:
-            with suppress(ProcessLookupError):  # ends what the step has left running
+            with suppress(ProcessLookupError):  # kills the processes that the step left running
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     text = log.read_text("utf-8", "replace")
@@ -150,7 +150,7 @@ def run_step(tree: Path, step: list[str]) -> Ended:
 def outcome_of(step: list[str], ended: Ended) -> str:
     if ended.status == LATE:
         return "late"
-    # 4 and 5: pytest found no test, or a path or an option is wrong.
+    # pytest exits with 4 if a path or an option is wrong, and with 5 if it finds no test.
     is_broken = ended.status == BROKEN or (step[1] in ("pytest", "meets", "spark") and ended.status in (4, 5))
     return "broken" if is_broken else "found"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds what a step needs, and runs its tests until the first failure: step.sh COMMAND ARGUMENT…, in the folder of a
-# worktree. steps.toml has the steps. The exit status is 70 if the build fails, or anything else before the tests.
+# worktree. steps.toml has the steps; COMMAND is a function of this file. If the build or another command before the tests
+# fails, the exit status is 70.
 set -eEuo pipefail
 trap 'exit 70' ERR
 . tests/setup.sh
@@ -10,12 +11,13 @@ bc_ccache "$root"
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
-# Without bytecode files: Python would use one that is as old and whose source is as long as the changed file.
+# Python writes no bytecode files: it would take the file of the unbroken module if the broken module has the same size
+# and the same second of its last change.
 export PATH="$venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 BILLCORE_TEST_PYTHON="$python" BILLCORE_RELEASE_BUILD="$release"
 export BILLCORE_CPP_DRIVER="$release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$release/tests/capi/wire-driver-c"
 export PYTHONPATH="$release/python:$root:$root/python/sandbox"
 
-# From here on, a command that fails is a test.
+# A command that fails after this call is a failed test.
 tests_begin() { trap - ERR; }
 
 build() { # TARGET…
@@ -49,7 +51,8 @@ ctests() {
   ctest --test-dir "$release/tests/$1" -R "$2" --no-tests=error --stop-on-failure --timeout 300
 }
 
-# pytest ARGUMENT…: tests of Python, on the modules in the build folder. Folders run in parallel processes, file by file.
+# pytest ARGUMENT…: Python tests with the modules of the build folder. If the first argument is a folder, several
+# processes share its files.
 pytest() {
   build _client _webhook billcore_python_package wire-driver-cpp wire-driver-c
   local parallel=()
@@ -58,7 +61,7 @@ pytest() {
   "$python" -m pytest -x -q -p no:cacheprovider "${parallel[@]}" "$@"
 }
 
-# spark, meets ARGUMENT…: pytest in the environment of an area that has its own one
+# spark ARGUMENT…, meets ARGUMENT…: pytest with the packages of the area spark or meets
 spark() { pytest_with tests/spark/requirements.txt "$@"; }
 meets() {
   local beside='^(asyncpg|celery|django|duckdb|h11|msgspec|psycopg|psycopg2-binary|pytest|sqlalchemy|starlette|uvicorn)(\[[a-z]+\])?=='

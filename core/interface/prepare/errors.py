@@ -49,7 +49,7 @@ def prepare_events(data: Row, resources: dict[str, Row]) -> Row:
 def _status_row(row: Row, error: str) -> Row:
     first = row.get("status", row.get("first"))
     last = row.get("status", row.get("last"))
-    kept = {"repeat": "never", "outcome": "refused", **row, "error": error}
+    kept = {"repeat": "never", "outcome": "refused", **row, "error": error, "first": first, "last": last}
     kept["first_text"] = "std::numeric_limits<int>::min()" if first is None else str(first)
     kept["last_text"] = "std::numeric_limits<int>::max()" if last is None else str(last)
     if first == last:

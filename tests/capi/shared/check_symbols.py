@@ -60,7 +60,7 @@ def main() -> None:
     now = {name: (library, functions[name].since if name in functions else "0.1") for name, library in where.items()}
     path = capi / "abi" / "symbols.txt"
     if sys.argv[5:] == ["--write"]:
-        head = "# Every exported symbol, the library it lives in, the version it came in. Rows are only ever added.\n"
+        head = "# Every exported symbol, its library and the version that introduced it. Rows are only added.\n"
         path.write_text(
             head + "".join(f"{name} {library} {version}\n" for name, (library, version) in sorted(now.items()))
         )
