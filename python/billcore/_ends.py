@@ -95,12 +95,18 @@ def pause_after(error: Exception) -> float | None:
     return pause + (error.retry_after or 0)
 
 
+def is_error(reason: str) -> bool:
+    """Whether the `reason` of a Read is the text of an error: a VerdictReason is a single word."""
+    return " " in reason
+
+
 def without_request_id(text: str) -> str:
     """The text of an error, to compare it with that of another attempt."""
     return text.partition(" [request id ")[0]
 
 
 def to_json(read: Read) -> dict[str, Any]:
+    """The row as the files of an export have it; from_json() reads it."""
     at = read.as_of and read.as_of.astimezone(UTC).isoformat(timespec="microseconds")
     return read._asdict() | {"as_of": at and at.replace("+00:00", "Z")}
 

@@ -12,23 +12,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from glob import escape
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from . import _hints, inbox
 from ._columns import COLUMNS, SECRETS
 from ._errors import ConfigError, InvalidArgumentError
 from ._table import Csv, changed_id, has_bom, quoted, reason, without_guards
 
-__all__ = ["Comparison", "compare", "sql"]
+if TYPE_CHECKING:
+    from .cli._folder import Folder
 
-_Wanted = tuple[Mapping[str, str] | Sequence[str] | None, str | None]  # `columns` and `changed_since` of compare()
+__all__ = ["Comparison", "compare", "sql"]
 
 Result = Literal["missing", "differing", "duplicates", "unverifiable", "unknown", "changed"]
 _KINDS = {name: kind for columns in COLUMNS.values() for name, kind in columns.items()}
@@ -205,8 +206,8 @@ def compare(
             export began are in the result `changed` if they differ, and not in `differing`. None: as if none was.
 
     Raises:
-        InvalidArgumentError: The export is not finished or was changed, or the table cannot be read or compared, or a
-            spreadsheet has changed its ids, or its column `id` is not the record's id.
+        InvalidArgumentError: The export is not finished or was changed (also while it was compared), or the table
+            cannot be read or compared, or a spreadsheet has changed its ids, or its column `id` is not the record's id.
         ConfigError: DuckDB is not installed.
     """
     try:
@@ -216,13 +217,18 @@ def compare(
     connection = duckdb.connect()
     try:
         connection.execute("SET TimeZone = 'UTC'")
-        begun, tables = _opened(Path(export))
-        for name, files in tables.items():
+        opened = _opened(Path(export))
+        for name, files in opened.files.items():
             _view(connection, name, files)
         if isinstance(table, duckdb.DuckDBPyRelation):  # belongs to another connection, which must run it
             table = SimpleNamespace(__arrow_c_stream__=table.__arrow_c_stream__)
-        chosen = _record(connection, table, (columns, changed_since), Csv(delimiter, encoding, null))
-        return Comparison(connection, sql(chosen, changed_since=begun if changed_since else None))
+        with ExitStack() as stack:
+            source, guarded = _source(connection, table, Csv(delimiter, encoding, null), stack)
+            chosen = _record(connection, source, columns, changed_since, guarded=guarded)
+        comparison = Comparison(connection, sql(chosen, changed_since=opened.begun if changed_since else None))
+        if _opened(Path(export)) != opened:  # `billcore export` may have read lists again in the meantime
+            raise InvalidArgumentError(f"{export} was changed while it was compared: compare again")
+        return comparison
     except BaseException as error:
         connection.close()
         if isinstance(error, duckdb.Error):
@@ -230,19 +236,39 @@ def compare(
         raise
 
 
-def _opened(export: Path) -> tuple[datetime, dict[str, list[Path]]]:
-    """When the export began, and the files of each table. Refuses an export that is not finished or was changed."""
+class _Export(NamedTuple):
+    begun: datetime
+    files: dict[str, list[Path]]  # of the tables `exported` and `reads`
+    manifests: Any  # the content of those that have the hashes of these files
+
+
+def _opened(export: Path) -> _Export:
+    """Checks each file of an export. Refuses one that is not finished or was changed."""
     from .cli._command import Failure
-    from .cli._folder import Folder, open_joined
+    from .cli._folder import open_joined
+
+    try:
+        if export.is_dir():
+            folder = _opened_folder(export)
+            plan, files, manifests = folder.plan, folder.files(), folder.finished
+        else:
+            names = [export, export.with_suffix(f".reads{export.suffix}")]
+            plan = manifests = open_joined(names)
+            files = [[name] for name in names]
+        begun = datetime.fromisoformat(plan["planned_at"])
+        return _Export(begun, dict(zip(("exported", "reads"), files, strict=True)), manifests)
+    except InvalidArgumentError:
+        raise
+    except Failure as error:
+        raise InvalidArgumentError(str(error)) from None
+    except (LookupError, TypeError, ValueError, AttributeError):  # a manifest with its own hash and other content
+        raise InvalidArgumentError(f"{export} is of another version of billcore: export again") from None
+
+
+def _opened_folder(export: Path) -> Folder:
+    from .cli._folder import Folder
     from .cli.export import FORMATS
 
-    if not export.is_dir():
-        files = [export, export.with_suffix(f".reads{export.suffix}")]
-        try:
-            plan = open_joined(files)
-        except Failure as error:
-            raise InvalidArgumentError(str(error)) from None
-        return datetime.fromisoformat(plan["planned_at"]), {"exported": files[:1], "reads": files[1:]}
     try:
         plan = json.loads((export / "plan.json").read_bytes())
         head = {name: plan[name] for name in ("resource", "file_format")}
@@ -251,14 +277,10 @@ def _opened(export: Path) -> tuple[datetime, dict[str, list[Path]]]:
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidArgumentError(f"{export} has no readable plan.json: pass a folder of `billcore export`") from None
     folder = Folder(export, head)
-    try:
-        folder.open(list)  # checks each file
-    except Failure as error:
-        raise InvalidArgumentError(str(error)) from None
+    folder.open(list)
     if folder.unfinished():
         raise InvalidArgumentError(f"{export}: {folder.progress()}: run the same `billcore export` again")
-    begun = datetime.fromisoformat(folder.plan["planned_at"])
-    return begun, dict(zip(("exported", "reads"), folder.files(), strict=True))
+    return folder
 
 
 def _kind(files: Sequence[str]) -> str:
@@ -297,26 +319,32 @@ def _view(connection: Any, name: str, files: Sequence[Path]) -> None:
     connection.execute(f"CREATE VIEW {name} AS SELECT {', '.join(selected)} FROM {source}")
 
 
-def _record(connection: Any, table: Any, wanted: _Wanted, csv: Csv) -> list[str]:
-    """Makes the table `recorded` of the user's table; returns its columns, which have the names of the export."""
+def _source(connection: Any, table: Any, csv: Csv, stack: ExitStack) -> tuple[str, bool]:
+    """SQL that reads the user's table, until `stack` ends; and whether its texts may have quotes before formulas."""
     if not isinstance(table, (str, PathLike, list, tuple)):
         csv.refuse_options()
         connection.register("given", table)
-        return _copy(connection, "given", wanted)
+        return "given", False
     files = [fspath(path) for path in (table if isinstance(table, (list, tuple)) else [table])]
     if _kind(files) != "csv":
         csv.refuse_options()
-        return _copy(connection, _scan(connection, files), wanted)
-    with TemporaryDirectory(prefix="billcore-") as folder:
-        copies, options = csv.prepare(files, Path(folder))
-        sniffed = f"SELECT Escape FROM sniff_csv({quoted(copies[0])}, quote = '\"'{options})"
-        if connection.execute(sniffed).fetchone() == ("'",):  # a quoted value begins with it: it belongs to the value
-            options += _ESCAPE
-        return _copy(connection, _scan(connection, copies, options), wanted, guarded=has_bom(files[0]))
+        return _scan(connection, files), False
+    copies, options = csv.prepare(files, Path(stack.enter_context(TemporaryDirectory(prefix="billcore-"))))
+    sniffed = f"SELECT Escape FROM sniff_csv({quoted(copies[0])}, quote = '\"'{options})"
+    if connection.execute(sniffed).fetchone() == ("'",):  # a quoted value begins with it: it belongs to the value
+        options += _ESCAPE
+    return _scan(connection, copies, options), has_bom(files[0])
 
 
-def _copy(connection: Any, source: str, wanted: _Wanted, *, guarded: bool = False) -> list[str]:
-    columns, changed_since = wanted
+def _record(
+    connection: Any,
+    source: str,
+    columns: Mapping[str, str] | Sequence[str] | None,
+    changed_since: str | None,
+    *,
+    guarded: bool,
+) -> list[str]:
+    """Makes the table `recorded` of the user's table; returns its columns, which have the names of the export."""
     is_named = columns is not None
     exported = _types(connection, "exported")
     types = {name.lower(): kind for name, kind in _types(connection, source).items()}

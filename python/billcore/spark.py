@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import bulk
 from ._client import Client
 from ._columns import COLUMNS
+from ._ends import is_error
 from ._errors import ConfigError, InvalidArgumentError, PossiblyMissedError
 
 try:
@@ -152,7 +153,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     def _refuse_short_lists(self, reads: list[dict[str, Any]]) -> None:
         resource = self._source._resource
         for row in reads:
-            is_short = row["verdict"] == "possibly_missed" and row["reason"].startswith("GET ")  # the text of an error
+            is_short = row["verdict"] == "possibly_missed" and is_error(row["reason"])
             if is_short or row["verdict"] == "failed":
                 instead = "read orders_and_reads" if resource == "orders" else "read the list with billcore.bulk"
                 raise PossiblyMissedError(text=f"{row['reason']}: {resource} has no verdicts: {instead}")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +176,41 @@ def test_a_product_that_cannot_be_read_once(
     assert (
         result(account, *arguments)["rows"] == count == len({row["id"] for row in rows(tmp_path / "out", "products")})
     )
+
+
+def test_a_disk_that_is_full_at_each_file_loses_no_row(
+    account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list was read in part. It is read again, but the disk is full; later the service refuses the list."""
+    monkeypatch.setenv("BILLCORE_BASE_URL", account.base_url)
+    monkeypatch.setenv("BILLCORE_API_KEY", account.api_key)
+    path, sync = many(account), os.fsync
+    cut = account.control.fault("status", path=path, query={"page": "2"}, status=410, times=1000)
+    arguments = ["export", "orders", "-o", str(tmp_path / "first"), "--format", "jsonl"]
+    assert main(arguments) == 3
+    account.control.delete_fault(cut)
+    before = pairs(rows(tmp_path / "first"))
+    status, number = 1, 0
+    while status == 1:
+        output, left = tmp_path / str(number), iter(range(number))
+        shutil.copytree(tmp_path / "first", output)
+        arguments[3] = str(output)
+
+        def full(descriptor: int, left: Iterator[int] = left) -> None:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and next(left, None) is None:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            sync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", full)
+        status = main(arguments)
+        monkeypatch.setattr(os, "fsync", sync)
+        if status == 1:
+            refusal = account.control.fault("status", path=path, status=403, times=1000)
+            main(arguments)
+            account.control.delete_fault(refusal)
+            assert {*before} <= {*pairs(rows(output))}, number
+        number += 1
+    assert (status, number) == (0, 7), "two files again, the part's two files, part-00000.json, manifest.json"
 
 
 def test_a_kill_before_each_step(account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

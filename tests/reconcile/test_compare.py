@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -244,6 +245,41 @@ def test_a_file_that_was_changed(tmp_path: Path, extension: str, name: str, chan
     file = write_joined(tmp_path / f"orders.{extension}", orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))
     change(tmp_path / name.format(extension))
     assert message.format(extension) in refused(file, orders(*LIST))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda content: content.pop("files"),
+        lambda content: content.update(files={}),
+        lambda content: content.update(files=["orders.csv"]),
+        lambda content: [file.pop("bytes") for file in content["files"].values()],
+    ],
+)
+def test_a_manifest_with_its_own_hash_and_other_content(one: Path, tmp_path: Path, edit: Any) -> None:
+    """Such as that of another version of billcore."""
+    file = write_joined(tmp_path / "orders.csv", orders(*LIST), pyarrow.Table.from_pylist(READS[:1]))
+    for export, name in ((file, tmp_path / "orders.csv.manifest.json"), (one, one / "part-00000.json")):
+        content = json.loads(name.read_bytes())
+        edit(content)
+        _write(name, content)
+        assert f"{export} is of another version of billcore: export again" in refused(export, orders(*LIST))
+
+
+def test_an_export_that_reads_lists_again_while_it_is_compared(one: Path, tmp_path: Path) -> None:
+    """The results could be of both readings: no order would be missing, and no list unverifiable."""
+    reads = pyarrow.Table.from_pylist([read("1", "possibly_missed")])
+    newer = write_export(tmp_path / "newer", [(orders(*LIST), reads)], "parquet")
+    table = orders(*LIST)
+
+    def batches() -> Iterator[pyarrow.RecordBatch]:
+        for file in newer.iterdir():
+            file.replace(one / file.name)
+        yield from table.to_batches()
+
+    reader = pyarrow.RecordBatchReader.from_batches(table.schema, batches())
+    assert refused(one, reader).endswith(" was changed while it was compared: compare again")
+    assert {*results(one, table)} == {"unverifiable"}
 
 
 def test_a_file_that_was_moved_with_its_manifest(tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ from ._files import Sink, digest, join, sync_folder, write_whole, writer
 _PLAN, _LOCK, _JOINED, _WHOLE, _AGAIN = "plan.json", ".lock", "joined.json", "manifest.json", "again"
 _MOST_SHOWN = 10  # lists that are not complete
 _SEAL = ("bytes", "sha256")
-# What other programs leave in a folder: hidden files of macOS, Spark and Hadoop, and others of Windows and of a disk.
+# Files that other programs create in a folder, and that an export ignores: names with these beginnings (macOS, Spark,
+# Hadoop), and these names (Windows; the root folder of an ext4 disk).
 _HIDDEN, _LEFT = (".", "_"), ("Thumbs.db", "desktop.ini", "lost+found")
 
 
@@ -121,7 +122,7 @@ class Folder:
         return sum(map(len, parts)), sum(len(parts[number]) for number in self.finished), self._rows(self._relations[0])
 
     def extend(self, ids: Sequence[str], planned: bulk.Read | None, size: int) -> None:
-        """Add the subscriptions of another plan that the plan lacks, in parts of `size`."""
+        """Add the subscriptions of a newer plan that this plan does not have yet, as parts of at most `size` lists."""
         known = {id for part in self.plan["parts"] for id in part}
         new = [id for id in ids if id not in known]
         (self.path / _WHOLE).unlink(missing_ok=True)
@@ -131,11 +132,9 @@ class Folder:
 
     def read(self, number: int, client: Client, told: Callable[[int, int], None], **how: Any) -> None:
         """Read a part. Calls `told` with the number of further lists and of further rows. `how`: as for bulk.read()."""
-        names = [self._name(relation, number) for relation in self._relations]
+        names, ids = [path.name for path in self.part_files(number)], self.plan["parts"][number]
         with ExitStack() as stack:
-            sinks, rows, reads = self.write_lists(
-                stack, names, self.plan["parts"][number], not number, client, told, how
-            )
+            sinks, rows, reads = self.write_lists(stack, names, ids, not number, client, told, how)
             self.publish(number, sinks, rows, reads)
 
     def write_lists(
@@ -148,9 +147,11 @@ class Folder:
         told: Callable[[int, int], None],
         how: dict[str, Any],
     ) -> tuple[list[Sink], list[int], list[dict[str, Any]]]:
-        """Read lists into files with these names, after manifest.json is removed. Returns the files, which `stack`
-        removes if they are not published, and their numbers of rows, and the rows of `reads`. `with_plan`: with the row
-        of the list of subscriptions."""
+        """Remove manifest.json, then read lists into files with these names.
+
+        `with_plan`: whether `reads` gets the row of the list of subscriptions. Returns the files, which `stack` removes
+        if they are not published; their numbers of rows; and the rows of `reads`, without that row.
+        """
         plan = self.plan
         planned = _ends.from_json(plan["planned"]) if with_plan and plan["planned"] else None
         fields = tuple(plan["fields"])
@@ -185,8 +186,11 @@ class Folder:
         reads: Sequence[dict[str, Any]],
         complete: dict[str, int] | None = None,
     ) -> None:
-        """Finish a part. `reads` are its rows of `reads`, without that of the list of subscriptions, and without the
-        complete lists that `complete` counts."""
+        """Give the files of a part their names: the part is then finished.
+
+        `reads` are its rows of `reads`, without the row of the list of subscriptions. `complete` counts complete lists
+        of the part that are not in `reads`.
+        """
         files = {sink.path.name: {"rows": count, **sink.seal()} for sink, count in zip(sinks, rows, strict=True)}
         verdicts: dict[str, dict[str, int]] = {"complete": {**complete}} if complete else {}
         for each in reads:
@@ -195,14 +199,15 @@ class Folder:
         part["incomplete"] = [each for each in reads if each["verdict"] != "complete"]
         if not number:
             part["planned"] = self.plan["planned"]
-        manifest = self.path / _manifest(number)
-        if number in self.finished:  # a killed process leaves either the former part, or a part that is read again
-            del self.finished[number]
-            manifest.unlink()
-            sync_folder(self.path)
-        for sink in sinks:
-            sink.publish()
-        _write(manifest, part)
+        with Sink(self.path / _manifest(number)) as manifest:
+            manifest.write(_signed(part))
+            manifest.seal()  # all bytes are on the disk: a full disk leaves the former part as it is
+            if number in self.finished:  # a process that is killed from here on leaves an unfinished part
+                del self.finished[number]
+                manifest.path.unlink()
+                sync_folder(self.path)
+            for sink in (*sinks, manifest):
+                sink.publish()
         self.finished[number] = part
 
     @property
@@ -220,7 +225,7 @@ class Folder:
     def files(self) -> list[list[Path]]:
         """Two lists: the files with records, and the files with reads. Both are in the order of the parts."""
         numbers = range(len(self.plan["parts"]))
-        return [[self.path / self._name(relation, number) for number in numbers] for relation in self._relations]
+        return [[*files] for files in zip(*map(self.part_files, numbers), strict=True)]
 
     def incomplete(self) -> list[dict[str, Any]]:
         """The rows of `reads` that are not complete, in the finished parts."""
@@ -242,9 +247,11 @@ class Folder:
         }
 
     def describe(self) -> None:
-        """Write manifest.json after all parts: a program that copies the folder needs to read no other file first."""
+        """Write manifest.json, after all parts, so that whoever copies the folder needs to read only this file."""
         parts = [self.finished[number]["files"] for number in sorted(self.finished)]
         files = {name: file for part in parts for name, file in part.items()}
+        for name in {f"{each}.tmp" for each in self._own()} & {*os.listdir(self.path)}:  # left by a killed process
+            (self.path / name).unlink()
         _write(self.path / _WHOLE, {**self._head, **self.result(), "files": files})
 
     def joined(self) -> dict[str, Any]:
@@ -296,7 +303,7 @@ class Folder:
         """The names of the files in the folder, without .tmp."""
         own = {_PLAN, _LOCK, _JOINED, _WHOLE, *self.scratch(), *(target.name for target in self._targets)}
         for number in range(len(self.plan["parts"])):
-            own |= {_manifest(number), *(self._name(relation, number) for relation in self._relations)}
+            own |= {_manifest(number), *(path.name for path in self.part_files(number))}
         return own
 
     def _refuse_foreign(self, names: list[str]) -> None:
@@ -315,8 +322,8 @@ class Folder:
         again = f"remove {manifest} to read this part again"
         if part["plan"] != self._identity(number):
             raise Failure(EXIT_FAILED, f"{manifest} belongs to another plan.json: {again}")
-        for name, wanted in part["files"].items():
-            _refuse_changed(self.path / name, wanted, again)
+        for path in self.part_files(number):
+            _refuse_changed(path, part["files"][path.name], again)
         return part
 
 
@@ -326,7 +333,8 @@ def manifest_of(file: Path) -> Path:
 
 
 def open_joined(files: Sequence[Path]) -> dict[str, Any]:
-    """The manifest of the files that join() has written, with the names that they have now. Checks the files."""
+    """The manifest of the two files that join() has written. They may have other names since, so it checks their
+    bytes alone."""
     manifest = manifest_of(files[0])
     if not manifest.exists():
         raise Failure(
