@@ -266,7 +266,8 @@ typedef struct bc_numbers {
   billcore_status status;
 } bc_numbers;
 
-/* A number that the page lacks, or that is not an integer, becomes -1, because it must not end the reading. */
+/* A number that the page lacks, or that is not an integer, becomes -1, and such a link becomes empty: the caller gets
+ * the records of the page in any case. */
 static inline bc_numbers bc_numbers_of(const billcore_page* page) {
   bc_numbers n = {.status = BILLCORE_OK};
   bool present = false;

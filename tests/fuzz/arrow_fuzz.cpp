@@ -157,7 +157,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
 /// Returns the value that an item must have in the column, as the functions in values.hpp read it; nullopt for null.
 std::optional<std::string> wanted_of(const Value& item, std::string_view name, std::string_view format) {
   if (name == "raw") return std::string(item.raw());
-  if (name == "more") return std::nullopt;  // see is_rest()
+  if (name == "more") return std::nullopt;  // judge_rows() compares `more` with is_rest()
   const auto value = item.find(name);
   if (!value || value->is_null()) return std::nullopt;
   if (format == "l") return std::to_string(value->integer());

@@ -55,8 +55,8 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return ArrowArrayAppendDecimal(column, &decimal);
 }
 
-// Appends a cell that is not null, but of the kind `what`. The fast paths read the node directly; for an unexpected
-// type, the checked readers of Value throw the error.
+// Appends a cell with a value of the kind `what`, which is not null. The fast paths read the node directly; for an
+// unexpected type, the checked readers of Value throw the error.
 [[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell, Value::Kind what,
                                     const std::shared_ptr<const Document>& document) {
   const bool is_string = what == Value::Kind::string;
@@ -85,23 +85,23 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return EINVAL;
 }
 
-void append_scalar(ArrowArray* column, const ArrowScalar& value, std::int64_t times = 1) {
+void append_scalar(ArrowArray* column, const ArrowScalar& value, std::int64_t rows = 1) {
   if (const auto* words = std::get_if<std::string>(&value)) {
-    for (std::int64_t i = 0; i < times; ++i) check(append_text(column, *words));
+    for (std::int64_t i = 0; i < rows; ++i) check(append_text(column, *words));
     return;
   }
   if (const auto* at = std::get_if<std::optional<Instant>>(&value)) {
-    if (!*at) return check(ArrowArrayAppendNull(column, times));
+    if (!*at) return check(ArrowArrayAppendNull(column, rows));
     const std::int64_t micros = (*at)->time_since_epoch().count();
-    for (std::int64_t i = 0; i < times; ++i) check(ArrowArrayAppendInt(column, micros));
+    for (std::int64_t i = 0; i < rows; ++i) check(ArrowArrayAppendInt(column, micros));
     return;
   }
   const auto* number = std::get_if<std::int64_t>(&value);
   const auto whole = number != nullptr ? *number : std::int64_t{std::get<bool>(value)};
-  for (std::int64_t i = 0; i < times; ++i) check(ArrowArrayAppendInt(column, whole));
+  for (std::int64_t i = 0; i < rows; ++i) check(ArrowArrayAppendInt(column, whole));
 }
 
-/// Appends the items of a page. Appends the nulls of a column together: a column may have nothing else.
+/// Appends the items of a page. Appends adjacent nulls of a column in one call, because many columns have only nulls.
 void append_items(ArrowArray** children, const Columns& columns, const PageData& page) {
   const auto chosen = columns.chosen();
   std::vector<std::int64_t> nulls(chosen.size());
@@ -121,7 +121,7 @@ void append_items(ArrowArray** children, const Columns& columns, const PageData&
   for (std::size_t i = 0; i < nulls.size(); ++i) check(ArrowArrayAppendNull(children[i], nulls[i]));
 }
 
-/// An array of `rows` rows with these columns. `append` appends all of them to the columns.
+/// An array of `rows` rows with these columns. The function `append` appends all rows to the arrays of the columns.
 template <typename Append>
 std::shared_ptr<const ArrowArray> build(const Columns& columns, std::int64_t rows, const Append& append) {
   const auto schema = export_schema(columns);

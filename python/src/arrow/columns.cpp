@@ -9,11 +9,12 @@
 namespace billcore::python {
 namespace {
 
-ArrowScalar scalar(const std::string& name, py::handle value, bool times) {
+/// `with_times`: whether None (a time that is null) and a datetime are allowed too.
+ArrowScalar scalar(const std::string& name, py::handle value, bool with_times) {
   if (PyUnicode_Check(value.ptr())) return std::string(utf8(value, name.c_str()));
   if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
-  if (times && value.is_none()) return std::optional<Instant>();
-  if (times && is_datetime(value)) return std::optional(to_instant(value, name.c_str()));
+  if (with_times && value.is_none()) return std::optional<Instant>();
+  if (with_times && is_datetime(value)) return std::optional(to_instant(value, name.c_str()));
   if (PyIndex_Check(value.ptr()) == 0) refuse(name + " must be a str, an int or a bool, not " + type_name(value));
   return integer(value, name.c_str());
 }

@@ -45,8 +45,9 @@ impl WebhookLayer {
     pub fn new(verifier: impl Into<Arc<Verifier>>) -> Self {
         Self { verifier: verifier.into(), refused: None, read_timeout: Some(DEFAULT_READ_TIMEOUT) }
     }
-    /// Sets the time limit for the whole body (10 seconds by default); `None` means no limit. The limit needs the timers
-    /// of a tokio runtime; the layer has no limit of its own on other runtimes.
+    /// Sets the time limit for the whole body (10 seconds by default); `None` means no limit. On a runtime that is not
+    /// tokio's, the layer has no limit of its own. On a tokio runtime that was built without `enable_time`, set `None`:
+    /// tokio panics if a limit is used without its timers.
     #[must_use]
     pub fn read_timeout(mut self, limit: Option<Duration>) -> Self {
         self.read_timeout = limit;
