@@ -239,7 +239,7 @@ def compare(
 class _Export(NamedTuple):
     begun: datetime
     files: dict[str, list[Path]]  # of the tables `exported` and `reads`
-    manifests: Any  # the content of those that have the hashes of these files
+    manifests: list[dict[str, Any]]  # the content of those that have the hashes of these files
 
 
 def _opened(export: Path) -> _Export:
@@ -250,11 +250,11 @@ def _opened(export: Path) -> _Export:
     try:
         if export.is_dir():
             folder = _opened_folder(export)
-            plan, files, manifests = folder.plan, folder.files(), folder.finished
+            plan, files, manifests = folder.plan, folder.files(), [*folder.finished.values()]
         else:
             names = [export, export.with_suffix(f".reads{export.suffix}")]
-            plan = manifests = open_joined(names)
-            files = [[name] for name in names]
+            plan = open_joined(names)
+            files, manifests = [[name] for name in names], [plan]
         begun = datetime.fromisoformat(plan["planned_at"])
         return _Export(begun, dict(zip(("exported", "reads"), files, strict=True)), manifests)
     except InvalidArgumentError:
