@@ -16,11 +16,12 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from . import _client, _clock, _ends
+from . import _client, _clock, _ends, _process
 from ._client import ArrowBatch, Client, Pager
 from ._ends import Begun, Read
 from ._errors import (
@@ -32,14 +33,17 @@ from ._errors import (
     PaginationError,
     TransportError,
 )
+from ._verify import verify
 
-__all__ = ["Partition", "Read", "plan", "read"]
+__all__ = ["Partition", "Read", "plan", "read", "verify"]
 
 Resource = Literal["orders", "subscriptions", "products"]
 Relation = Literal["orders", "subscriptions", "products", "reads"]
 T = TypeVar("T")
 ROWS = 8192  # a batch of records has at least this many, and less than a page more
 _RESULTS = 4  # so many batches and rows of `reads` wait for the caller
+_SMALL = 128  # so many batches are joined to one: a batch of one row takes as much memory as one of 50
+_UNREACHED = 10.0  # seconds of patience with a service that has never answered
 _READINGS = 3  # of the list of subscriptions, until no id may have been missed
 _ODD = 1000  # subscriptions whose id cannot be read, in one reading
 _FORMAT = 2  # of a pickled Partition
@@ -55,7 +59,8 @@ class Partition:
     """The subscriptions whose orders are read; one empty id for the list of subscriptions or of products."""
     fields: tuple[str, ...] | None = None
     planned: Read | None = None
-    """How plan() read the list of subscriptions; set in the first partition."""
+    """How plan() read the list of subscriptions; set in the first partition. Its total is at least the number of ids in
+    all partitions."""
     format: int = _FORMAT
 
 
@@ -85,6 +90,8 @@ def plan(
     Raises:
         InvalidArgumentError: `partitions` is less than 1, or a field or the resource does not exist.
         ApiError: The service refused a request, for example because the key is wrong.
+        ConnectionError, TimeoutError: The service was not reached for longer than `patience`, or for ten seconds if it
+            has not answered a request before, as with a wrong URL.
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """
@@ -95,11 +102,13 @@ def plan(
     if resource != "orders":
         return [Partition(client.base_url, resource, ("",), chosen)]
     ids: dict[str, None] = {}
+    patiently = partial(_Patience(patience, reached=False), time.sleep)
     for _ in range(_READINGS):
-        planned = _read_ids(client, ids, patience)
+        planned = _read_ids(client, ids, patiently)
         if planned.verdict == "complete":
             break
     found = list(ids)
+    planned = planned._replace(total=max(planned.total, len(found)))  # for verify()
     count = max(1, min(partitions, len(found)))
     return [
         Partition(client.base_url, resource, tuple(found[i::count]), chosen, None if i else planned)
@@ -119,7 +128,8 @@ def read(
 
     Yields ('orders', batch) with the further column subscription_id, and ('reads', batch) with the rows of Read. A
     list's row in `reads` follows all of its records: a list without a row was not read to its end. Each reading of a
-    partition requests everything again. At most `lists_at_once` times the client's `concurrency` connections are open.
+    partition requests everything again. All readings of a process together read as many lists at once as the largest
+    `lists_at_once` of them. A list has at most the client's `concurrency` (8) requests in flight.
 
     If the service refuses a later page of a list (400, 404, 405, 410, 416, 422), or answers with an empty or another
     page, because it gives no more pages or because the list has become shorter, then the list ends there, with the
@@ -131,7 +141,8 @@ def read(
 
     Args:
         partition: One of the partitions that plan() returned, here or in another process.
-        client: The client to use, which stays open. None: one with the key in BILLCORE_API_KEY.
+        client: The client to use, which stays open. None: one with the key in BILLCORE_API_KEY, whose connections all
+            readings of this process share.
         lists_at_once: Number of threads, each of which reads one list after the other.
         patience: For how long a page is requested again after 429, 5xx and failed connections (seconds), each time
             after some seconds and the pause that the service asks for. Then the list is 'failed' if the service
@@ -167,12 +178,11 @@ def _opened(
     if lists_at_once < 1:
         raise InvalidArgumentError(f"lists_at_once is {lists_at_once}: pass 1 or more")
     if client is None:
-        used = Client(base_url=os.environ.get("BILLCORE_BASE_URL") or partition.base_url)
-    else:
-        used = client.with_options()  # can be closed, and leaves the connections of `client` open
+        client = _process.client(os.environ.get("BILLCORE_BASE_URL") or partition.base_url)
+    used = client.with_options()  # can be closed, and leaves the connections of `client` open
     if used.base_url != partition.base_url:
         raise ConfigError(f"the partition is of {partition.base_url}, the client of {used.base_url}: use one account")
-    return _Reading(used, partition, patience, fail_fast)
+    return _Reading(used, client, partition, patience, fail_fast)
 
 
 def columns_of(client: Client, resource: Resource, fields: Sequence[str] | None = None) -> dict[Relation, ArrowBatch]:
@@ -199,11 +209,11 @@ def _batches(client: Client, resource: Resource, id: str, fields: Sequence[str] 
     return pager, pager.to_batches(fields, constants=constants)
 
 
-def _read_ids(client: Client, ids: dict[str, None], patience: float) -> Read:
+def _read_ids(client: Client, ids: dict[str, None], patiently: Callable[[Callable[[], Any]], Any]) -> Read:
     """Read the list of subscriptions, and add its ids to those of earlier readings."""
     reading = _ends.begin("", client.subscriptions.list())
     items, odd = iter(reading.pager), list[str]()
-    request = partial(_patiently, partial(next, items, None), patience, time.sleep)
+    request = partial(patiently, partial(next, items, None))
     while True:
         try:
             if (subscription := request()) is None:
@@ -216,7 +226,7 @@ def _read_ids(client: Client, ids: dict[str, None], patience: float) -> Read:
                 continue
             if _ends.meaning(error, reading) != "possibly_missed":
                 raise
-            _patiently(client.subscriptions.list().first, patience, time.sleep)  # see _Reading._judge()
+            patiently(client.subscriptions.list().first)  # see _Reading._judge()
             return _ends.read_of(reading, "possibly_missed", str(error))
     read = _ends.read_of(reading)
     if odd:
@@ -233,10 +243,11 @@ class _Reading:
     thread, at the exit of the interpreter, and in a forked process, where the threads no longer run.
     """
 
-    def __init__(self, client: Client, partition: Partition, patience: float, fail_fast: bool) -> None:
+    def __init__(self, client: Client, owner: Client, partition: Partition, patience: float, fail_fast: bool) -> None:
         self._client = client
+        self._owner = owner  # has the connections of `client`, until the reading is deleted
         self._partition = partition
-        self._patience = patience
+        self._patience = _Patience(patience, reached=partition.resource == "orders")  # plan() has reached it
         self._fail_fast = fail_fast
         self._answered = ""  # a list that was read to its end, by any thread
         self._process = os.getpid()
@@ -253,8 +264,10 @@ class _Reading:
     ) -> Generator[tuple[Relation, ArrowBatch | T], None, None]:
         """`pack` makes what is given as a batch of `reads`."""
         threads = min(at_once, len(self._partition.ids))
+        turns = _process.Turns(at_once)
         running = 0
         batches: list[ArrowBatch] = []
+        small: list[ArrowBatch] = []
         reads = [self._partition.planned] if self._partition.planned else []
         rows = 0
         with self._client:
@@ -262,10 +275,12 @@ class _Reading:
                 for _ in range(_RESULTS):
                     self._room.put(None)
                 for _ in range(threads):
-                    threading.Thread(target=self._work, name="billcore-bulk", daemon=True).start()
+                    threading.Thread(target=self._work, args=[turns], name="billcore-bulk", daemon=True).start()
                     running += 1
-                while running or batches or reads:
+                while running or rows or reads:
                     if rows >= ROWS or len(reads) >= ROWS or not running:
+                        batches += small
+                        small.clear()
                         if batches:
                             yield self._partition.resource, _joined(batches)
                         if reads:
@@ -279,10 +294,13 @@ class _Reading:
                     elif isinstance(result, Read):
                         reads.append(result)
                     else:
-                        batches.append(result)
+                        small.append(result)
                         rows += result.num_rows
+                        if len(small) == _SMALL:
+                            batches.append(_joined(small))
             finally:
                 self._stop(threads)
+                turns.stop(threads)
 
     def _next(self) -> ArrowBatch | Read | None:
         if os.getpid() != self._process:
@@ -303,34 +321,45 @@ class _Reading:
         for _ in range(threads):
             self._room.put(None)
 
-    def _put(self, result: ArrowBatch | Read) -> None:
-        if not self._stopped:
-            self._room.get()
+    def _put(self, result: ArrowBatch | Read, turns: _process.Turns | None = None) -> None:
+        """`turns`: the thread has one, which another reading may have while this one waits for its caller."""
+        if self._stopped:
+            return
+        try:
+            self._room.get_nowait()
+        except queue.Empty:
+            with turns.given() if turns else nullcontext():
+                self._room.get()
+                self._results.put(result)
+        else:
             self._results.put(result)
 
     def _pause(self, seconds: float) -> None:
         if self._active.acquire(timeout=seconds):
             self._active.release()
 
-    def _work(self) -> None:
+    def _work(self, turns: _process.Turns) -> None:
         try:
-            while not self._stopped:
-                with self._lock:
-                    id = next(self._ids, None)
-                if id is None:
-                    break
-                self._put(self._read(id))
+            with turns.joined():
+                while not self._stopped:
+                    with self._lock:
+                        id = next(self._ids, None)
+                    if id is None:
+                        break
+                    with turns.taken():
+                        read = self._read(id, turns)
+                    self._put(read)
         except BaseException as error:
             self._results.put(error)
         finally:
             self._results.put(None)
 
-    def _read(self, id: str) -> Read:
+    def _read(self, id: str, turns: _process.Turns) -> Read:
         pager, batches = _batches(self._client, self._partition.resource, id, self._partition.fields)
         reading = _ends.begin(id, pager)
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
-                self._put(batch)
+                self._put(batch, turns)
         except (ApiError, TransportError, PaginationError, DecodeError) as error:
             return self._judge(error, reading)
         self._answered = id
@@ -364,7 +393,7 @@ class _Reading:
         return True
 
     def _patiently(self, request: Callable[[], T]) -> T:
-        return _patiently(request, self._patience, self._pause, lambda: self._stopped)
+        return self._patience(self._pause, request, lambda: self._stopped)
 
 
 def _joined(batches: list[ArrowBatch]) -> ArrowBatch:
@@ -374,22 +403,33 @@ def _joined(batches: list[ArrowBatch]) -> ArrowBatch:
     return joined
 
 
-def _patiently(
-    request: Callable[[], T],
-    patience: float,
-    pause: Callable[[float], None],
-    stopped: Callable[[], bool] = lambda: False,
-) -> T:
-    """The result of `request`, which is called again after errors that may pass."""
-    until = None
-    while True:
-        try:
-            return request()
-        except (ApiError, TransportError) as error:
-            until = until or _clock.now() + patience
-            seconds = _ends.pause_after(error)
-            if seconds is None or _clock.now() + seconds > until:
-                raise
-            pause(seconds)
-            if stopped():
-                raise
+class _Patience:
+    """Calls a request again after errors that may pass, for some seconds.
+
+    Args:
+        reached: Whether the service has answered before; otherwise it may never do, and the seconds are few.
+    """
+
+    def __init__(self, seconds: float, *, reached: bool) -> None:
+        self._seconds = seconds
+        self._reached = reached
+
+    def __call__(
+        self, pause: Callable[[float], None], request: Callable[[], T], stopped: Callable[[], bool] = lambda: False
+    ) -> T:
+        since = None
+        while True:
+            try:
+                result = request()
+                self._reached = True
+                return result
+            except (ApiError, TransportError) as error:
+                self._reached = self._reached or isinstance(error, ApiError)
+                since = _clock.now() if since is None else since
+                seconds = _ends.pause_after(error)
+                patience = self._seconds if self._reached else min(self._seconds, _UNREACHED)
+                if seconds is None or _clock.now() + seconds > since + patience:
+                    raise
+                pause(seconds)
+                if stopped():
+                    raise

@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from . import bulk
+from . import _process, bulk
 from ._client import Client
 from ._columns import COLUMNS
 from ._ends import is_error
@@ -21,10 +22,11 @@ from ._errors import ConfigError, InvalidArgumentError, PossiblyMissedError
 
 try:
     import pyarrow as pa
+    import pyspark
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 except ImportError as _error:
     raise ImportError(
-        "billcore.spark needs pyspark 4 and pyarrow: pip install 'pyspark[sql]>=4', or for Sail pysail pyspark-client"
+        "billcore.spark needs pyspark 4 and pyarrow: pip install 'pyspark[sql]>=4.1', or for Sail pysail pyspark-client"
     ) from _error
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Billcore(DataSource):  # type: ignore[misc]
 
     Raises:
         InvalidArgumentError: An option or a column does not exist, or has a wrong value or type.
-        ConfigError: The driver or an executor has no key, or the driver has no URL.
+        ConfigError: The engine is Spark 4.0; or the driver or an executor has no key, or the driver has no URL.
         PossiblyMissedError: A list failed, or the service refused a later page of it, and the resource has no rows with
             verdicts.
 
@@ -61,6 +63,7 @@ class Billcore(DataSource):  # type: ignore[misc]
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(dict(options))
+        _refuse_unsafe_engine()
         chosen = dict(_OPTIONS)
         for name, value in options.items():
             if name.lower() in _OPTIONS:
@@ -103,7 +106,7 @@ class Billcore(DataSource):  # type: ignore[misc]
         return self._resource if self._resource in ("subscriptions", "products") else "orders"
 
     def _columns(self, fields: Sequence[str] | None = None) -> pa.Schema:
-        with _client(self._base_url, "driver") as client:
+        with _client(self._base_url) as client:
             found = {name: pa.schema(batch) for name, batch in bulk.columns_of(client, self._listed, fields).items()}
         if self._resource == "order_reads":
             return found["reads"]
@@ -133,7 +136,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
 
     def partitions(self) -> list[InputPartition]:
         source = self._source
-        with _client(source._base_url, "driver") as client:
+        with _client(source._base_url) as client:
             plans = bulk.plan(
                 client, source._partitions, resource=source._listed, fields=self._fields, patience=source._patience
             )
@@ -142,13 +145,14 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         source = self._source
         limits: Any = {"lists_at_once": source._lists_at_once, "patience": source._patience}
-        with _client(partition.value.base_url, "executor") as client:
-            for relation, batch in bulk.read(partition.value, client=client, **limits):
-                both, reads = source._resource == "orders_and_reads", relation == "reads"
-                if both or reads == (source._resource == "order_reads"):
-                    yield self._with_schema(pa.record_batch(batch), _READ_AS if both and reads else None)
-                elif reads:
-                    self._refuse_short_lists(pa.record_batch(batch).to_pylist())
+        _require_key("executor")
+        client = _process.client(partition.value.base_url)  # Sail reads all partitions at once in one process
+        for relation, batch in bulk.read(partition.value, client=client, **limits):
+            both, reads = source._resource == "orders_and_reads", relation == "reads"
+            if both or reads == (source._resource == "order_reads"):
+                yield self._with_schema(pa.record_batch(batch), _READ_AS if both and reads else None)
+            elif reads:
+                self._refuse_short_lists(pa.record_batch(batch).to_pylist())
 
     def _refuse_short_lists(self, reads: list[dict[str, Any]]) -> None:
         resource = self._source._resource
@@ -168,10 +172,23 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _client(base_url: str | None, where: str) -> Client:
+def _client(base_url: str | None) -> Client:
+    _require_key("driver")
+    return Client(base_url=base_url or None)
+
+
+def _require_key(where: str) -> None:
     if not os.environ.get("BILLCORE_API_KEY"):
         raise ConfigError(f"the environment of the {where} has no BILLCORE_API_KEY: set it there")
-    return Client(base_url=base_url or None)
+
+
+def _refuse_unsafe_engine() -> None:
+    """Spark 4.0 mixes the rows of two readings if an executor is lost after a shuffle, and reads its lists again."""
+    if pyspark.__version__.startswith("4.0.") and find_spec("pysail") is None:
+        found = pyspark.__version__
+        raise ConfigError(
+            f"Spark {found} may lose and duplicate orders when an executor is lost: use Spark 4.1 or newer"
+        )
 
 
 def _type(column: Any) -> str:
