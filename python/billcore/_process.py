@@ -76,7 +76,7 @@ class Turns:
 
     @contextmanager
     def given(self) -> Iterator[None]:
-        """While the thread, which has a turn, waits for its caller."""
+        """While the thread, which has a turn, waits for its caller, or until it requests a page again."""
         self._give()
         try:
             yield

@@ -16,7 +16,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -158,14 +157,14 @@ def read(
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """
-    return _opened(partition, client, lists_at_once, patience, fail_fast).run(lists_at_once, rows_of)
+    return _opened(partition, client, lists_at_once, patience, fail_fast).run(rows_of)
 
 
 def read_unpacked(
     partition: Partition, *, client: Client, lists_at_once: int, patience: float = 600.0, fail_fast: bool = False
 ) -> Generator[tuple[Relation, ArrowBatch | list[Read]], None, None]:
     """As read(), for programs that look at the rows of `reads`: each batch of these is a list of Read."""
-    return _opened(partition, client, lists_at_once, patience, fail_fast).run(lists_at_once, list[Read])
+    return _opened(partition, client, lists_at_once, patience, fail_fast).run(list[Read])
 
 
 def _opened(
@@ -182,7 +181,7 @@ def _opened(
     used = client.with_options()  # can be closed, and leaves the connections of `client` open
     if used.base_url != partition.base_url:
         raise ConfigError(f"the partition is of {partition.base_url}, the client of {used.base_url}: use one account")
-    return _Reading(used, client, partition, patience, fail_fast)
+    return _Reading(used, client, partition, lists_at_once, patience, fail_fast)
 
 
 def columns_of(client: Client, resource: Resource, fields: Sequence[str] | None = None) -> dict[Relation, ArrowBatch]:
@@ -243,12 +242,16 @@ class _Reading:
     thread, at the exit of the interpreter, and in a forked process, where the threads no longer run.
     """
 
-    def __init__(self, client: Client, owner: Client, partition: Partition, patience: float, fail_fast: bool) -> None:
+    def __init__(
+        self, client: Client, owner: Client, partition: Partition, at_once: int, patience: float, fail_fast: bool
+    ) -> None:
         self._client = client
         self._owner = owner  # has the connections of `client`, until the reading is deleted
         self._partition = partition
         self._patience = _Patience(patience, reached=partition.resource == "orders")  # plan() has reached it
         self._fail_fast = fail_fast
+        self._threads = min(at_once, len(partition.ids))
+        self._turns = _process.Turns(at_once)  # a thread has one while it reads a list, but not while it waits
         self._answered = ""  # a list that was read to its end, by any thread
         self._process = os.getpid()
         self._ids = iter(partition.ids)
@@ -259,12 +262,8 @@ class _Reading:
         self._active = threading.Lock()  # locked until the reading stops
         self._active.acquire()
 
-    def run(
-        self, at_once: int, pack: Callable[[list[Read]], T]
-    ) -> Generator[tuple[Relation, ArrowBatch | T], None, None]:
+    def run(self, pack: Callable[[list[Read]], T]) -> Generator[tuple[Relation, ArrowBatch | T], None, None]:
         """`pack` makes what is given as a batch of `reads`."""
-        threads = min(at_once, len(self._partition.ids))
-        turns = _process.Turns(at_once)
         running = 0
         batches: list[ArrowBatch] = []
         small: list[ArrowBatch] = []
@@ -274,8 +273,8 @@ class _Reading:
             try:
                 for _ in range(_RESULTS):
                     self._room.put(None)
-                for _ in range(threads):
-                    threading.Thread(target=self._work, args=[turns], name="billcore-bulk", daemon=True).start()
+                for _ in range(self._threads):
+                    threading.Thread(target=self._work, name="billcore-bulk", daemon=True).start()
                     running += 1
                 while running or rows or reads:
                     if rows >= ROWS or len(reads) >= ROWS or not running:
@@ -299,8 +298,7 @@ class _Reading:
                         if len(small) == _SMALL:
                             batches.append(_joined(small))
             finally:
-                self._stop(threads)
-                turns.stop(threads)
+                self._stop()
 
     def _next(self) -> ArrowBatch | Read | None:
         if os.getpid() != self._process:
@@ -315,51 +313,51 @@ class _Reading:
                 del result  # or the error and its traceback would refer to each other
         return result
 
-    def _stop(self, threads: int) -> None:
+    def _stop(self) -> None:
         self._stopped = True
         self._active.release()
-        for _ in range(threads):
+        self._turns.stop(self._threads)
+        for _ in range(self._threads):
             self._room.put(None)
 
-    def _put(self, result: ArrowBatch | Read, turns: _process.Turns | None = None) -> None:
-        """`turns`: the thread has one, which another reading may have while this one waits for its caller."""
+    def _put(self, result: ArrowBatch | Read) -> None:
         if self._stopped:
             return
         try:
             self._room.get_nowait()
         except queue.Empty:
-            with turns.given() if turns else nullcontext():
+            with self._turns.given():
                 self._room.get()
                 self._results.put(result)
         else:
             self._results.put(result)
 
     def _pause(self, seconds: float) -> None:
-        if self._active.acquire(timeout=seconds):
-            self._active.release()
+        with self._turns.given():
+            if self._active.acquire(timeout=seconds):
+                self._active.release()
 
-    def _work(self, turns: _process.Turns) -> None:
+    def _work(self) -> None:
         try:
-            with turns.joined():
+            with self._turns.joined():
                 while not self._stopped:
                     with self._lock:
                         id = next(self._ids, None)
                     if id is None:
                         break
-                    with turns.taken():
-                        read = self._read(id, turns)
-                    self._put(read)
+                    with self._turns.taken():
+                        self._put(self._read(id))
         except BaseException as error:
             self._results.put(error)
         finally:
             self._results.put(None)
 
-    def _read(self, id: str, turns: _process.Turns) -> Read:
+    def _read(self, id: str) -> Read:
         pager, batches = _batches(self._client, self._partition.resource, id, self._partition.fields)
         reading = _ends.begin(id, pager)
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
-                self._put(batch, turns)
+                self._put(batch)
         except (ApiError, TransportError, PaginationError, DecodeError) as error:
             return self._judge(error, reading)
         self._answered = id
