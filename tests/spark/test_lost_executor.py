@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 
 import billcore
@@ -61,12 +62,14 @@ def test_no_order_is_lost_or_duplicated(client: Client, sandbox: Sandbox, tmp_pa
     before = {id for id, _, _ in all_orders(client)}
     variables = {name: value for name, value in os.environ.items() if "SPARK" not in name}
     variables |= {"BILLCORE_API_KEY": sandbox.api_key, "BILLCORE_BASE_URL": sandbox.base_url, "TRIAL": str(tmp_path)}
-    variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(tmp_path)}
+    variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    # The processes of the executors start from these.
+    variables |= {"SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_SCALA_VERSION": "2.13"}
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, tmp_path], env=variables, stdout=subprocess.PIPE, text=True
     )
     try:
-        until(lambda: program.poll() is not None or len([*tmp_path.glob("waits-*")]) == 2)
+        until(lambda: program.poll() is not None or len([*tmp_path.glob("waits-*")]) == 2, 300)
         assert program.poll() is None
         grows = sandbox.control.fault("rows", operation="subscriptions.orders", insert=3, times=10**5)
         found = executors(tmp_path)
