@@ -26,7 +26,7 @@ try:
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 except ImportError as _error:
     raise ImportError(
-        "billcore.spark needs pyspark 4 and pyarrow: pip install 'pyspark[sql]>=4.1', or for Sail pysail pyspark-client"
+        "billcore.spark needs pyspark and pyarrow: pip install 'pyspark[sql]>=4.3', or for Sail pysail pyspark-client"
     ) from _error
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Billcore(DataSource):  # type: ignore[misc]
 
     Raises:
         InvalidArgumentError: An option or a column does not exist, or has a wrong value or type.
-        ConfigError: The engine is Spark 4.0; or the driver or an executor has no key, or the driver has no URL.
+        ConfigError: The engine is Spark before 4.3; or the driver or an executor has no key, or the driver has no URL.
         PossiblyMissedError: A list failed, or the service refused a later page of it, and the resource has no rows with
             verdicts.
 
@@ -183,11 +183,11 @@ def _require_key(where: str) -> None:
 
 
 def _refuse_unsafe_engine() -> None:
-    """Spark 4.0 mixes the rows of two readings if an executor is lost after a shuffle, and reads its lists again."""
-    if pyspark.__version__.startswith("4.0.") and find_spec("pysail") is None:
-        found = pyspark.__version__
+    """Spark 4.0 mixes the rows of two readings if an executor is lost after a shuffle; 4.1 and 4.2 were not tried."""
+    found = pyspark.__version__
+    if tuple(map(int, re.findall("[0-9]+", found)[:2])) < (4, 3) and find_spec("pysail") is None:
         raise ConfigError(
-            f"Spark {found} may lose and duplicate orders when an executor is lost: use Spark 4.1 or newer"
+            f"Spark {found} may lose and duplicate orders when an executor is lost: use Spark 4.3 or newer"
         )
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyspark
@@ -87,9 +88,13 @@ def test_no_order_is_lost_or_duplicated(client: Client, sandbox: Sandbox, tmp_pa
         assert before <= {*orders}, "an order is lost"
 
 
-def test_spark_4_0_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It fails the test above: it repeats the lost tasks alone."""
-    monkeypatch.setattr("pyspark.__version__", "4.0.5")
+@pytest.mark.parametrize(
+    ("version", "refused"), [("4.0.5", True), ("4.2.1", True), ("4.3.0", False), ("4.10.0", False)]
+)
+def test_older_versions_of_spark_are_refused(monkeypatch: pytest.MonkeyPatch, version: str, refused: bool) -> None:
+    """Spark 4.0 fails the test above: it repeats the lost tasks alone."""
+    monkeypatch.setattr("pyspark.__version__", version)
     monkeypatch.setattr("billcore.spark.find_spec", lambda name: None)
-    with pytest.raises(billcore.ConfigError, match=r"Spark 4\.0\.5 may lose and duplicate .*: use Spark 4\.1 or newer"):
+    says = rf"Spark {version} may lose and duplicate .*: use Spark 4\.3 or newer"
+    with pytest.raises(billcore.ConfigError, match=says) if refused else nullcontext():
         Billcore({"resource": "orders"})
