@@ -90,6 +90,8 @@ def _tables(folder: str) -> tuple[list[Read], list[dict[str, Any]]]:
     is_one = system.get_file_info(f"{path}/reads").type != fs.FileType.Directory
     names = ["subscription_id", *(f"read_{name}" for name in Read._fields[1:])] if is_one else [*Read._fields]
     reads = dataset.dataset(path if is_one else f"{path}/reads", filesystem=system, format="parquet")
+    if not reads.files:  # a write that has failed early
+        return [], []
     orders = reads if is_one else None
     if not is_one and system.get_file_info(f"{path}/orders").type == fs.FileType.Directory:  # there may be no order
         orders = dataset.dataset(f"{path}/orders", filesystem=system, format="parquet")
@@ -106,15 +108,8 @@ def _tables(folder: str) -> tuple[list[Read], list[dict[str, Any]]]:
     found = [Read(**row) for row in rows.to_pylist()]
     if orders is None:
         return found, []
-    columns = {"id": compute.field("id"), "subscription_id": compute.field("subscription_id")}
-    steps = [
-        acero.Declaration(
-            "scan",
-            acero.ScanNodeOptions(
-                orders, columns=columns | ({} if not is_one else {"read_verdict": compute.field("read_verdict")})
-            ),
-        )
-    ]
+    columns = ["id", "subscription_id", *(["read_verdict"] if is_one else [])]
+    steps = [acero.Declaration("scan", acero.ScanNodeOptions(orders, columns=columns))]
     if is_one:
         steps.append(acero.Declaration("filter", acero.FilterNodeOptions(compute.field("read_verdict").is_null())))
     counts = [("id", "hash_count", None, "rows"), ("id", "hash_count_distinct", None, "distinct")]

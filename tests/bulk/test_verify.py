@@ -103,6 +103,11 @@ def test_a_file_without_its_end(scene: Scene, tmp_path: Path) -> None:
         bulk.verify(tmp_path)
 
 
+def test_a_folder_without_files(tmp_path: Path) -> None:
+    with pytest.raises(billcore.PossiblyMissedError, match="the row of the list of subscriptions is missing"):
+        bulk.verify(tmp_path)
+
+
 def test_doubtful_lists_are_returned(scene: Scene, tmp_path: Path) -> None:
     scene.control.fault("status", path=f"/subscription/{scene.many}/orders", status=403)
     as_one_folder(copy(scene), tmp_path)
