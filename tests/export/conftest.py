@@ -1,5 +1,6 @@
 """Fixtures: a sandbox, and a new account of it for each test: 6 subscriptions with 65 orders."""
 
+from inbox.conftest import postgres
 from support.accounts import account, sandbox
 
-__all__ = ["account", "sandbox"]
+__all__ = ["account", "postgres", "sandbox"]
