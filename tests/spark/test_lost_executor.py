@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -66,8 +67,13 @@ def test_no_order_is_lost_or_duplicated(client: Client, sandbox: Sandbox, tmp_pa
     variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     # The processes of the executors start from these.
     variables |= {"SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_SCALA_VERSION": "2.13"}
+    begin = max(each["id"] for each in sandbox.control.requests())
     program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, tmp_path], env=variables, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, tmp_path],
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         until(lambda: program.poll() is not None or len([*tmp_path.glob("waits-*")]) == 2, 300)
@@ -77,12 +83,16 @@ def test_no_order_is_lost_or_duplicated(client: Client, sandbox: Sandbox, tmp_pa
         assert len(found) == 2
         os.kill(min(found.values()), signal.SIGKILL)
         (tmp_path / "go").touch()
-        out, _ = program.communicate(timeout=300)
+        out, errors = program.communicate(timeout=300)
         sandbox.control.delete_fault(grows)
     finally:
         program.kill()
         program.communicate()
-    if program.returncode == 0:
+    requests = Counter(each["target"] for each in sandbox.control.requests("subscriptions.orders", since=begin))
+    assert max(requests.values()) > 1, "no list was read again"
+    if program.returncode != 0:
+        assert "indeterminate" in errors
+    else:
         orders = out.strip().strip("[]").replace("'", "").split(", ")
         assert len(orders) == len({*orders}), "an order is there twice"
         assert before <= {*orders}, "an order is lost"
