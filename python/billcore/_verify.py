@@ -20,7 +20,7 @@ def verify(folder: str | os.PathLike[str]) -> list[Read]:
             write them, or the folders `orders` and `reads`, with what read() gave for each partition of the plan.
 
     Returns:
-        The rows of the lists that may lack an order: those that are possibly_missed or failed, first the list of
+        Rows of the lists that may lack an order (possibly_missed or failed), first that of the list of
         subscriptions. Empty if the copy is whole.
 
     Raises:

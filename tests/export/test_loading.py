@@ -20,7 +20,7 @@ def test_the_table_has_the_orders_of_the_last_night(
     account: SandboxAccount, postgres: Postgres, tmp_path: Path
 ) -> None:
     page = PAGE.read_text("utf-8").partition("## Loading a database")[2]
-    commands, script = (re.findall(rf"^```{kind}\n(.*?)^```$", page, re.M | re.S)[0] for kind in ("sh", "sql"))
+    commands, script = (re.findall(rf"^```{kind}\n(.*?)^```$", page, re.M | re.S)[0] for kind in ("sh", "text"))
     (tmp_path / "load.sql").write_text(script)
     command = tmp_path / "billcore"
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m billcore "$@"\n')

@@ -40,7 +40,7 @@ def test_a_failed_write_is_no_copy(
     waits = sandbox.control.fault("status", path=target, status=503, times=10**6)
     begin = max(each["id"] for each in sandbox.control.requests())
 
-    def answers() -> Counter[int]:
+    def answers() -> Counter[int | None]:
         return Counter(each["status"] for each in sandbox.control.requests("subscriptions.orders", since=begin))
 
     with ThreadPoolExecutor(1) as pool:
