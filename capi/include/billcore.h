@@ -56,7 +56,7 @@
  *      reads any field by its name (billcore_resource_int64). The inline functions are not exported symbols.
  *  15. Every exported symbol is in exactly one library. All libraries must come from the same build (libbillcore does
  *      not load with the libbillcore-webhook of another build), and must stay loaded while handles exist. The
- *      functions of `billcore/arrow.h`, in the library billcore-arrow, read lists as Arrow columns.
+ *      functions of `billcore/arrow.h` read lists as Arrow columns.
  *
  * Most headers begin with an example. The examples assume variables for a client and ids, or for an event and the
  * parts of a request (body, signature, secret), and declare all other variables. */

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ BUILD = Path(os.environ["BILLCORE_RELEASE_BUILD"])
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = Path(os.environ["BILLCORE_PYTHON_PACKAGE"])
 
-C_LIBRARIES = ["libbillcore-webhook.so", "libbillcore.so", "libbillcore-arrow.so"]
+C_LIBRARIES = ["libbillcore-webhook.so", "libbillcore.so"]
 # The runtime libraries of C and C++, which every library may need.
 RUNTIME = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
@@ -60,10 +59,6 @@ def test_the_client_library_needs_libcurl_zlib_and_the_verifier_library() -> Non
     assert wanted - {"libcrypto.so.3"} == {"libcurl.so.4", "libz.so.1", "libbillcore-webhook.so.0"}
 
 
-def test_the_arrow_library_needs_the_client_library_alone() -> None:
-    assert needed(BUILD / "capi/libbillcore-arrow.so") - RUNTIME == {"libbillcore.so.0"}
-
-
 def test_the_verifier_module_needs_libcrypto_alone() -> None:
     assert needed(module("_webhook")) - RUNTIME <= {"libcrypto.so.3"}
     assert {"libcurl.so.4", "libz.so.1"} <= needed(module("_client"))
@@ -78,8 +73,8 @@ def test_only_our_names_are_exported() -> None:
 
 
 def test_a_symbol_lives_in_one_library() -> None:
-    for one, other in combinations(C_LIBRARIES, 2):
-        assert exported(BUILD / "capi" / one) & exported(BUILD / "capi" / other) == set()
+    webhook, client = (exported(BUILD / "capi" / name) for name in C_LIBRARIES)
+    assert webhook & client == set()
 
 
 def test_the_exports_are_those_of_symbols_txt_and_of_the_header() -> None:

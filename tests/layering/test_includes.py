@@ -151,7 +151,7 @@ BINDINGS = {
         "arrow": "shared call asyncio paging",
         "client": "shared call asyncio paging arrow",
     },
-    "capi/src": {"shared": "", "webhook": "shared", "client": "shared", "arrow": "shared"},
+    "capi/src": {"shared": "", "webhook": "shared", "client": "shared"},
 }
 
 

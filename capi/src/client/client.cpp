@@ -18,8 +18,8 @@ using namespace billcore::capi;
 namespace {
 
 // This reference to a symbol of libbillcore-webhook makes the loader reject a libbillcore-webhook of another build; see
-// webhook/build.cpp.
-[[gnu::used]] const char* const tied_to_build = &billcore_private_build;
+// webhook/build.cpp. `retain` keeps it although nothing reads it: the libraries are linked with --gc-sections.
+[[gnu::used, gnu::retain]] const char* const tied_to_build = &billcore_private_build;
 
 billcore_page* make_page(const std::vector<billcore::Order>& found) { return new billcore_page(found); }
 

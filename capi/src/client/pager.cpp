@@ -12,7 +12,6 @@
 #include "client/handles.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
-#include "shared/pages.hpp"
 
 using namespace billcore::capi;
 using billcore::detail::PageFlow;
@@ -33,16 +32,6 @@ billcore_status put_step(std::optional<billcore::Value> item, Out** out) {
 }
 
 PageFlow& flow_of(const billcore_list* list) { return *internal::Access::flow(handle(list).view); }
-
-/// Returns the unread items of the current page; fetches the next page first when no item is left. Returns nullopt
-/// after the last page.
-std::optional<billcore::detail::PageData> rest_of_page(const billcore_list* list) {
-  auto& flow = flow_of(list);
-  while (!flow.core().buffered()) {
-    if (flow.advance() != billcore::detail::Step::taken) return std::nullopt;
-  }
-  return flow.core().rest_of_page();
-}
 
 billcore_cell cell_of(const billcore::detail::Node* node) {
   using Kind = billcore::Value::Kind;
@@ -90,7 +79,7 @@ billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out
   return call(
       err,
       [&] {
-        const auto rest = rest_of_page(list);
+        const auto rest = flow_of(list).peek_page();
         if (rest) put_new(out, *rest);
         return rest ? billcore_status{BILLCORE_OK} : billcore_status{BILLCORE_DONE};
       },
@@ -149,17 +138,6 @@ billcore_status billcore_list_verdict(const billcore_list* list, bool* complete,
 billcore_status billcore_list_stop(billcore_list* list, billcore_error** err) {
   return call(err, [&] { handle(list).view.stop(); });
 }
-
-billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* kind, billcore_error** err) {
-  return call(err, [&] {
-    auto& rest = *static_cast<std::optional<billcore::detail::PageData>*>(page);
-    rest = rest_of_page(list);
-    if (rest) *kind = static_cast<int32_t>(list->table);
-    return rest ? billcore_status{BILLCORE_OK} : billcore_status{BILLCORE_DONE};
-  });
-}
-
-void billcore_private_skip_page(billcore_list* list) { flow_of(list).core().skip_page(); }
 
 void billcore_list_free(billcore_list* list) { delete list; }
 

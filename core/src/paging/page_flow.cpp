@@ -47,6 +47,13 @@ std::optional<PageData> PageFlow::next_page() {
   return take_page();
 }
 
+std::optional<PageData> PageFlow::peek_page() {
+  while (!core_.buffered()) {
+    if (advance() != Step::taken) return std::nullopt;
+  }
+  return core_.rest_of_page();
+}
+
 std::optional<Value> PageFlow::first_item() {
   while (core_.fetched_pages() == 0 || (!core_.knows_first() && !core_.has_ended())) advance();
   return core_.known_first();

@@ -35,6 +35,9 @@ class PageFlow {
   // The following functions require a blocking source.
   [[nodiscard]] std::optional<Value> next_item();
   [[nodiscard]] std::optional<PageData> next_page();
+  /// Returns the unread items of the current page and leaves them unread; fetches the next page first if no item is
+  /// left. Returns nullopt after the last page.
+  [[nodiscard]] std::optional<PageData> peek_page();
   [[nodiscard]] std::optional<Value> first_item();
 
   [[nodiscard]] PagerCore& core() noexcept { return core_; }

@@ -19,7 +19,7 @@ fi
 cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/cmake.log" 2>&1 ||
   { cat "$work/cmake.log" >&2; exit 1; }
 cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
-for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
+for program in small small-static large large-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
 # Builds the C programs as a CMake project whose only language is C. The first call of in_c links static and shared
@@ -51,11 +51,6 @@ grep -q 'no component `turbo`' "$work/missing.log" || { cat "$work/missing.log" 
 for licence in LICENSE yyjson.txt nanoarrow.txt; do
   [ -s "$prefix/share/licenses/billcore/$licence" ] || { echo "the licence $licence is not installed" >&2; exit 1; }
 done
-# A header is installed only together with its library.
-if [ -e "$prefix/include/billcore/arrow.hpp" ] && [ -z "$(find "$prefix" -name 'libbillcore-arrow++.a')" ]; then
-  echo "arrow.hpp is installed without its library" >&2
-  exit 1
-fi
 pc=$(find "$prefix" -name billcore.pc)
 libdir=$(dirname "$(dirname "$pc")")
 PKG_CONFIG_PATH=$(dirname "$pc")
@@ -70,15 +65,11 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs billcore >/dev/null
   LD_LIBRARY_PATH=$libdir "$work/pc-small"
   LD_LIBRARY_PATH=$libdir "$work/pc-large"
-  $cc $flags "$here/columns.c" -o "$work/pc-columns" $(pkg-config --cflags --libs billcore-arrow)
-  LD_LIBRARY_PATH=$libdir "$work/pc-columns"
-  $cc $flags "$here/columns.c" -o "$work/pc-columns-archive" $(pkg-config --cflags --libs billcore-arrow-static)
-  "$work/pc-columns-archive"
   # The pkg-config packages whose names end with -static must link the static libraries, although the shared libraries
   # are in the same folder.
   $cc $flags "$here/small.c" -o "$work/pc-small-archive" $(pkg-config --cflags --libs billcore-webhook-static)
   $cc $flags "$here/large.c" -o "$work/pc-large-archive" $(pkg-config --cflags --libs billcore-static)
-  if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" "$work/pc-columns-archive" | grep -F libbillcore; then
+  if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" | grep -F libbillcore; then
     echo "the static pkg-config names link the shared libraries" >&2
     exit 1
   fi

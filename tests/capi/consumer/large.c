@@ -1,6 +1,7 @@
-/* Uses libbillcore and libbillcore-webhook in one program: signatures, options, and an error that one library makes
- * and the other reads. */
+/* Uses libbillcore and libbillcore-webhook in one program: signatures, options, columns, and an error that one library
+ * makes and the other reads. */
 #include <billcore.h>
+#include <billcore/arrow.h>
 #include <string.h>
 
 static int verifies(void) {
@@ -13,11 +14,17 @@ static int verifies(void) {
   return status == BILLCORE_OK;
 }
 
+static int has_columns(void) {
+  struct ArrowArray array = {.length = 1};
+  const billcore_status status = billcore_order_list_next_arrow(NULL, &array, NULL, NULL);
+  return status == BILLCORE_ERROR_INVALID_ARGUMENT && array.length == 0 && array.release == NULL;
+}
+
 int main(void) {
   billcore_client_options* options;
   billcore_client* client = NULL;
   billcore_error* err;
-  if (!verifies()) return 1;
+  if (!verifies() || !has_columns()) return 1;
   if (billcore_client_options_new(&options, NULL) != BILLCORE_OK) return 1;
   if (billcore_client_options_set_base_url(options, BILLCORE_STR("no url"), NULL) != BILLCORE_OK) return 1;
   const billcore_status status = billcore_client_new(options, &client, &err);

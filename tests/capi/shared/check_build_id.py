@@ -1,9 +1,9 @@
 """Checks that the libraries of one build load together, and that those of two builds do not.
 
-Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW
+Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE
 
-The script copies the libraries, and changes the build id in the symbol versions of one copy. The dynamic loader must
-then refuse to load another library that depends on this copy.
+The script copies the libraries, and changes the build id in the symbol versions of the copy of libbillcore-webhook. The
+dynamic loader must then refuse to load the copy of libbillcore.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from itertools import pairwise
 from pathlib import Path
 
 LOAD = "import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_LOCAL)\nprint('loaded')"
@@ -47,23 +46,20 @@ def load(library: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def main() -> None:
-    libraries = [Path(argument).resolve() for argument in sys.argv[1:]]
+    libraries = [Path(argument).resolve() for argument in sys.argv[1:3]]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        copies = [folder / f"{library.name.split('.so')[0]}.so.0" for library in libraries]
-        for library, copy in zip(libraries, copies, strict=True):
-            shutil.copy(library, copy)
-        for needed, user in pairwise(copies):
-            same = load(user, folder)
-            assert same.stdout == "loaded\n", f"the libraries of one build do not load together: {same.stderr}"
-            kept = needed.read_bytes()
-            needed.write_bytes(with_another_id(kept))
-            other = load(user, folder)
-            assert other.returncode != 0 and "BILLCORE_PRIVATE_" in other.stderr and "not found" in other.stderr, (
-                f"a library of another build was not refused: {other.stdout} {other.stderr}"
-            )
-            print(other.stderr.strip().splitlines()[-1])
-            needed.write_bytes(kept)
+        webhook, client = (folder / f"{library.name.split('.so')[0]}.so.0" for library in libraries)
+        shutil.copy(libraries[0], webhook)
+        shutil.copy(libraries[1], client)
+        same = load(client, folder)
+        assert same.stdout == "loaded\n", f"the libraries of one build do not load together: {same.stderr}"
+        webhook.write_bytes(with_another_id(webhook.read_bytes()))
+        other = load(client, folder)
+        assert other.returncode != 0 and "BILLCORE_PRIVATE_" in other.stderr and "not found" in other.stderr, (
+            f"a library of another build was not refused: {other.stdout} {other.stderr}"
+        )
+        print(other.stderr.strip().splitlines()[-1])
 
 
 if __name__ == "__main__":

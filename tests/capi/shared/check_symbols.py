@@ -1,6 +1,6 @@
 """Checks that the libraries export the functions that the headers declare and capi/abi/symbols.txt lists.
 
-Usage: check_symbols.py CAPI_FOLDER LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW [--write]
+Usage: check_symbols.py CAPI_FOLDER LIBBILLCORE_WEBHOOK LIBBILLCORE [--write]
 --write brings symbols.txt up to date first.
 """
 
@@ -13,14 +13,10 @@ from pathlib import Path
 
 from header import read_functions
 
-# Functions that one library calls in another library of the same build; no header declares them.
-PRIVATE = {
-    "webhook": {"billcore_private_build"},
-    "client": {"billcore_private_page", "billcore_private_skip_page"},
-    "arrow": set[str](),
-}
-NEEDS = {"webhook": set[str](), "client": PRIVATE["webhook"], "arrow": PRIVATE["client"]}
-SONAMES = {"webhook": "libbillcore-webhook.so.0", "client": "libbillcore.so.0", "arrow": "libbillcore-arrow.so.0"}
+# The symbol that libbillcore finds only in a libbillcore-webhook of the same build; no header declares it.
+PRIVATE = {"billcore_private_build"}
+NEEDS = {"webhook": set[str](), "client": PRIVATE}
+SONAMES = {"webhook": "libbillcore-webhook.so.0", "client": "libbillcore.so.0"}
 
 
 def exported(library: Path) -> set[str]:
@@ -43,14 +39,14 @@ def soname(library: Path) -> str:
 
 def read_list(path: Path) -> dict[str, tuple[str, str]]:
     rows = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    assert all(len(row) == 3 and row[1] in SONAMES for row in rows), "symbols.txt: NAME webhook|client|arrow VERSION"
+    assert all(len(row) == 3 and row[1] in SONAMES for row in rows), "symbols.txt: NAME webhook|client VERSION"
     names = [row[0] for row in rows]
     assert names == sorted(set(names)), "symbols.txt: sorted, each name once"
     return {name: (library, version) for name, library, version in rows}
 
 
 def main() -> None:
-    capi, *paths = (Path(argument) for argument in sys.argv[1:5])
+    capi, *paths = (Path(argument) for argument in sys.argv[1:4])
     libraries = dict(zip(SONAMES, paths, strict=True))
     problems: list[str] = []
     in_library = {name: exported(path) for name, path in libraries.items()}
@@ -59,7 +55,7 @@ def main() -> None:
     where = {name: library for library, names in in_library.items() for name in names}
     now = {name: (library, functions[name].since if name in functions else "0.1") for name, library in where.items()}
     path = capi / "abi" / "symbols.txt"
-    if sys.argv[5:] == ["--write"]:
+    if sys.argv[4:] == ["--write"]:
         head = "# Every exported symbol, its library and the version that introduced it. Rows are only added.\n"
         path.write_text(
             head + "".join(f"{name} {library} {version}\n" for name, (library, version) in sorted(now.items()))
@@ -74,7 +70,7 @@ def main() -> None:
     differ("exported, but not billcore_*", {name for name in every if not name.startswith("billcore_")})
     differ("declared, but exported by no library", functions.keys() - every)
     differ("inline, but exported", {f.name for f in every_function if f.inline} & every)
-    differ("exported, but not declared", every - functions.keys() - set().union(*PRIVATE.values()))
+    differ("exported, but not declared", every - functions.keys() - PRIVATE)
     differ("not in symbols.txt", every - listed.keys())
     differ("in symbols.txt, but not exported", listed.keys() - every)
     differ("in symbols.txt under another library or version", {n for n in every & listed.keys() if listed[n] != now[n]})

@@ -1,11 +1,12 @@
-// Lists as columns: gets pages from libbillcore, reads the JSON of the items and writes Arrow arrays.
+// Lists as columns: reads the JSON of the items of a page and writes Arrow arrays.
 #include "billcore/arrow.h"
 
 #include <optional>
 
 #include "billcore/arrow.hpp"
+#include "billcore/internal.hpp"
+#include "client/handles.hpp"
 #include "shared/guard.hpp"
-#include "shared/pages.hpp"
 
 using namespace billcore;
 
@@ -23,16 +24,14 @@ void move(Struct& from, Struct* to) noexcept {
 billcore_status billcore_list_next_arrow(billcore_list* list, ArrowArray* array, ArrowSchema* schema,
                                          billcore_error** err) {
   const auto next = [&] {
-    std::optional<detail::PageData> page;
-    std::int32_t kind = 0;
-    const auto status = billcore_private_page(list, &page, &kind, err);
-    if (status != BILLCORE_OK) return status;
-    const auto batch =
-        detail::make_batch(detail::choose_columns(static_cast<detail::Table>(kind), std::nullopt), *page);
+    auto& flow = *internal::Access::flow(capi::handle(list).view);
+    const auto page = flow.peek_page();
+    if (!page) return billcore_status{BILLCORE_DONE};
+    const auto batch = detail::make_batch(detail::choose_columns(list->table, std::nullopt), *page);
     const auto records = batch.export_array();
     if (schema != nullptr) move(*detail::export_schema(batch.columns()), schema);
     move(*records, array);
-    billcore_private_skip_page(list);
+    flow.core().skip_page();
     return billcore_status{BILLCORE_OK};
   };
   return capi::call(err, next, array, capi::Maybe<ArrowSchema>{schema});
