@@ -13,8 +13,8 @@ import (
 	"runtime/cgo"
 	"time"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
+	"billcore/internal/model"
 )
 
 // call holds the C options, cancel token and hooks of one library call; begin makes them from a Go context.
@@ -30,7 +30,7 @@ type call struct {
 const maxCalls = 1000
 
 func noContext() error {
-	return bridge.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
+	return model.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
 }
 
 // reason returns the context's error, together with the cause that was passed to context.WithCancelCause; nil when
@@ -46,9 +46,9 @@ func reason(ctx context.Context) error {
 // ended returns the error of a call whose context was done before anything was sent.
 func ended(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return bridge.Ended(bridge.NewError(ErrTimeout, "the context's deadline passed before the request: nothing was sent"), cause)
+		return model.Ended(model.NewError(ErrTimeout, "the context's deadline passed before the request: nothing was sent"), cause)
 	}
-	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
+	return model.Ended(model.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
 // timeoutOf returns the time-out (milliseconds) to pass to the C library: the time left after the call has waited for a
@@ -185,6 +185,6 @@ func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 	case <-ctx.Done():
 		return 0, ended(reason(ctx))
 	case <-late:
-		return 0, bridge.NewError(ErrTimeout, "%d calls of the client run at once, and none of them ended within the time-out: nothing was sent", maxCalls)
+		return 0, model.NewError(ErrTimeout, "%d calls of the client run at once, and none of them ended within the time-out: nothing was sent", maxCalls)
 	}
 }

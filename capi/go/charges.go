@@ -11,7 +11,7 @@ import (
 	"errors"
 	"time"
 
-	"billcore/internal/bridge"
+	"billcore/internal/model"
 )
 
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's orders since the
@@ -24,11 +24,11 @@ import (
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error
 	errors.As(charge, &given)
-	failed, ok := bridge.NativeError(given).Use()
+	failed, ok := model.NativeError(given).Use()
 	if !ok {
-		return nil, bridge.NewError(ErrInvalidArgument, "FindCharges takes the error of a charge whose outcome is unknown")
+		return nil, model.NewError(ErrInvalidArgument, "FindCharges takes the error of a charge whose outcome is unknown")
 	}
-	defer bridge.NativeError(given).Done()
+	defer model.NativeError(given).Done()
 	search, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE_SEARCH, options)
 	if err != nil {
 		return nil, err
@@ -64,11 +64,11 @@ func (s Subscriptions) FindChargesSince(
 func FoundCharges(err error) []Order {
 	var given *Error
 	errors.As(err, &given)
-	failed, ok := bridge.NativeError(given).Use()
+	failed, ok := model.NativeError(given).Use()
 	if !ok {
 		return nil
 	}
-	defer bridge.NativeError(given).Done()
+	defer model.NativeError(given).Done()
 	made := C.bc_found_charges((*C.billcore_error)(failed))
 	if made.status != C.BILLCORE_OK {
 		C.billcore_error_free(made.err)
@@ -84,7 +84,7 @@ func orders(made C.bg_made, err error) ([]Order, error) {
 	}
 	native := (*C.billcore_page)(made.out)
 	count := int(C.bc_page_count(native))
-	at := items[Order](newPage(native, count, 0))
+	at := model.Items[Order](newPage(native, count, 0), count)
 	out := make([]Order, count)
 	for i := range out {
 		out[i] = at(i)

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
+	"billcore/internal/model"
 )
 
 // Client is a client of the billing service. A Client is safe for concurrent use; Close closes its idle connections.
@@ -28,7 +28,7 @@ const defaultTimeout = 30 * time.Second
 
 // NewClient makes a client without connecting. NewClient fails with ErrConfig when an option is missing or invalid.
 func NewClient(options ...Option) (*Client, error) {
-	if err := bridge.LoadError(); err != nil {
+	if err := model.LoadError(); err != nil {
 		return nil, err
 	}
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CLIENT, options)
@@ -103,12 +103,12 @@ func (c *Client) Close() error {
 // use returns the C client. The caller must call c.handle.Done() afterwards.
 func (c *Client) use() (*C.billcore_client, error) {
 	if c == nil {
-		return nil, bridge.NewError(ErrConfig, "the client is nil: make one with NewClient")
+		return nil, model.NewError(ErrConfig, "the client is nil: make one with NewClient")
 	}
 	if pointer, ok := c.handle.Use(); ok {
 		return (*C.billcore_client)(pointer), nil
 	}
-	return nil, bridge.NewError(ErrConfig, "the client is closed: make a new one")
+	return nil, model.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
 // WithLogger logs the beginning and the end of every attempt at level debug, and every retry as a warning. If a write

@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
+	"billcore/internal/model"
 )
 
 // List reads a list lazily, page by page, and fetches the next pages while the caller's loop reads the current page.
@@ -26,7 +26,9 @@ import (
 // safe for concurrent use, may be called inside a loop over the list, and wait while the list fetches a page. Close
 // frees the list; otherwise the garbage collector does.
 type List[T any] struct {
-	failed error // the error of making the list, or nil; if set, every read returns this error
+	items  func(page handle.Page, count int) func(index int) T // model.Items[T]
+	item   func(from handle.Pointer) T                         // model.NewRecord[T]
+	failed error                                               // the error of making the list, or nil; if set, every read returns this error
 	ctx    context.Context
 	client *Client
 	call   *call
@@ -38,11 +40,11 @@ type List[T any] struct {
 	skipped int64        // Number of items of the current page that the C list counts as read.
 }
 
-func newList[T any](
+func newList[T model.Returned](
 	ctx context.Context, client *Client, options []ListOption,
 	make func(client nativeClient, query, call nativeCall) C.bg_made,
 ) *List[T] {
-	out := &List[T]{ctx: ctx, client: client}
+	out := &List[T]{items: model.Items[T], item: model.NewRecord[T], ctx: ctx, client: client}
 	out.failed = out.begin(options, make)
 	return out
 }
@@ -92,14 +94,14 @@ func (l *List[T]) Close() {
 // call l.done() afterwards.
 func (l *List[T]) use() (*C.billcore_list, error) {
 	if l == nil {
-		return nil, bridge.NewError(ErrInvalidArgument, "the list is nil")
+		return nil, model.NewError(ErrInvalidArgument, "the list is nil")
 	}
 	if l.failed != nil {
 		return nil, l.failed
 	}
 	pointer, ok := l.handle.Use()
 	if !ok {
-		return nil, bridge.NewError(ErrConfig, "the list is closed: make a new one")
+		return nil, model.NewError(ErrConfig, "the list is closed: make a new one")
 	}
 	native := (*C.billcore_list)(pointer)
 	l.mutex.Lock()
@@ -125,7 +127,7 @@ func (l *List[T]) done() {
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := l.loop(func(native *nativePage) bool {
-			at := items[T](native)
+			at := l.items(native, native.count)
 			for i := range native.count {
 				l.given.Store(int64(i) + 1)
 				if !yield(at(i), nil) {
@@ -147,7 +149,7 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		var failed error
 		err := l.loop(func(native *nativePage) bool {
-			at := items[T](native)
+			at := l.items(native, native.count)
 			out := Page[T]{Items: make([]T, native.count)}
 			for i := range out.Items {
 				out.Items[i] = at(i)
@@ -172,7 +174,7 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
-			return bridge.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time")
+			return model.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time")
 		}
 		ended := false
 		defer func() { l.leave(ended) }() // deferred, so that leave() also runs when the loop's body panics
@@ -238,7 +240,7 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	case C.BILLCORE_DONE:
 		return errDone
 	}
-	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
+	return model.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
 // loop() calls leave() at its end. ended is false when the caller left the loop early; in this case leave() cancels
@@ -276,7 +278,7 @@ func (l *List[T]) First() (T, bool, error) {
 	if err != nil {
 		return none, false, err
 	}
-	return bridge.Record(none, handle.Pointer{C: made.out}).(T), true, nil
+	return l.item(handle.Pointer{C: made.out}), true, nil
 }
 
 // Standing is the position and the progress of a list.
@@ -311,7 +313,7 @@ func (l *List[T]) Standing() (Standing, error) {
 	s := C.bc_standing_of(native)
 	defer C.billcore_buf_free(&s.state)
 	if s.status != C.BILLCORE_OK {
-		return Standing{}, bridge.TakeError(int32(s.status), handle.Pointer{C: unsafe.Pointer(s.err)}, nil)
+		return Standing{}, model.TakeError(int32(s.status), handle.Pointer{C: unsafe.Pointer(s.err)}, nil)
 	}
 	return Standing{
 		State: handle.String(unsafe.Pointer(s.state.data), s.state.len), Total: int64(s.total), HasTotal: bool(s.has_total),

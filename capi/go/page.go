@@ -12,8 +12,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
+	"billcore/internal/model"
 )
 
 // nativePage is a page object of the C library. Each record of the page keeps the C object in memory; when no record is
@@ -29,12 +29,6 @@ func newPage(from *C.billcore_page, count int, bytes int64) *nativePage {
 	made.handle.Set(unsafe.Pointer(from), freePage, bytes)
 	runtime.SetFinalizer(made, func(p *nativePage) { p.handle.Close() })
 	return made
-}
-
-// items returns a function that returns the record at an index of the page.
-func items[T any](page *nativePage) func(int) T {
-	var like T
-	return bridge.Items(like, page, page.count).(func(int) T)
 }
 
 func freePage(pointer unsafe.Pointer) { C.billcore_page_free((*C.billcore_page)(pointer)) }
@@ -131,7 +125,7 @@ func (p *nativePage) numbers() (Pagination, error) {
 	n := C.bc_numbers_of(native)
 	defer C.billcore_resource_free(n.keeps)
 	if n.status != C.BILLCORE_OK {
-		return Pagination{}, bridge.TakeError(int32(n.status), handle.Pointer{C: unsafe.Pointer(n.err)}, nil)
+		return Pagination{}, model.TakeError(int32(n.status), handle.Pointer{C: unsafe.Pointer(n.err)}, nil)
 	}
 	return Pagination{
 		Total: int64(n.total), Count: int64(n.count), PerPage: int64(n.per_page), CurrentPage: int64(n.current_page),

@@ -12,8 +12,8 @@ import (
 	"net/http"
 	"unsafe"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
+	"billcore/internal/model"
 )
 
 // Response is the answer to a request made with Client.Request. Compression of the Body (gzip or deflate) is already
@@ -46,12 +46,12 @@ func (c *Client) Request(ctx context.Context, method, path string, options ...Re
 	return response(made, err)
 }
 
-func resource[T any](made C.bg_made, err error) (T, error) {
-	var none T
+func resource[T model.Returned](made C.bg_made, err error) (T, error) {
 	if err != nil {
+		var none T
 		return none, err
 	}
-	return bridge.Record(none, handle.Pointer{C: made.out}).(T), nil
+	return model.NewRecord[T](handle.Pointer{C: made.out}), nil
 }
 
 // response copies the C response into a Response and frees the C response.
@@ -64,7 +64,7 @@ func response(made C.bg_made, err error) (*Response, error) {
 	answer := C.bc_answer_of(native)
 	defer C.billcore_response_info_free(answer.info)
 	if answer.status != C.BILLCORE_OK {
-		return nil, bridge.TakeError(int32(answer.status), handle.Pointer{C: unsafe.Pointer(answer.err)}, nil)
+		return nil, model.TakeError(int32(answer.status), handle.Pointer{C: unsafe.Pointer(answer.err)}, nil)
 	}
 	out := &Response{
 		Status: int(answer.http_status), Header: http.Header{}, Attempts: int(answer.attempts),

@@ -12,9 +12,8 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
-	"billcore/model"
+	"billcore/internal/model"
 )
 
 type setter uint8
@@ -94,7 +93,7 @@ func SearchProduct(productID int64) ChargeSearchOption {
 func ProductField(name string, value any) ProductChange {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return ProductChange{set: setFailed, err: bridge.NewError(model.ErrInvalidArgument, "%s is not JSON: %v", name, err)}
+		return ProductChange{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "%s is not JSON: %v", name, err)}
 	}
 	return ProductChange{name: name, set: setJSON, text: hide(string(text))}
 }
@@ -108,7 +107,7 @@ func RequestQuery(name, value string) RequestOption {
 func RequestJSON(value any) RequestOption {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return RequestOption{set: setFailed, err: bridge.NewError(model.ErrInvalidArgument, "the body is not JSON: %v", err)}
+		return RequestOption{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "the body is not JSON: %v", err)}
 	}
 	return RequestOption{name: "json", set: setJSON, text: hide(string(text))}
 }
@@ -174,7 +173,7 @@ func apply(options *C.billcore_options, one setting) error {
 }
 
 func failure(made C.bg_made, ended error) error {
-	return bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, ended)
+	return model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, ended)
 }
 
 func chars(s string) (*C.char, C.size_t) {

@@ -9,7 +9,7 @@ import "C"
 import (
 	"context"
 
-	"billcore/internal/bridge"
+	"billcore/internal/model"
 )
 
 // Update changes only the given fields and returns the changed product. The request is sent at most once. Update
@@ -20,7 +20,7 @@ func (p Products) Update(ctx context.Context, id int64, changes ...ProductChange
 		return Product{}, err
 	}
 	if native == nil {
-		return Product{}, bridge.NewError(ErrInvalidArgument, "Update changes no field: give at least one, such as ProductPrice")
+		return Product{}, model.NewError(ErrInvalidArgument, "Update changes no field: give at least one, such as ProductPrice")
 	}
 	defer C.billcore_options_free(native)
 	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {

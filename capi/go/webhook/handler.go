@@ -11,8 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"billcore/internal/bridge"
-	"billcore/model"
+	"billcore/internal/model"
 )
 
 // HandlerOption is an option of the methods Handler and Middleware.
@@ -103,7 +102,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 // receive returns the event; or, for a refused request, the HTTP status of the answer and the error.
 func (v *Verifier) receive(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*Event, int, error) {
 	if r.Method != http.MethodPost {
-		return nil, http.StatusMethodNotAllowed, bridge.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
+		return nil, http.StatusMethodNotAllowed, model.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
 	}
 	if v == nil || v.handle.Closed() {
 		_, err := v.use()
@@ -165,10 +164,8 @@ func (v *Verifier) read(w http.ResponseWriter, r *http.Request, timeout time.Dur
 	return nil, err
 }
 
-func refusal(code model.Code, reason Reason, cause error, format string, arguments ...any) error {
-	made := bridge.NewError(code, reason.String()+": "+format, arguments...)
-	if told, ok := made.(*Error); ok {
-		told.Reason, told.HTTPStatus = reason, reason.HTTPStatus()
-	}
-	return bridge.Ended(made, cause)
+func refusal(code Code, reason Reason, cause error, format string, arguments ...any) error {
+	made := model.NewError(code, reason.String()+": "+format, arguments...)
+	made.Reason, made.HTTPStatus = reason, reason.HTTPStatus()
+	return model.Ended(made, cause)
 }

@@ -11,9 +11,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
-	"billcore/model"
+	"billcore/internal/model"
 )
 
 // Stream checks one body that arrives in pieces and is too large to hold in memory. A Stream is an io.Writer. A
@@ -53,7 +52,7 @@ func (s *Stream) use() (*C.billcore_verifier_stream, error) {
 			return (*C.billcore_verifier_stream)(pointer), nil
 		}
 	}
-	return nil, bridge.NewError(model.ErrInvalidArgument, "the stream is nil or closed: make one with Verifier.Stream")
+	return nil, model.NewError(model.ErrInvalidArgument, "the stream is nil or closed: make one with Verifier.Stream")
 }
 
 func (s *Stream) done() {
@@ -87,7 +86,7 @@ func (s *Stream) Finish(signature string) (int, error) {
 	text, n := chars(signature)
 	made := C.bw_finish(native, text, n)
 	if made.status != C.BILLCORE_OK {
-		return 0, bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	return int(made.index), nil
 }

@@ -23,9 +23,8 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/bridge"
 	"billcore/internal/handle"
-	"billcore/model"
+	"billcore/internal/model"
 )
 
 // DefaultHeader is the name of the header with the signature. Service interface: Events, Request headers.
@@ -102,13 +101,13 @@ func NewVerifier(secret []byte, options ...Option) (*Verifier, error) {
 // empty, when an account has no secret, and unless each secret has 32 bytes.
 func NewVerifierForAccounts(accounts map[string][][]byte, options ...Option) (*Verifier, error) {
 	if len(accounts) == 0 { // the secrets of WithMoreSecrets alone would make a verifier that sees no account
-		return nil, bridge.NewError(model.ErrConfig, "no account was given: pass at least one, with its secrets")
+		return nil, model.NewError(model.ErrConfig, "no account was given: pass at least one, with its secrets")
 	}
 	return newVerifier(nil, settings{accounts: accounts}, options)
 }
 
 func newVerifier(secret []byte, given settings, options []Option) (*Verifier, error) {
-	if err := bridge.LoadError(); err != nil {
+	if err := model.LoadError(); err != nil {
 		return nil, err
 	}
 	given.header, given.maxBody = DefaultHeader, DefaultMaxBody
@@ -167,7 +166,7 @@ func (s *settings) native() (*C.billcore_verifier_options, cgo.Handle, error) {
 	name, n := chars(s.header)
 	apply(C.bw_set_header(native, name, n))
 	if s.maxBody < 0 {
-		err = bridge.NewError(model.ErrConfig, "WithMaxBody must not be negative")
+		err = model.NewError(model.ErrConfig, "WithMaxBody must not be negative")
 	} else {
 		apply(C.bw_set_max_body(native, C.size_t(s.maxBody)))
 	}
@@ -209,7 +208,7 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 			return (*C.billcore_verifier)(pointer), nil
 		}
 	}
-	return nil, bridge.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
+	return nil, model.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
 }
 
 // Verify checks the signature of a body and returns the index of the secret with which the service made the signature;
@@ -226,7 +225,7 @@ func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	text, m := chars(signature)
 	made := C.bw_verify(number(native), data, n, text, m)
 	if made.status != C.BILLCORE_OK {
-		return 0, bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	return int(made.index), nil
 }
@@ -251,12 +250,12 @@ func number(native *C.billcore_verifier) C.uintptr_t {
 
 func event(made C.bg_head) (*Event, error) {
 	if made.status != C.BILLCORE_OK {
-		return nil, bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return nil, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
-	return bridge.NewEvent(handle.Event{
+	return model.NewEvent(handle.Event{
 		Event: unsafe.Pointer(made.event), ID: handle.String(unsafe.Pointer(made.id.data), made.id.len),
 		Kind: int32(made.kind), DataKind: int32(made.data_kind),
-	}).(*Event), nil
+	}), nil
 }
 
 // UnwrapHeader finds the signature among the header fields of a request, then verifies and parses the body as Unwrap
@@ -316,11 +315,11 @@ func (v *Verifier) Matches(secret int) (uint64, error) {
 	}
 	defer v.handle.Done()
 	if secret < 0 {
-		return 0, bridge.NewError(model.ErrInvalidArgument, "there is no secret %d", secret)
+		return 0, model.NewError(model.ErrInvalidArgument, "there is no secret %d", secret)
 	}
 	made := C.bw_matches(native, C.size_t(secret))
 	if made.status != C.BILLCORE_OK {
-		return 0, bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	return uint64(made.index), nil
 }
@@ -367,7 +366,7 @@ func ExplainWithHeader(body []byte, signature string, header map[string][]string
 // owned copies a text of the C library into a Go string and frees the C text.
 func owned(made C.bw_text) (string, error) {
 	if made.status != C.BILLCORE_OK {
-		return "", bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return "", model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	out := handle.String(unsafe.Pointer(made.text.data), made.text.len)
 	C.billcore_buf_free(&made.text)
@@ -375,7 +374,7 @@ func owned(made C.bw_text) (string, error) {
 }
 
 func failure(made C.bg_made) error {
-	return bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+	return model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 }
 
 func bytes(b []byte) (*C.char, C.size_t) {

@@ -1,7 +1,7 @@
 package model
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#cgo CFLAGS: -I${SRCDIR}/../handle
 #include "event.h"
 */
 import "C"
@@ -31,8 +31,8 @@ var (
 	eventCreatedAt = field{"created_at", "created_at", "", kindOther, 3}
 )
 
-// newEvent takes ownership of an event of the C library.
-func newEvent(from handle.Event) *Event {
+// NewEvent takes ownership of an event of the C library.
+func NewEvent(from handle.Event) *Event {
 	out := &Event{id: ID(from.ID), kind: EventType(from.Kind), dataKind: from.DataKind}
 	out.envelope.handle.Set(from.Event, freeEvent, 0)
 	runtime.SetFinalizer(out, (*Event).free)
@@ -48,9 +48,9 @@ func ParseUnverified(raw []byte) (*Event, error) {
 	}
 	made := C.bg_parse((*C.char)(unsafe.Pointer(unsafe.SliceData(raw))), C.size_t(len(raw)))
 	if made.status != C.BILLCORE_OK {
-		return nil, takeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return nil, TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
-	return newEvent(handle.Event{
+	return NewEvent(handle.Event{
 		Event: unsafe.Pointer(made.event), ID: text(made.id),
 		Kind: int32(made.kind), DataKind: int32(made.data_kind),
 	}), nil
@@ -58,7 +58,7 @@ func ParseUnverified(raw []byte) (*Event, error) {
 
 // UnmarshalJSON always fails: only a verifier or ParseUnverified makes an event.
 func (e *Event) UnmarshalJSON([]byte) error {
-	return newError(ErrInvalidArgument, "an event comes from a verifier: for one that was verified and stored call ParseUnverified")
+	return NewError(ErrInvalidArgument, "an event comes from a verifier: for one that was verified and stored call ParseUnverified")
 }
 
 func freeEvent(pointer unsafe.Pointer) { C.billcore_event_free((*C.billcore_event)(pointer)) }

@@ -1,7 +1,7 @@
 package model
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#cgo CFLAGS: -I${SRCDIR}/../handle
 #include "event.h"
 */
 import "C"
@@ -69,7 +69,7 @@ func (r *record) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
 	}
-	return newError(ErrInvalidArgument, "a record comes from a client, a list or an event: read JSON into a type of your own")
+	return NewError(ErrInvalidArgument, "a record comes from a client, a list or an event: read JSON into a type of your own")
 }
 
 // Field returns the JSON text of the field with this name, even when this version has no method for the field. The

@@ -1,7 +1,7 @@
 package model
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#cgo CFLAGS: -I${SRCDIR}/../handle
 #include "record.h"
 */
 import "C"
@@ -63,7 +63,7 @@ func (d *document) close() { d.handle.Close() }
 func freeResource(pointer unsafe.Pointer) { C.billcore_resource_free((*C.billcore_resource)(pointer)) }
 
 func noRecord() error {
-	return newError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
+	return NewError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
 }
 
 // ask calls the given C getter with the C handle of the record's resource or event.
@@ -86,7 +86,7 @@ func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) 
 	got := read(C.uintptr_t(uintptr(from)))
 	doc.handle.Done()
 	if got.status != C.BILLCORE_OK {
-		return C.bg_field{}, takeError(int32(got.status), handle.Pointer{C: unsafe.Pointer(got.err)}, nil)
+		return C.bg_field{}, TakeError(int32(got.status), handle.Pointer{C: unsafe.Pointer(got.err)}, nil)
 	}
 	return got, nil
 }

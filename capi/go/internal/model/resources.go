@@ -626,28 +626,7 @@ const (
 	OrderStatePaid               OrderState = "paid"
 )
 
-// These functions wrap one record, or each item of a page, in a resource type: the type of the argument like.
-
-func resourceLike(like any, made record) any {
-	switch like.(type) {
-	case Order:
-		return Order{made}
-	case Product:
-		return Product{made}
-	case Subscription:
-		return Subscription{made}
-	}
-	return nil
-}
-
-func itemsLike(like any, at func(index int) record) any {
-	switch like.(type) {
-	case Order:
-		return func(index int) Order { return Order{at(index)} }
-	case Product:
-		return func(index int) Product { return Product{at(index)} }
-	case Subscription:
-		return func(index int) Subscription { return Subscription{at(index)} }
-	}
-	return nil
+// Returned is a resource that calls return and lists contain.
+type Returned interface {
+	Order | Product | Subscription
 }

@@ -1,7 +1,7 @@
 package model
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#cgo CFLAGS: -I${SRCDIR}/../handle
 #include "native.h"
 #include <billcore/webhook.h>
 
@@ -141,12 +141,14 @@ func (r Reason) String() string {
 	return C.GoString(C.billcore_reason_name(C.billcore_reason(r)))
 }
 
-func newError(code Code, format string, arguments ...any) *Error {
+// NewError makes an error that the C library did not report.
+func NewError(code Code, format string, arguments ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, arguments...)}
 }
 
-// takeError reads an error of the C library and frees it.
-func takeError(status int32, from handle.Pointer, ended error) *Error {
+// TakeError reads an error of the C library and frees it. ended is the error of the context that ended the
+// call, or nil.
+func TakeError(status int32, from handle.Pointer, ended error) *Error {
 	given := (*C.billcore_error)(from.C)
 	if given == nil { // the C library had no memory for an error object
 		return &Error{Code: Code(status), Message: Code(status).String(), ended: ended}

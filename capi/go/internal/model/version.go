@@ -17,7 +17,7 @@ func check(found string) error {
 	if series(found) == series(Version) {
 		return nil
 	}
-	return newError(ErrConfig, "the C library found is billcore %s, and this program was compiled with %s: "+
+	return NewError(ErrConfig, "the C library found is billcore %s, and this program was compiled with %s: "+
 		"install one of them, and look at LD_LIBRARY_PATH", found, Version)
 }
 
