@@ -4,10 +4,17 @@
 #define BILLCORE_GO_CLIENT_H
 
 #include <billcore/client.h>
+#include <string.h>
 #include <time.h>
 
 #include "native.h"
-#include "operations.h"
+
+#define BC_MADE \
+  { NULL, NULL, BILLCORE_OK }
+#define BC_CALL (const billcore_call_options*)call
+
+typedef const billcore_client* bc_client;
+typedef const billcore_options* bc_given;
 
 /* Nanoseconds of the clock of the library's deadlines, which also runs while the machine is suspended. */
 static inline int64_t bc_now(void) {
@@ -104,7 +111,67 @@ static inline bg_made bc_client_close(billcore_client* client) {
   return made;
 }
 
-/* ---- operations that are not generated ---- */
+/* ---- operations ---- */
+
+/* Sets the arguments that operation.go has packed: for each the kind ('t' or 'i'), the length of the name in a byte, the
+ * name, an int64_t (the integer, or the length of the text) and the text. */
+static inline billcore_status bc_set(billcore_operation* to, const char* at, size_t len, billcore_error** err) {
+  const char* const end = at + len;
+  billcore_status status = BILLCORE_OK;
+  while (status == BILLCORE_OK && at < end) {
+    const char kind = at[0];
+    const billcore_str name = bg_str(at + 2, (unsigned char)at[1]);
+    int64_t value = 0;
+    at = name.data + name.len;
+    memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    if (kind == 'i') {
+      status = billcore_operation_set_int64(to, name, value, err);
+    } else {
+      status = billcore_operation_set_text(to, name, bg_str(at, (size_t)value), err);
+      at += value;
+    }
+  }
+  return status;
+}
+static inline billcore_operation* bc_operation(const char* name, size_t n, const char* arguments, size_t len,
+                                               bc_given options, bg_made* made) {
+  billcore_operation* out = NULL;
+  made->status = billcore_operation_new(bg_str(name, n), &out, &made->err);
+  if (made->status == BILLCORE_OK) made->status = bc_set(out, arguments, len, &made->err);
+  if (made->status == BILLCORE_OK) made->status = billcore_operation_set_options(out, options, &made->err);
+  return out;
+}
+/* The result is a resource, a response or NULL, as the operation has it. */
+static inline bg_made bc_perform(bc_client client, const char* name, size_t n, const char* arguments, size_t len,
+                                 bc_given options, bc_given call) {
+  bg_made made = BC_MADE;
+  billcore_result* result = NULL;
+  billcore_resource* resource = NULL;
+  billcore_response* response = NULL;
+  billcore_operation* operation = bc_operation(name, n, arguments, len, options, &made);
+  if (made.status == BILLCORE_OK) made.status = billcore_client_perform(client, operation, BC_CALL, &result, &made.err);
+  const billcore_result_kind kind = billcore_result_kind_of(result);
+  if (kind == BILLCORE_RESULT_RESPONSE) {
+    made.status = billcore_result_take_response(&result, &response, &made.err);
+    made.out = response;
+  } else if (kind != BILLCORE_RESULT_NONE) {
+    made.status = billcore_result_take_resource(&result, kind, &resource, &made.err);
+    made.out = resource;
+  }
+  billcore_operation_free(operation);
+  return made;
+}
+static inline bg_made bc_list(bc_client client, const char* name, size_t n, const char* arguments, size_t len,
+                              bc_given options, bc_given call) {
+  bg_made made = BC_MADE;
+  billcore_list* list = NULL;
+  billcore_operation* operation = bc_operation(name, n, arguments, len, options, &made);
+  if (made.status == BILLCORE_OK) made.status = billcore_client_list(client, operation, BC_CALL, &list, &made.err);
+  made.out = list;
+  billcore_operation_free(operation);
+  return made;
+}
 
 static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, bc_given search, bc_given call) {
   bg_made made = BC_MADE;
@@ -123,20 +190,6 @@ static inline bg_made bc_find_charges_since(bc_client client, const char* id, si
 static inline bg_made bc_found_charges(const billcore_error* error) {
   bg_made made = BC_MADE;
   made.status = billcore_subscription_found_charges(error, (billcore_order_page**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_product_update(bc_client client, int64_t id, bc_given changes, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_product_update(client, id, (const billcore_product_changes*)changes, BC_CALL,
-                                        (billcore_product**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_request(bc_client client, const char* method, size_t m, const char* path, size_t n,
-                                 bc_given options, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status =
-      billcore_client_request(client, bg_str(method, m), bg_str(path, n), (const billcore_request_options*)options,
-                              BC_CALL, (billcore_response**)&made.out, &made.err);
   return made;
 }
 

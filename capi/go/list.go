@@ -40,16 +40,14 @@ type List[T any] struct {
 	skipped int64        // Number of items of the current page that the C list counts as read.
 }
 
-func newList[T model.Returned](
-	ctx context.Context, client *Client, options []ListOption,
-	make func(client nativeClient, query, call nativeCall) C.bg_made,
-) *List[T] {
+func newList[T model.Returned](ctx context.Context, client *Client, operation *operation, options []ListOption) *List[T] {
+	defer unused.Put(operation)
 	out := &List[T]{items: model.Items[T], item: model.NewRecord[T], ctx: ctx, client: client}
-	out.failed = out.begin(options, make)
+	out.failed = out.begin(operation, options)
 	return out
 }
 
-func (l *List[T]) begin(options []ListOption, make func(client nativeClient, query, call nativeCall) C.bg_made) error {
+func (l *List[T]) begin(operation *operation, options []ListOption) error {
 	if l.ctx == nil {
 		return noContext()
 	}
@@ -68,7 +66,8 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
 		return err
 	}
-	made := make(native, query, l.call.options)
+	name, n, arguments, size := operation.native()
+	made := C.bc_list(native, name, n, arguments, size, query, l.call.options)
 	if made.status != C.BILLCORE_OK {
 		l.call.free()
 		return failure(made, nil)

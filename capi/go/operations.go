@@ -34,46 +34,29 @@ type WebhookEndpoints struct{ client *Client }
 // WebhookEndpoints returns the operations on webhook endpoints.
 func (c *Client) WebhookEndpoints() WebhookEndpoints { return WebhookEndpoints{c} }
 
-type (
-	nativeClient = *C.billcore_client
-	nativeCall   = *C.billcore_options
-)
-
 // List lists all subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Subscription] {
-	return newList[Subscription](ctx, s.client, options,
-		func(client nativeClient, query, call nativeCall) C.bg_made {
-			return C.bc_subscription_list(client, query, call)
-		})
+	return newList[Subscription](ctx, s.client, newOperation("subscriptions.list"), options)
 }
 
 // Get returns the subscription with this id. id: the subscription's id. ErrNotFound: no subscription has this id.
 // Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Get(ctx context.Context, id ID) (Subscription, error) {
-	idText, idTextLen := chars(string(id))
-	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_subscription_get(client, idText, idTextLen, call)
-	})
+	made, err := s.client.perform(ctx, newOperation("subscriptions.get").text("id", string(id)), nil)
 	return resource[Subscription](made, err)
 }
 
 // Cancel ends billing at once; the subscription may stay active until ends_at. The request is sent at most once. id:
 // the subscription's id. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) {
-	idText, idTextLen := chars(string(id))
-	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_subscription_cancel(client, idText, idTextLen, call)
-	})
+	made, err := s.client.perform(ctx, newOperation("subscriptions.cancel").text("id", string(id)), nil)
 	return resource[Subscription](made, err)
 }
 
 // ChangeProduct replaces the subscription's product with another product of the account. The request is sent at most
 // once. id: the subscription's id. productID: id of the new product. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64) (Subscription, error) {
-	idText, idTextLen := chars(string(id))
-	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_subscription_change_product(client, idText, idTextLen, C.int64_t(productID), call)
-	})
+	made, err := s.client.perform(ctx, newOperation("subscriptions.change_product").text("id", string(id)).integer("product_id", productID), nil)
 	return resource[Subscription](made, err)
 }
 
@@ -87,56 +70,39 @@ func (s Subscriptions) Charge(ctx context.Context, id ID, productID int64, amoun
 		return Order{}, err
 	}
 	defer C.billcore_options_free(native)
-	idText, idTextLen := chars(string(id))
-	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_subscription_charge(client, idText, idTextLen, C.int64_t(productID), C.int64_t(amount), native, call)
-	})
+	made, err := s.client.perform(ctx, newOperation("subscriptions.charge").text("id", string(id)).integer("product_id", productID).integer("amount", amount), native)
 	return resource[Order](made, err)
 }
 
 // Orders lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. Service
 // interface: Endpoints, Subscriptions; Limits.
 func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption) *List[Order] {
-	idText, idTextLen := chars(string(id))
-	return newList[Order](ctx, s.client, options,
-		func(client nativeClient, query, call nativeCall) C.bg_made {
-			return C.bc_subscription_orders(client, idText, idTextLen, query, call)
-		})
+	return newList[Order](ctx, s.client, newOperation("subscriptions.orders").text("id", string(id)), options)
 }
 
 // List lists all products, lazily, page by page. Service interface: Endpoints, Products.
 func (p Products) List(ctx context.Context, options ...ListOption) *List[Product] {
-	return newList[Product](ctx, p.client, options,
-		func(client nativeClient, query, call nativeCall) C.bg_made {
-			return C.bc_product_list(client, query, call)
-		})
+	return newList[Product](ctx, p.client, newOperation("products.list"), options)
 }
 
 // Get returns the product with this id. id: the product's id. ErrNotFound: no product has this id. Service interface:
 // Endpoints, Products.
 func (p Products) Get(ctx context.Context, id int64) (Product, error) {
-	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_product_get(client, C.int64_t(id), call)
-	})
+	made, err := p.client.perform(ctx, newOperation("products.get").integer("id", id), nil)
 	return resource[Product](made, err)
 }
 
 // Delete deletes a product; the service only marks it as deleted. The request is sent at most once. id: the product's
 // id. Service interface: Endpoints, Products.
 func (p Products) Delete(ctx context.Context, id int64) error {
-	_, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_product_delete(client, C.int64_t(id), call)
-	})
+	_, err := p.client.perform(ctx, newOperation("products.delete").integer("id", id), nil)
 	return err
 }
 
 // Get returns the order with this id. id: the order's id. ErrNotFound: no order has this id. Service interface:
 // Endpoints, Orders.
 func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
-	idText, idTextLen := chars(string(id))
-	made, err := o.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_order_get(client, idText, idTextLen, call)
-	})
+	made, err := o.client.perform(ctx, newOperation("orders.get").text("id", string(id)), nil)
 	return resource[Order](made, err)
 }
 
@@ -144,9 +110,6 @@ func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 // the signing secret: read it in the admin UI. url: the receiver's URL. ErrValidation: the URL is invalid or already
 // registered (422). Service interface: Endpoints, Webhook endpoints.
 func (w WebhookEndpoints) Create(ctx context.Context, url string) (*Response, error) {
-	urlText, urlTextLen := chars(url)
-	made, err := w.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_webhook_endpoint_create(client, urlText, urlTextLen, call)
-	})
+	made, err := w.client.perform(ctx, newOperation("webhook_endpoints.create").text("url", url), nil)
 	return response(made, err)
 }

@@ -38,11 +38,7 @@ func (c *Client) Request(ctx context.Context, method, path string, options ...Re
 		return nil, err
 	}
 	defer C.billcore_options_free(native)
-	verb, m := chars(method)
-	text, n := chars(path)
-	made, err := c.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_request(client, verb, m, text, n, native, call)
-	})
+	made, err := c.perform(ctx, newOperation("request").text("method", method).text("path", path), native)
 	return response(made, err)
 }
 

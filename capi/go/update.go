@@ -23,8 +23,6 @@ func (p Products) Update(ctx context.Context, id int64, changes ...ProductChange
 		return Product{}, model.NewError(ErrInvalidArgument, "Update changes no field: give at least one, such as ProductPrice")
 	}
 	defer C.billcore_options_free(native)
-	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_product_update(client, C.int64_t(id), native, call)
-	})
+	made, err := p.client.perform(ctx, newOperation("products.update").integer("id", id), native)
 	return resource[Product](made, err)
 }

@@ -53,7 +53,8 @@
  *      BILLCORE_ERROR_OUT_OF_MEMORY when memory runs out, and BILLCORE_ERROR_INTERNAL after a fault of the library.
  *  13. Signing secrets and API keys never appear in an error or in any other text that the library returns.
  *  14. Functions for a single field, such as billcore_order_total, are inline and typed: they call a function that
- *      reads any field by its name (billcore_resource_int64). The inline functions are not exported symbols.
+ *      reads any field by its name (billcore_resource_int64). So are the operations, such as
+ *      billcore_subscription_charge: see billcore/operation.h. The inline functions are not exported symbols.
  *  15. Every exported symbol is in exactly one library. All libraries must come from the same build (libbillcore does
  *      not load with the libbillcore-webhook of another build), and must stay loaded while handles exist. The
  *      functions of `billcore/arrow.h` read lists as Arrow columns.

@@ -29,6 +29,7 @@ BILLCORE_RELEASE(error)
 BILLCORE_RELEASE(event)
 BILLCORE_RELEASE(headers)
 BILLCORE_RELEASE(list)
+BILLCORE_RELEASE(operation)
 BILLCORE_RELEASE(options)
 BILLCORE_RELEASE(order)
 BILLCORE_RELEASE(order_list)
@@ -39,6 +40,7 @@ BILLCORE_RELEASE(product_list)
 BILLCORE_RELEASE(resource)
 BILLCORE_RELEASE(response)
 BILLCORE_RELEASE(response_info)
+BILLCORE_RELEASE(result)
 BILLCORE_RELEASE(subscription)
 BILLCORE_RELEASE(subscription_list)
 BILLCORE_RELEASE(value)
@@ -171,6 +173,10 @@ struct Given {
   Owned<billcore_options> call;
   Owned<billcore_cancel> cancel;
   Owned<billcore_options> query;
+  Owned<billcore_operation> update;
+  Owned<billcore_operation> read;
+  Owned<billcore_operation> listing;
+  Owned<billcore_operation> custom;
   Owned<billcore_client> client;
   Owned<billcore_list> list;
   Owned<billcore_page> page;

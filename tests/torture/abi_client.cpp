@@ -16,7 +16,12 @@ To* as(const Owned<From>& given) {
 
 void unhooked(void*, const billcore_attempt*) {}
 
-#define LISTED(function) CALL(function, g.client, nullptr, no_options)
+// A row of an inline function: its name has no prefix, because no library exports it.
+#define TYPED(function, ...)                                                              \
+  {                                                                                       \
+    std::string_view(#function).substr(9), [](Given& g) { call(&function, __VA_ARGS__); } \
+  }
+#define LISTED(function) TYPED(function, g.client, nullptr, no_options)
 
 }  // namespace
 
@@ -50,6 +55,13 @@ void prepare_client(Given& g, const std::string& base_url) {
   g.list = new_list();
   g.response = make(&billcore_client_request, g.client, text("GET"), text("/orders"),
                     as<billcore_request_options>(g.request), no_options);
+  g.update = make(&billcore_operation_new, text("products.update"));
+  g.read = make(&billcore_operation_new, text("orders.get"));
+  call(&billcore_operation_set_text, g.read, text("id"), text(id));
+  g.listing = make(&billcore_operation_new, text("subscriptions.list"));
+  g.custom = make(&billcore_operation_new, text("request"));
+  call(&billcore_operation_set_text, g.custom, text("method"), text("GET"));
+  call(&billcore_operation_set_text, g.custom, text("path"), text("/orders"));
   g.info = make(&billcore_response_get_info, g.response);
 }
 
@@ -57,9 +69,11 @@ const std::vector<Function>& client_functions() {
   static const std::vector<Function> functions{
       CALL(billcore_cancel_new),
       CALL(billcore_client_close, g.client),
+      CALL(billcore_client_list, g.client, g.listing, no_options),
       CALL(billcore_client_new, as<billcore_client_options>(g.options)),
-      CALL(billcore_client_request, g.client, text("GET"), text("/orders"), as<billcore_request_options>(g.request),
-           no_options),
+      TYPED(billcore_client_request, g.client, text("GET"), text("/orders"), as<billcore_request_options>(g.request),
+            no_options),
+      CALL(billcore_client_perform, g.client, g.read, no_options),
       CALL(billcore_client_with_options, g.client, nullptr),
       CALL(billcore_list_fetched_pages, g.list),
       CALL(billcore_list_first, g.list),
@@ -72,6 +86,22 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_list_stop, g.list),
       CALL(billcore_list_total, g.list),
       CALL(billcore_list_verdict, g.list),
+      {"billcore_operation_add",
+       [](Given&) {
+         const auto custom = make(&billcore_operation_new, text("request"));
+         call(&billcore_operation_add, custom, text("query"), text(id), text(id));
+       }},
+      {"billcore_operation_add_text",
+       [](Given&) {
+         const auto listing = make(&billcore_operation_new, text("subscriptions.orders"));
+         call(&billcore_operation_add_text, listing, text("state"), text(id));
+       }},
+      CALL(billcore_operation_new, text("subscriptions.charge")),
+      CALL(billcore_operation_set_bool, g.update, text("a_field"), true),
+      CALL(billcore_operation_set_int64, g.update, text("price"), std::int64_t{100}),
+      CALL(billcore_operation_set_json, g.update, text("a_value"), text(R"({"a":["a text that is not a short one"]})")),
+      CALL(billcore_operation_set_options, g.update, g.changes),
+      CALL(billcore_operation_set_text, g.update, text("name"), text(id)),
       CALL(billcore_options_add, g.request, text("query"), text(id), text(id)),
       CALL(billcore_options_new, BILLCORE_OPTIONS_OF_CLIENT),
       CALL(billcore_options_set_bool, g.options, text("http2"), false),
@@ -81,7 +111,7 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_options_set_interrupt, g.options, billcore_interrupt{nullptr}, nullptr, nullptr),
       CALL(billcore_options_set_json, g.request, text("json"), text(R"({"a":["a text that is not a short one"]})")),
       CALL(billcore_options_set_text, g.options, text("ca_bundle"), text(id)),
-      CALL(billcore_order_get, g.client, text(id), no_options),
+      TYPED(billcore_order_get, g.client, text(id), no_options),
       CALL(billcore_page_at, g.page, std::size_t{0}),
       {"billcore_page_column",
        [](Given& g) {
@@ -90,10 +120,10 @@ const std::vector<Function>& client_functions() {
        }},
       CALL(billcore_page_count, g.page),
       CALL(billcore_page_numbers, g.page),
-      CALL(billcore_product_delete, g.client, std::int64_t{1}, no_options),
-      CALL(billcore_product_get, g.client, std::int64_t{1}, no_options),
+      TYPED(billcore_product_delete, g.client, std::int64_t{1}, no_options),
+      TYPED(billcore_product_get, g.client, std::int64_t{1}, no_options),
       LISTED(billcore_product_list_new),
-      CALL(billcore_product_update, g.client, std::int64_t{1}, as<billcore_product_changes>(g.changes), no_options),
+      TYPED(billcore_product_update, g.client, std::int64_t{1}, as<billcore_product_changes>(g.changes), no_options),
       CALL(billcore_response_body, g.response),
       CALL(billcore_response_get_info, g.response),
       CALL(billcore_response_header, g.response, text("A-Header-That-Is-Not-There-And-Long")),
@@ -101,9 +131,19 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_response_header_count, g.response),
       CALL(billcore_response_json, g.response),
       CALL(billcore_response_status, g.response),
-      CALL(billcore_subscription_cancel, g.client, text(id), no_options),
-      CALL(billcore_subscription_change_product, g.client, text(id), std::int64_t{1}, no_options),
-      CALL(billcore_subscription_charge, g.client, text(id), std::int64_t{1}, std::int64_t{1}, nullptr, no_options),
+      TYPED(billcore_subscription_cancel, g.client, text(id), no_options),
+      TYPED(billcore_subscription_change_product, g.client, text(id), std::int64_t{1}, no_options),
+      TYPED(billcore_subscription_charge, g.client, text(id), std::int64_t{1}, std::int64_t{1}, nullptr, no_options),
+      {"billcore_result_take_resource",
+       [](Given& g) {
+         billcore_result* result = std::get<0>(outputs_of(&billcore_client_perform, g.client, g.read, no_options));
+         call(&billcore_result_take_resource, &result, billcore_result_kind{BILLCORE_RESULT_ORDER});
+       }},
+      {"billcore_result_take_response",
+       [](Given& g) {
+         billcore_result* result = std::get<0>(outputs_of(&billcore_client_perform, g.client, g.custom, no_options));
+         call(&billcore_result_take_response, &result);
+       }},
       {"billcore_subscription_find_charges",
        [](Given& g) {
          refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_subscription_find_charges, g.client, nullptr, nullptr,
@@ -112,10 +152,10 @@ const std::vector<Function>& client_functions() {
       {"billcore_subscription_found_charges",
        [](Given&) { refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_subscription_found_charges, nullptr); }},
       CALL(billcore_subscription_find_charges_since, g.client, text(id), std::int64_t{0}, nullptr, no_options),
-      CALL(billcore_subscription_get, g.client, text(id), no_options),
+      TYPED(billcore_subscription_get, g.client, text(id), no_options),
       LISTED(billcore_subscription_list_new),
-      CALL(billcore_subscription_orders_new, g.client, text(id), nullptr, no_options),
-      CALL(billcore_webhook_endpoint_create, g.client, text("https://receiver.example/webhooks"), no_options),
+      TYPED(billcore_subscription_orders_new, g.client, text(id), nullptr, no_options),
+      TYPED(billcore_webhook_endpoint_create, g.client, text("https://receiver.example/webhooks"), no_options),
       // The functions below are in libbillcore-webhook, but take objects that only a client returns.
       CALL(billcore_resource_response_info, g.item),
       CALL(billcore_response_info_attempts, g.info),

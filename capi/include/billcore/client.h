@@ -95,18 +95,45 @@ BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_
 /** Changes only the fields that are set in `changes`; BILLCORE_ERROR_INVALID_ARGUMENT when no field is set. The
  * request is sent at most once. *out is the changed product; the caller frees *out. Service interface: Endpoints,
  * Products.  @since 0.1 */
-BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
-                                                     const billcore_product_changes* changes,
-                                                     const billcore_call_options* call, billcore_product** out,
-                                                     billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_product_update(const billcore_client* client, int64_t id,
+                                                        const billcore_product_changes* changes,
+                                                        const billcore_call_options* call, billcore_product** out,
+                                                        billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("products.update"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_int64(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK)
+    status = billcore_operation_set_options(made, BILLCORE_CAST(const billcore_options*, changes), err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_product(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE; a request with a method other than GET
  * counts as a write. `path` is relative to the base URL, begins with a slash, is already encoded, and has no query.
  * options may be NULL. The caller frees *out.  @since 0.1 */
-BILLCORE_API billcore_status billcore_client_request(const billcore_client* client, billcore_str method,
-                                                     billcore_str path, const billcore_request_options* options,
-                                                     const billcore_call_options* call, billcore_response** out,
-                                                     billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_client_request(const billcore_client* client, billcore_str method,
+                                                        billcore_str path, const billcore_request_options* options,
+                                                        const billcore_call_options* call, billcore_response** out,
+                                                        billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("request"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("method"), method, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("path"), path, err);
+  if (status == BILLCORE_OK)
+    status = billcore_operation_set_options(made, BILLCORE_CAST(const billcore_options*, options), err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_response(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** HTTP status of the answer.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_status(const billcore_response* response, int32_t* out,

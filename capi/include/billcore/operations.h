@@ -7,6 +7,7 @@
 
 #include "billcore/call_options.h"
 #include "billcore/client_handle.h"
+#include "billcore/operation.h"
 #include "billcore/operation_options.h"
 #include "billcore/order_list.h"
 #include "billcore/product_list.h"
@@ -16,90 +17,249 @@
 extern "C" {
 #endif
 
+/** Values of a billcore_result_kind: the resources that an operation returns. */
+enum { BILLCORE_RESULT_SUBSCRIPTION = 2, BILLCORE_RESULT_ORDER = 3, BILLCORE_RESULT_PRODUCT = 4 };
+
+/** Takes the subscription of a result: see billcore_result_take_resource. The caller frees *out.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_result_take_subscription(billcore_result** result, billcore_subscription** out,
+                                                                  billcore_error** err) {
+  billcore_resource* taken = NULL;
+  const billcore_status status =
+      billcore_result_take_resource(result, BILLCORE_RESULT_SUBSCRIPTION, out == NULL ? NULL : &taken, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_subscription*, taken);
+  return status;
+}
+
+/** Takes the order of a result: see billcore_result_take_resource. The caller frees *out.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_result_take_order(billcore_result** result, billcore_order** out,
+                                                           billcore_error** err) {
+  billcore_resource* taken = NULL;
+  const billcore_status status =
+      billcore_result_take_resource(result, BILLCORE_RESULT_ORDER, out == NULL ? NULL : &taken, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_order*, taken);
+  return status;
+}
+
+/** Takes the product of a result: see billcore_result_take_resource. The caller frees *out.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_result_take_product(billcore_result** result, billcore_product** out,
+                                                             billcore_error** err) {
+  billcore_resource* taken = NULL;
+  const billcore_status status =
+      billcore_result_take_resource(result, BILLCORE_RESULT_PRODUCT, out == NULL ? NULL : &taken, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_product*, taken);
+  return status;
+}
+
 /* ---- subscriptions ---- */
 
 /** Lists all subscriptions, lazily, page by page. query may be NULL. This function sends no request; the functions
  * that read the list send the requests. The caller frees *out. Service interface: Endpoints, Subscriptions.
  * @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_list_new(const billcore_client* client,
-                                                            const billcore_subscription_query* query,
-                                                            const billcore_call_options* call,
-                                                            billcore_subscription_list** out, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_subscription_list_new(const billcore_client* client,
+                                                               const billcore_subscription_query* query,
+                                                               const billcore_call_options* call,
+                                                               billcore_subscription_list** out, billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_list* list = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("subscriptions.list"), &made, err);
+  if (status == BILLCORE_OK)
+    status = billcore_operation_set_options(made, BILLCORE_CAST(const billcore_options*, query), err);
+  if (status == BILLCORE_OK) status = billcore_client_list(client, made, call, out == NULL ? NULL : &list, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_subscription_list*, list);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Returns the subscription with this id. id: the subscription's id. BILLCORE_ERROR_NOT_FOUND: no subscription has
  * this id. The caller frees *out. Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
-                                                       const billcore_call_options* call, billcore_subscription** out,
-                                                       billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
+                                                          const billcore_call_options* call,
+                                                          billcore_subscription** out, billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("subscriptions.get"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_subscription(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Ends billing at once; the subscription may stay active until ends_at. The request is sent at most once. id: the
  * subscription's id. The caller frees *out. Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
-                                                          const billcore_call_options* call,
-                                                          billcore_subscription** out, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
+                                                             const billcore_call_options* call,
+                                                             billcore_subscription** out, billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("subscriptions.cancel"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_subscription(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Replaces the subscription's product with another product of the account. The request is sent at most once. id: the
  * subscription's id. product_id: id of the new product. The caller frees *out. Service interface: Endpoints,
  * Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id,
-                                                                  int64_t product_id, const billcore_call_options* call,
-                                                                  billcore_subscription** out, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id,
+                                                                     int64_t product_id,
+                                                                     const billcore_call_options* call,
+                                                                     billcore_subscription** out,
+                                                                     billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("subscriptions.change_product"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_int64(made, BILLCORE_STR("product_id"), product_id, err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_subscription(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Bills a one-off amount through the subscription's billing method. The request is sent at most once. id: the
  * subscription's id. product_id: id of a one-time product of the account. amount: the amount in cents, without VAT.
  * BILLCORE_ERROR_PAYMENT: the service refused the charge (402). BILLCORE_ERROR_OUTCOME_UNKNOWN: the charge may have
  * been made; see billcore_subscription_find_charges. options may be NULL. The caller frees *out. Service interface:
  * Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id,
-                                                          int64_t product_id, int64_t amount,
-                                                          const billcore_charge_options* options,
-                                                          const billcore_call_options* call, billcore_order** out,
-                                                          billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id,
+                                                             int64_t product_id, int64_t amount,
+                                                             const billcore_charge_options* options,
+                                                             const billcore_call_options* call, billcore_order** out,
+                                                             billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("subscriptions.charge"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_int64(made, BILLCORE_STR("product_id"), product_id, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_int64(made, BILLCORE_STR("amount"), amount, err);
+  if (status == BILLCORE_OK)
+    status = billcore_operation_set_options(made, BILLCORE_CAST(const billcore_options*, options), err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_order(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. query may be NULL.
  * This function sends no request; the functions that read the list send the requests. The caller frees *out. Service
  * interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
-                                                              const billcore_order_query* query,
-                                                              const billcore_call_options* call,
-                                                              billcore_order_list** out, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
+                                                                 const billcore_order_query* query,
+                                                                 const billcore_call_options* call,
+                                                                 billcore_order_list** out, billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_list* list = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("subscriptions.orders"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK)
+    status = billcore_operation_set_options(made, BILLCORE_CAST(const billcore_options*, query), err);
+  if (status == BILLCORE_OK) status = billcore_client_list(client, made, call, out == NULL ? NULL : &list, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_order_list*, list);
+  billcore_operation_free(made);
+  return status;
+}
 
 /* ---- products ---- */
 
 /** Lists all products, lazily, page by page. query may be NULL. This function sends no request; the functions that
  * read the list send the requests. The caller frees *out. Service interface: Endpoints, Products.  @since 0.1 */
-BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
-                                                       const billcore_product_query* query,
-                                                       const billcore_call_options* call, billcore_product_list** out,
-                                                       billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_product_list_new(const billcore_client* client,
+                                                          const billcore_product_query* query,
+                                                          const billcore_call_options* call,
+                                                          billcore_product_list** out, billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_list* list = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("products.list"), &made, err);
+  if (status == BILLCORE_OK)
+    status = billcore_operation_set_options(made, BILLCORE_CAST(const billcore_options*, query), err);
+  if (status == BILLCORE_OK) status = billcore_client_list(client, made, call, out == NULL ? NULL : &list, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_product_list*, list);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Returns the product with this id. id: the product's id. BILLCORE_ERROR_NOT_FOUND: no product has this id. The
  * caller frees *out. Service interface: Endpoints, Products.  @since 0.1 */
-BILLCORE_API billcore_status billcore_product_get(const billcore_client* client, int64_t id,
-                                                  const billcore_call_options* call, billcore_product** out,
-                                                  billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_product_get(const billcore_client* client, int64_t id,
+                                                     const billcore_call_options* call, billcore_product** out,
+                                                     billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("products.get"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_int64(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_product(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /** Deletes a product; the service only marks it as deleted. The request is sent at most once. id: the product's id.
  * Service interface: Endpoints, Products.  @since 0.1 */
-BILLCORE_API billcore_status billcore_product_delete(const billcore_client* client, int64_t id,
-                                                     const billcore_call_options* call, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_product_delete(const billcore_client* client, int64_t id,
+                                                        const billcore_call_options* call, billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("products.delete"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_int64(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, &result, err);
+  billcore_operation_free(made);
+  return status;
+}
 
 /* ---- orders ---- */
 
 /** Returns the order with this id. id: the order's id. BILLCORE_ERROR_NOT_FOUND: no order has this id. The caller
  * frees *out. Service interface: Endpoints, Orders.  @since 0.1 */
-BILLCORE_API billcore_status billcore_order_get(const billcore_client* client, billcore_str id,
-                                                const billcore_call_options* call, billcore_order** out,
-                                                billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_order_get(const billcore_client* client, billcore_str id,
+                                                   const billcore_call_options* call, billcore_order** out,
+                                                   billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("orders.get"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("id"), id, err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_order(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 /* ---- webhook endpoints ---- */
 
 /** Registers a URL that receives signed events. The request is sent at most once. The answer does not contain the
  * signing secret: read it in the admin UI. url: the receiver's URL. BILLCORE_ERROR_VALIDATION: the URL is invalid or
  * already registered (422). The caller frees *out. Service interface: Endpoints, Webhook endpoints.  @since 0.1 */
-BILLCORE_API billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
-                                                              const billcore_call_options* call,
-                                                              billcore_response** out, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
+                                                                 const billcore_call_options* call,
+                                                                 billcore_response** out, billcore_error** err) {
+  billcore_operation* made = NULL;
+  billcore_result* result = NULL;
+  if (out != NULL) *out = NULL;
+  billcore_status status = billcore_operation_new(BILLCORE_STR("webhook_endpoints.create"), &made, err);
+  if (status == BILLCORE_OK) status = billcore_operation_set_text(made, BILLCORE_STR("url"), url, err);
+  if (status == BILLCORE_OK) status = billcore_client_perform(client, made, call, out == NULL ? NULL : &result, err);
+  if (status == BILLCORE_OK) status = billcore_result_take_response(&result, out, err);
+  billcore_result_free(result);
+  billcore_operation_free(made);
+  return status;
+}
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,6 @@
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
 
-using billcore::Client;
 using billcore::Id;
 using namespace billcore::capi;
 
@@ -92,21 +91,4 @@ billcore_status billcore_subscription_found_charges(const billcore_error* search
         *out = reinterpret_cast<billcore_order_page*>(new billcore_page(*found));
       },
       out);
-}
-
-billcore_status billcore_product_update(const billcore_client* client, int64_t id,
-                                        const billcore_product_changes* changes, const billcore_call_options* call,
-                                        billcore_product** out, billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.products().update(id, options_of(changes), options_of(call)); },
-      out, err);
-}
-
-billcore_status billcore_client_request(const billcore_client* client, billcore_str method, billcore_str path,
-                                        const billcore_request_options* options, const billcore_call_options* call,
-                                        billcore_response** out, billcore_error** err) {
-  return get_new(
-      client,
-      [&](const Client& self) { return self.request(view(method), view(path), options_of(options), options_of(call)); },
-      out, err);
 }

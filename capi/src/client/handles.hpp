@@ -15,6 +15,7 @@
 #include "billcore/detail/table.hpp"
 #include "client/operation_option_names.hpp"
 #include "shared/guard.hpp"
+#include "shared/handles.hpp"
 
 namespace billcore::capi {
 
@@ -49,9 +50,10 @@ struct billcore_client {
   billcore::Client view;
 };
 
-struct billcore_response {
+struct billcore_response : billcore_result {
   static constexpr const char* name = "billcore_response";
-  explicit billcore_response(billcore::Response response) : view(std::move(response)) {}
+  explicit billcore_response(billcore::Response response)
+      : billcore_result{BILLCORE_RESULT_RESPONSE}, view(std::move(response)) {}
   billcore::Response view;
 };
 
@@ -79,6 +81,9 @@ struct billcore_page {
 
 namespace billcore::capi {
 
+/// Maps a handle type of C to the type of the options that it holds.
+template <typename Face>
+struct OptionsOf;
 template <>
 struct OptionsOf<billcore_client_options> {
   using type = ClientOptions;
@@ -95,23 +100,26 @@ template <>
 struct OptionsOf<billcore_charge_search> {
   using type = ChargeSearchOptions;
 };
-template <>
-struct OptionsOf<billcore_product_changes> {
-  using type = JsonObject;
-};
-template <>
-struct OptionsOf<billcore_request_options> {
-  using type = RequestOptions;
-};
 
-/// Returns the options in a handle; for NULL, returns options of which none is set.
+/// The options in a handle, which is not NULL.
 template <typename Face>
-typename OptionsOf<Face>::type options_of(const Face* given) {
-  using Options = typename OptionsOf<Face>::type;
-  if (given == nullptr) return Options();
-  const auto* found = std::get_if<Options>(&reinterpret_cast<const billcore_options*>(given)->view);
+const auto& options_in(const Face* given) {
+  const auto* found =
+      std::get_if<typename OptionsOf<Face>::type>(&reinterpret_cast<const billcore_options*>(given)->view);
   if (found == nullptr) refuse("these options are of another kind");
   return *found;
+}
+
+/// A copy of the options in a handle; for NULL, options of which none is set.
+template <typename Face>
+typename OptionsOf<Face>::type options_of(const Face* given) {
+  return given == nullptr ? typename OptionsOf<Face>::type() : options_in(given);
+}
+
+/// The options of a call, without a copy.
+inline const CallOptions& call_options_of(const billcore_call_options* given) {
+  static const CallOptions none;
+  return given == nullptr ? none : options_in(given);
 }
 
 }  // namespace billcore::capi

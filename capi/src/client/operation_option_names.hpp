@@ -19,7 +19,7 @@ struct ListOptions {
   std::optional<std::int64_t> per_page;
   std::optional<std::int64_t> product_id;
   std::vector<std::string> states;
-  std::int64_t page = 1;
+  std::optional<std::int64_t> page;
   bool strict = false;
   std::optional<std::string> resume;
 };
@@ -86,25 +86,24 @@ inline bool set_by_name(Charge& to, std::string_view name, std::int64_t value) {
   return false;
 }
 
-// Maps a handle type of C to the type of the options that it holds.
+// Sets the arguments of an operation to the options that are set.
 
-template <typename Face>
-struct OptionsOf;
-template <>
-struct OptionsOf<billcore_subscription_query> {
-  using type = ListOptions;
-};
-template <>
-struct OptionsOf<billcore_order_query> {
-  using type = ListOptions;
-};
-template <>
-struct OptionsOf<billcore_product_query> {
-  using type = ListOptions;
-};
-template <>
-struct OptionsOf<billcore_charge_options> {
-  using type = Charge;
-};
+template <typename To>
+void copy_options(const ListOptions& from, To& to) {
+  if (from.reference_id) to.set("reference_id", *from.reference_id);
+  if (from.per_page) to.set("per_page", *from.per_page);
+  if (from.product_id) to.set("product_id", *from.product_id);
+  for (const auto& one : from.states) to.add("state", one);
+  if (from.page) to.set("page", *from.page);
+  if (from.strict) to.set("strict", true);
+  if (from.resume) to.set("resume", *from.resume);
+}
+
+template <typename To>
+void copy_options(const Charge& from, To& to) {
+  if (from.quantity) to.set("quantity", *from.quantity);
+  if (from.vat) to.set("vat", *from.vat);
+  if (from.description) to.set("description", *from.description);
+}
 
 }  // namespace billcore::capi

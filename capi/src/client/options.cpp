@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "client/arguments.hpp"
 #include "client/client_option_names.hpp"
 #include "client/handles.hpp"
 #include "shared/convert.hpp"
@@ -84,14 +85,7 @@ struct Json {
 };
 
 bool set(JsonObject& to, std::string_view name, const Json& json) {
-  // A quick test whether the text looks like a number is enough, because set_json() refuses text that is not JSON.
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto& text = json.text;
-  const bool number = !text.empty() && (digit(text.front()) || text.front() == '-') && digit(text.back());
-  if (name == "vat_rate" && !number && text != "null") {
-    refuse("vat_rate is not a JSON number: pass its digits, such as 25 or 12.50");
-  }
-  to.set_json(name, text);
+  set_field(to, name, json.text);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -100,9 +101,16 @@ struct billcore_response_info {
   const billcore::ResponseInfo& view;
 };
 
-struct billcore_resource {
+/// The result of an operation is the handle that it gives up, so that it needs no memory of its own.
+struct billcore_result {
+  static constexpr const char* name = "billcore_result";
+  std::int32_t kind = 0;  // a billcore_result_kind; 0: this handle is no result
+};
+
+struct billcore_resource : billcore_result {
   static constexpr const char* name = "billcore_resource";
   explicit billcore_resource(const billcore::Resource& resource) : view(resource) {}
+  billcore_resource(billcore::Value value, std::int32_t of_kind) : billcore_result{of_kind}, view(std::move(value)) {}
   billcore::capi::Reader view;
   billcore::capi::Digits digits;
 };

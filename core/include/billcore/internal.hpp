@@ -40,6 +40,11 @@ void require_open(const Client& client);
 /// Sends any operation and calls `read` once with the completed operation.
 void send(const Client& client, const Operation& operation, const CallOptions& call,
           const std::function<void(Completed&)>& read);
+/// Sends an operation whose answer is a resource.
+[[nodiscard]] Value resource(const Client& client, const Operation& operation, const CallOptions& call);
+/// Sends an operation whose answer the service interface does not specify.
+[[nodiscard]] Response response(const Client& client, const Operation& operation, bool raise_on_error,
+                                const CallOptions& call);
 
 // ---- Lists, independent of the type of their items ----------------------------------------------------------------
 

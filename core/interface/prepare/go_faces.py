@@ -160,14 +160,6 @@ def prepare_go(data: Row) -> Row:
 _TEXTS = ("id", "text", "url")
 
 
-def _argument(row: Row) -> Row:
-    """Prepares an argument of the C function that Go calls: a text is passed as a pointer and a length."""
-    name = row["name"]
-    if row["type"] in _TEXTS:
-        return {"native": f"const char* {name}, size_t {name}_len", "passed": f"bg_str({name}, {name}_len)"}
-    return {"native": f"int64_t {name}", "passed": name}
-
-
 def _doc(operation: Row, codes: dict[str, str], methods: dict[str, str]) -> str:
     arguments = [row | {"name": unexported(row["name"])} for row in own_arguments(operation)]
     text = " ".join(described(operation, arguments, codes))
@@ -183,32 +175,19 @@ def prepare_go_operations(data: Row) -> None:
         if operation["by_hand"]:
             continue
         rows = own_arguments(operation)
-        operation["go_function"] = "bc_" + operation["c_function"].removeprefix("billcore_").removesuffix("_new")
-        operation["go_arguments"] = [_argument(row) for row in rows]
-        operation["go_parameters"], operation["go_texts"], operation["go_passed"] = [], [], []
+        operation["go_parameters"], operation["go_sets"] = [], ""
         for row in rows:
-            name = unexported(row["name"])
-            if row["type"] in _TEXTS:
-                operation["go_parameters"].append(f"{name} {'ID' if row['type'] == 'id' else 'string'}")
-                text = f"string({name})" if row["type"] == "id" else name
-                operation["go_texts"].append({"variable": f"{name}Text", "text": text})
-                operation["go_passed"] += [f"{name}Text", f"{name}TextLen"]
-            else:
-                operation["go_parameters"].append(f"{name} int64")
-                operation["go_passed"].append(f"C.int64_t({name})")
+            name, is_text = unexported(row["name"]), row["type"] in _TEXTS
+            kind = "ID" if row["type"] == "id" else "string" if is_text else "int64"
+            operation["go_parameters"].append(f"{name} {kind}")
+            value = f"string({name})" if kind == "ID" else name
+            operation["go_sets"] += f'.{"text" if is_text else "integer"}("{row["name"]}", {value})'
         if operation["list"]:
             operation["go_parameters"].append("options ...ListOption")
-            operation["go_arguments"].append(
-                {"native": "bc_given query", "passed": f"(const billcore_{operation['list'].lower()}_query*)query"}
-            )
-            operation["go_passed"].append("query")
             operation["go_results"] = f"*List[{operation['list']}]"
         else:
             if operation["options"]:
-                face = f"billcore_{operation['options'].lower()}_options"
                 operation["go_parameters"].append(f"options ...{operation['options']}Option")
-                operation["go_arguments"].append({"native": "bc_given options", "passed": f"(const {face}*)options"})
-                operation["go_passed"].append("native")
             made = {"None": "", "Response": "*Response"}.get(operation["result"], operation["result"])
             operation["go_results"] = f"({made}, error)" if made else "error"
         given = {"id": "billcore.ID(r.text({0}))", "integer": "r.integer({0})"}

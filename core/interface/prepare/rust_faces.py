@@ -139,22 +139,15 @@ def prepare_rust(data: Row) -> Row:
 
 
 def _argument(row: Row) -> Row:
-    """Returns an argument's declarations in the public method and in the library's function, and its uses."""
+    """Returns an argument's declaration in the public method, how it is set, and how an awaited call passes it on."""
     name = row["name"]
     if row["type"] == "id":
-        return {
-            "name": name,
-            "public": f"{name}: impl AsRef<str>",
-            "native": f"{name}: &str",
-            "given": f"{name}.as_ref()",
-            "passed": f"text_in({name})",
-            "owned": f"{name}.as_ref().to_owned()",
-            "moved": name,
-        }
+        id_ = {"public": f"{name}: impl AsRef<str>", "set": f'text("{name}", {name}.as_ref())'}
+        return id_ | {"name": name, "owned": f"{name}.as_ref().to_owned()", "moved": name}
     if row["type"] in ("text", "url"):
-        public = {"public": f"{name}: &str", "native": f"{name}: &str", "passed": f"text_in({name})"}
-        return public | {"name": name, "given": name, "owned": f"{name}.to_owned()", "moved": f"&{name}"}
-    number = {"public": f"{name}: i64", "native": f"{name}: i64", "given": name, "passed": name}
+        text = {"public": f"{name}: &str", "set": f'text("{name}", {name})'}
+        return text | {"name": name, "owned": f"{name}.to_owned()", "moved": f"&{name}"}
+    number = {"public": f"{name}: i64", "set": f'integer("{name}", {name})'}
     return number | {"name": name, "owned": "", "moved": name}
 
 
@@ -162,9 +155,7 @@ def _bundle(name: str, kind: str) -> Row:
     return {
         "name": name,
         "public": f"{name}: {kind}",
-        "native": f"{name}: Option<&Options>",
-        "given": f"{name}.as_ref()",
-        "passed": f"raw({name})",
+        "set": f"options({name}.given.into_optional()?.as_ref())",
         "owned": "",
         "moved": name,
     }
@@ -186,30 +177,19 @@ def prepare_rust_operations(data: Row) -> None:
         rows = [_argument(operation["id"])] if operation["id"] else []
         if operation["list"]:
             rows.append(_bundle("query", operation["query"]))
-            operation["rust_made"], operation["rust_result"] = "NativeList", f"List<{operation['list']}>"
+            operation["rust_result"] = f"List<{operation['list']}>"
         else:
             rows += [_argument(row) for row in operation["required"]]
             if operation["options"]:
                 rows.append(_bundle("options", f"{operation['options']}Options"))
-            kinds = {"None": ("", "()"), "Response": ("NativeResponse", "Response")}
-            operation["rust_made"], operation["rust_result"] = kinds.get(
-                operation["result"], ("Resource", operation["result"])
-            )
+            operation["rust_result"] = {"None": "()"}.get(operation["result"], operation["result"])
         given = {"id": 'args.text("{0}")', "integer": 'args.integer("{0}")'}
         own = own_arguments(operation)
         parts = [given.get(row["type"], '&args.text("{0}")').format(row["name"]) for row in own]
         parts += ["common!(query, args)"] if operation["list"] else ["options"] if operation["options"] else []
         operation["rust_driver"] = ", ".join(parts)
-        operation["rust_native"] = operation["c_function"].removeprefix("billcore_").removesuffix("_new")
-        numbers = {"integer": "i64"}
-        operation["rust_sys"] = [f"{row['name']}: {numbers.get(row['type'], 'billcore_str')}" for row in own]
-        if operation["list"]:
-            operation["rust_sys"].append(f"query: *const billcore_{operation['list'].lower()}_query")
-        elif operation["options"]:
-            operation["rust_sys"].append(f"options: *const billcore_{operation['options'].lower()}_options")
         operation["rust_arguments"] = rows
-        operation["rust_given"] = "".join(f"{row['given']}, " for row in rows)
-        operation["rust_passed"] = "".join(f", {row['passed']}" for row in rows)
+        operation["rust_sets"] = "".join(f".{row['set']}?" for row in rows)
         operation["rust_names"] = ", ".join(row["name"] for row in rows)
         operation["rust_moved"] = ", ".join(row["moved"] for row in rows)
         methods = {

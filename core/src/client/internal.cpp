@@ -25,6 +25,14 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
   Access::session(client)->send(operation, call, read);
 }
 
+Value resource(const Client& client, const Operation& operation, const CallOptions& call) {
+  return Access::session(client)->resource(operation, call);
+}
+
+Response response(const Client& client, const Operation& operation, bool raise_on_error, const CallOptions& call) {
+  return Access::session(client)->response(operation, raise_on_error, call);
+}
+
 Flow list(const Client& client, ListOperation list, detail::PagerOptions options, const CallOptions& call) {
   return detail::blocking_list(Access::session(client), std::move(list), std::move(options), call);
 }

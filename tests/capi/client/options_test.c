@@ -125,14 +125,14 @@ static void test_other_kinds(void) {
   CHECK_OK(billcore_options_set_text(query, BILLCORE_STR("reference_id"), BILLCORE_STR("r"), &err));
   CHECK_FAILS(billcore_subscription_orders_new(client, BILLCORE_STR("s"), (const billcore_order_query*)(void*)query,
                                                NULL, &orders, &err),
-              BILLCORE_ERROR_INVALID_ARGUMENT, "a list of orders has no reference_id");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "subscriptions.orders has no argument 'reference_id'");
   CHECK_FAILS(billcore_product_list_new(client, (const billcore_product_query*)(void*)query, NULL, &products, &err),
-              BILLCORE_ERROR_INVALID_ARGUMENT, "a list of products has no reference_id");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "products.list has no argument 'reference_id'");
   billcore_options_free(query);
   CHECK_OK(billcore_options_new(BILLCORE_OPTIONS_OF_LIST, &query, &err));
   CHECK_OK(billcore_options_set_text(query, BILLCORE_STR("state"), BILLCORE_STR("paid"), &err));
   CHECK_FAILS(billcore_product_list_new(client, (const billcore_product_query*)(void*)query, NULL, &products, &err),
-              BILLCORE_ERROR_INVALID_ARGUMENT, "a list of products has no state");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "products.list has no argument 'state'");
   CHECK(orders == NULL && products == NULL && subscription == NULL);
   billcore_options_free(query);
   billcore_client_free(client);

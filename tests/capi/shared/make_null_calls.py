@@ -54,7 +54,8 @@ CALLBACKS = {"billcore_interrupt", "billcore_clock", "billcore_hook", "billcore_
 
 
 def is_output(parameter: Parameter) -> bool:
-    return parameter.type.endswith("*") and not parameter.type.startswith("const ") and parameter.type != "void *"
+    is_pointer = parameter.type.endswith("*") and not parameter.type.startswith("const ") and parameter.type != "void *"
+    return is_pointer and not is_handle(parameter)
 
 
 def call(function: Function, *, outputs: bool) -> str:

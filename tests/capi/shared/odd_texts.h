@@ -9,6 +9,7 @@ typedef struct given {
   billcore_response* response;
   billcore_response_info* info;
   billcore_value* value;
+  billcore_operation* operation;
   billcore_options* options;
   billcore_page* page;
   billcore_resource* resource;

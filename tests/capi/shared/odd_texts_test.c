@@ -38,6 +38,7 @@ int main(void) {
   CHECK_OK(billcore_subscription_orders_new(g.client, BILLCORE_STR("s"), NULL, NULL, &list, &err));
   CHECK_OK(billcore_list_next_page((billcore_list*)(void*)list, &g.page, &err));
   CHECK_OK(billcore_page_at(g.page, 0, &g.resource, &err));
+  CHECK_OK(billcore_operation_new(BILLCORE_STR("products.update"), &g.operation, &err));
   CHECK_OK(billcore_options_new(BILLCORE_OPTIONS_OF_CLIENT, &g.options, &err));
   CHECK_OK(billcore_verifier_new(BILLCORE_STR("0123456789abcdef0123456789abcdef"), NULL, &g.verifier, &err));
   CHECK_OK(billcore_verifier_options_new(&g.verifier_options, &err));
@@ -51,6 +52,7 @@ int main(void) {
   billcore_response_free(g.response);
   billcore_response_info_free(g.info);
   billcore_value_free(g.value);
+  billcore_operation_free(g.operation);
   billcore_options_free(g.options);
   billcore_page_free(g.page);
   billcore_resource_free(g.resource);

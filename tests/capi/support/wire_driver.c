@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ok(billcore_status status) { return status == BILLCORE_OK; }
-
 static bool set_client_options(billcore_client_options* to, yyjson_val* from, billcore_error** err) {
   yyjson_val* timeout = yyjson_obj_get(from, "timeout");
   yyjson_val* name;
@@ -84,14 +82,18 @@ static bool connect_client(job* self) {
 }
 
 static yyjson_mut_val* run(job* self) {
-  const char* op = yyjson_get_str(yyjson_obj_get(self->request, "op"));
-  operation* found = op != NULL ? find_operation(op) : NULL;
-  if (op != NULL && strncmp(op, "webhook.", 8) == 0) return run_webhook(self, op + 8);
-  if (found == NULL) {
+  yyjson_val* op = yyjson_obj_get(self->request, "op");
+  const billcore_str name = {yyjson_get_str(op), yyjson_get_len(op)};
+  billcore_operation* operation = NULL;
+  yyjson_mut_val* out = NULL;
+  if (yyjson_is_str(op) && strncmp(name.data, "webhook.", 8) == 0) return run_webhook(self, name.data + 8);
+  if (!ok(billcore_operation_new(name, &operation, NULL))) {
     self->problem = "the driver knows no such op";
     return NULL;
   }
-  return connect_client(self) ? found(self) : NULL;
+  if (connect_client(self)) out = run_operation(self, operation);
+  billcore_operation_free(operation);
+  return out;
 }
 
 static void answer(driver* kept, char* line, size_t len) {

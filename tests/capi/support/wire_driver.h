@@ -22,11 +22,14 @@ typedef struct job {
   billcore_buf state;    /* state of a list; the reply contains it even if reading the list failed */
 } job;
 
-/* Runs one operation. Returns the reply, or sets job->err or job->problem and returns NULL. */
-typedef yyjson_mut_val* operation(job* self);
+static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
 
-/* Returns the client operation with this name in the protocol; NULL if there is none. */
-operation* find_operation(const char* op);
+/* These functions return the reply, or set job->err or job->problem and return NULL. */
+
+/* Sets the arguments of the operation, and runs it. */
+yyjson_mut_val* run_operation(job* self, billcore_operation* operation);
+/* Reads what the request's `take` states, and frees the list. */
+yyjson_mut_val* read_list(job* self, billcore_list* list);
 /* Runs an operation whose name begins with "webhook.". */
 yyjson_mut_val* run_webhook(job* self, const char* verb);
 

@@ -2,7 +2,7 @@
 #include <billcore/arrow.h>
 #include <string.h>
 
-#include "wire_arguments.h"
+#include "wire_driver.h"
 
 /* State of reading one list. `items` is the array of the reply. */
 typedef struct reading {
@@ -21,6 +21,14 @@ static bool keep_raw(reading* self, const billcore_resource* item) {
 static billcore_status next(reading* self) {
   billcore_resource* item = NULL;
   billcore_status status = billcore_list_next(self->list, &item, &self->job->err);
+  if (ok(status) && !keep_raw(self, item)) status = BILLCORE_ERROR_INTERNAL;
+  billcore_resource_free(item);
+  return status;
+}
+
+static billcore_status keep_first(reading* self) {
+  billcore_resource* item = NULL;
+  billcore_status status = billcore_list_first(self->list, &item, &self->job->err);
   if (ok(status) && !keep_raw(self, item)) status = BILLCORE_ERROR_INTERNAL;
   billcore_resource_free(item);
   return status;
@@ -106,7 +114,7 @@ static billcore_status first_and_all(reading* self) {
   return status;
 }
 
-billcore_status read_whole_list(job* self, billcore_list* list, const char* way, yyjson_mut_val* items) {
+static billcore_status read_whole_list(job* self, billcore_list* list, const char* way, yyjson_mut_val* items) {
   static const struct {
     const char* way;
     billcore_status (*step)(reading* self);
@@ -123,4 +131,46 @@ billcore_status read_whole_list(job* self, billcore_list* list, const char* way,
   }
   self->problem = "the driver knows no such take";
   return BILLCORE_ERROR_INTERNAL;
+}
+
+/* Reads what the request's `take` states, frees the list, and returns the reply. */
+yyjson_mut_val* read_list(job* self, billcore_list* list) {
+  yyjson_mut_doc* reply = self->reply;
+  yyjson_val* take = yyjson_obj_get(self->request, "take");
+  const bool first = yyjson_equals_str(take, "first");
+  reading reading = {self, list, yyjson_mut_arr(reply)};
+  yyjson_mut_val* out = yyjson_mut_obj(reply);
+  billcore_status status = BILLCORE_OK;
+  int64_t limit = INT64_MAX;
+  int64_t total = 0;
+  int64_t fetched = 0;
+  bool has_total = false;
+  bool has_verdict = false;
+  bool complete = false;
+  billcore_str reason = {NULL, 0};
+  arg_integer(self->request, "take", &limit);
+  self->items = reading.items;
+  if (yyjson_is_str(take) && !first) status = read_whole_list(self, list, yyjson_get_str(take), reading.items);
+  if (first) status = keep_first(&reading);
+  while (!first && ok(status) && (int64_t)yyjson_mut_arr_size(reading.items) < limit) status = next(&reading);
+  if (ok(status) && !first) status = billcore_list_stop(list, &self->err);
+  if (status == BILLCORE_DONE) status = BILLCORE_OK;
+  if (billcore_list_state(list, &self->state, ok(status) ? &self->err : NULL) != BILLCORE_OK)
+    status = BILLCORE_ERROR_INTERNAL;
+  if (ok(status)) status = billcore_list_total(list, &total, &has_total, &self->err);
+  if (ok(status)) status = billcore_list_fetched_pages(list, &fetched, &self->err);
+  if (ok(status)) status = billcore_list_verdict(list, &complete, &reason, &has_verdict, &self->err);
+  yyjson_mut_obj_add_val(reply, out, "items", reading.items);
+  /* A yyjson value can have only one parent, so each member needs its own null. */
+  yyjson_mut_val* none = yyjson_mut_null(reply);
+  yyjson_mut_val* verdict = yyjson_mut_str(reply, complete ? "complete" : "possibly_missed");
+  yyjson_mut_obj_add_val(reply, out, "verdict", has_verdict ? verdict : none);
+  none = yyjson_mut_null(reply);
+  yyjson_mut_obj_add_val(reply, out, "reason", has_verdict && !complete ? put_text(reply, reason) : none);
+  none = yyjson_mut_null(reply);
+  yyjson_mut_obj_add_val(reply, out, "total", has_total ? yyjson_mut_int(reply, total) : none);
+  yyjson_mut_obj_add_int(reply, out, "fetched_pages", fetched);
+  yyjson_mut_obj_add_strncpy(reply, out, "state", self->state.data, self->state.len);
+  billcore_list_free(list);
+  return ok(status) ? out : NULL;
 }

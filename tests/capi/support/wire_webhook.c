@@ -5,8 +5,6 @@
 
 #include "wire_driver.h"
 
-static bool ok(billcore_status status) { return status == BILLCORE_OK; }
-
 static yyjson_mut_val* sign(job* self, billcore_str body) {
   bytes secret = bytes_of(yyjson_obj_get(self->args, "secret"));
   billcore_buf signature;

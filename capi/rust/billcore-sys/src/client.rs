@@ -157,16 +157,6 @@ pub struct billcore_call_options {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct billcore_charge_options {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_product_changes {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct billcore_list {
     _unused: [u8; 0],
 }
@@ -293,9 +283,140 @@ unsafe extern "C" {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct billcore_operation {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn billcore_operation_new(
+        name: billcore_str,
+        out: *mut *mut billcore_operation,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_operation_free(operation: *mut billcore_operation);
+}
+unsafe extern "C" {
+    pub fn billcore_operation_set_text(
+        operation: *mut billcore_operation,
+        name: billcore_str,
+        value: billcore_str,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_operation_set_int64(
+        operation: *mut billcore_operation,
+        name: billcore_str,
+        value: i64,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_operation_set_bool(
+        operation: *mut billcore_operation,
+        name: billcore_str,
+        value: bool,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_operation_set_json(
+        operation: *mut billcore_operation,
+        name: billcore_str,
+        json: billcore_str,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_operation_add_text(
+        operation: *mut billcore_operation,
+        name: billcore_str,
+        value: billcore_str,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_operation_add(
+        operation: *mut billcore_operation,
+        name: billcore_str,
+        key: billcore_str,
+        value: billcore_str,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_operation_set_options(
+        operation: *mut billcore_operation,
+        options: *const billcore_options,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+pub type billcore_result_kind = i32;
+pub const BILLCORE_RESULT_NONE: i32 = 0;
+pub const BILLCORE_RESULT_RESPONSE: i32 = 1;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_result {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn billcore_client_perform(
+        client: *const billcore_client,
+        operation: *mut billcore_operation,
+        call: *const billcore_call_options,
+        out: *mut *mut billcore_result,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_client_list(
+        client: *const billcore_client,
+        operation: *mut billcore_operation,
+        call: *const billcore_call_options,
+        out: *mut *mut billcore_list,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_result_free(result: *mut billcore_result);
+}
+unsafe extern "C" {
+    pub fn billcore_result_kind_of(result: *const billcore_result) -> billcore_result_kind;
+}
+unsafe extern "C" {
+    pub fn billcore_result_take_resource(
+        result: *mut *mut billcore_result,
+        kind: billcore_result_kind,
+        out: *mut *mut billcore_resource,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_result_take_response(
+        result: *mut *mut billcore_result,
+        out: *mut *mut billcore_response,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_charge_options {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_product_changes {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct billcore_pagination {
     _unused: [u8; 0],
 }
+pub const BILLCORE_RESULT_SUBSCRIPTION: i32 = 2;
+pub const BILLCORE_RESULT_ORDER: i32 = 3;
+pub const BILLCORE_RESULT_PRODUCT: i32 = 4;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct billcore_charge_search {
@@ -352,27 +473,6 @@ unsafe extern "C" {
     pub fn billcore_subscription_found_charges(
         search_error: *const billcore_error,
         out: *mut *mut billcore_order_page,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_product_update(
-        client: *const billcore_client,
-        id: i64,
-        changes: *const billcore_product_changes,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_product,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_client_request(
-        client: *const billcore_client,
-        method: billcore_str,
-        path: billcore_str,
-        options: *const billcore_request_options,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_response,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }

@@ -3,6 +3,7 @@
 use super::options::no_change;
 use super::{ChargeSearch, ProductChanges, Products, Subscriptions, page::items};
 use crate::error::{Error, ErrorCode, Result};
+use crate::ffi::Operation;
 use crate::{Order, Product, Timestamp};
 
 impl Subscriptions<'_> {
@@ -37,6 +38,7 @@ impl Products<'_> {
     /// update without any field fails with [`ErrorCode::InvalidArgument`].
     pub fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
         let changes = changes.given.into_optional()?.ok_or_else(no_change)?;
-        self.client.run(|client, call| client.product_update(id, Some(&changes), call)).map(Product::own)
+        let operation = Operation::new("products.update")?.integer("id", id)?.options(Some(&changes))?;
+        self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Product::own)
     }
 }

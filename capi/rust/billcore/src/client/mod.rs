@@ -30,7 +30,7 @@ pub use self::settings::*;
 pub use self::tracing::TracingHooks;
 
 use crate::error::Result;
-use crate::ffi::{HookContext, NativeClient, Options};
+use crate::ffi::{HookContext, NativeClient, Operation, Options};
 
 /// A client of the billing service. A `Client` is cheap to clone, and any number of threads may share it. Clones share
 /// the connections.
@@ -96,7 +96,9 @@ impl Client {
     /// it is already percent-encoded and has no query.
     pub fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
         let options = options.given.into_optional()?;
-        self.run(|client, call| Response::own(client.request(method, path, options.as_ref(), call)?))
+        let operation =
+            Operation::new("request")?.text("method", method)?.text("path", path)?.options(options.as_ref())?;
+        self.run(|client, call| Response::own(client.perform(&operation, call)?.response()?))
     }
 
     /// Runs `operation` with the C library's client and with the call options of `self`.

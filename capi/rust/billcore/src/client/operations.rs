@@ -2,7 +2,7 @@
 use super::list::{Item, Sealed};
 use super::{ChargeOptions, Client, List, OrderQuery, ProductQuery, Response, SubscriptionQuery};
 use crate::error::Result;
-use crate::ffi::Resource;
+use crate::ffi::{Operation, Resource};
 use crate::{Order, Product, Subscription};
 
 /// Subscriptions of the account. Service interface: Endpoints, Subscriptions.
@@ -14,26 +14,29 @@ pub struct Subscriptions<'a> {
 impl Subscriptions<'_> {
     /// Lists all subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
     pub fn list(self, query: SubscriptionQuery) -> Result<List<Subscription>> {
-        let query = query.given.into_optional()?;
-        List::make(self.client, |client, call| client.subscription_list(query.as_ref(), call))
+        let operation = Operation::new("subscriptions.list")?.options(query.given.into_optional()?.as_ref())?;
+        List::make(self.client, |client, call| client.list(&operation, call))
     }
     /// Returns the subscription with this id. `id`: the subscription's id.
     /// [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): no subscription has this id. Service interface:
     /// Endpoints, Subscriptions.
     pub fn get(self, id: impl AsRef<str>) -> Result<Subscription> {
-        self.client.run(|client, call| client.subscription_get(id.as_ref(), call)).map(Subscription::own)
+        let operation = Operation::new("subscriptions.get")?.text("id", id.as_ref())?;
+        self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Subscription::own)
     }
     /// Ends billing at once; the subscription may stay active until `ends_at`. The request is sent at most once.
     /// `id`: the subscription's id. Service interface: Endpoints, Subscriptions.
     pub fn cancel(self, id: impl AsRef<str>) -> Result<Subscription> {
-        self.client.run(|client, call| client.subscription_cancel(id.as_ref(), call)).map(Subscription::own)
+        let operation = Operation::new("subscriptions.cancel")?.text("id", id.as_ref())?;
+        self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Subscription::own)
     }
     /// Replaces the subscription's product with another product of the account. The request is sent at most once.
     /// `id`: the subscription's id. `product_id`: id of the new product. Service interface: Endpoints, Subscriptions.
     pub fn change_product(self, id: impl AsRef<str>, product_id: i64) -> Result<Subscription> {
-        self.client
-            .run(|client, call| client.subscription_change_product(id.as_ref(), product_id, call))
-            .map(Subscription::own)
+        let operation = Operation::new("subscriptions.change_product")?
+            .text("id", id.as_ref())?
+            .integer("product_id", product_id)?;
+        self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Subscription::own)
     }
     /// Bills a one-off amount through the subscription's billing method. The request is sent at most once. `id`: the
     /// subscription's id. `product_id`: id of a one-time product of the account. `amount`: the amount in cents,
@@ -41,16 +44,20 @@ impl Subscriptions<'_> {
     /// [`ErrorCode::OutcomeUnknown`](crate::ErrorCode::OutcomeUnknown): the charge may have been made; see
     /// [`Subscriptions::find_charges`]. Service interface: Endpoints, Subscriptions.
     pub fn charge(self, id: impl AsRef<str>, product_id: i64, amount: i64, options: ChargeOptions) -> Result<Order> {
-        let options = options.given.into_optional()?;
-        self.client
-            .run(|client, call| client.subscription_charge(id.as_ref(), product_id, amount, options.as_ref(), call))
-            .map(Order::own)
+        let operation = Operation::new("subscriptions.charge")?
+            .text("id", id.as_ref())?
+            .integer("product_id", product_id)?
+            .integer("amount", amount)?
+            .options(options.given.into_optional()?.as_ref())?;
+        self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Order::own)
     }
     /// Lists the subscription's orders, latest first, lazily, page by page. `id`: the subscription's id. Service
     /// interface: Endpoints, Subscriptions; Limits.
     pub fn orders(self, id: impl AsRef<str>, query: OrderQuery) -> Result<List<Order>> {
-        let query = query.given.into_optional()?;
-        List::make(self.client, |client, call| client.subscription_orders(id.as_ref(), query.as_ref(), call))
+        let operation = Operation::new("subscriptions.orders")?
+            .text("id", id.as_ref())?
+            .options(query.given.into_optional()?.as_ref())?;
+        List::make(self.client, |client, call| client.list(&operation, call))
     }
 }
 
@@ -63,18 +70,20 @@ pub struct Products<'a> {
 impl Products<'_> {
     /// Lists all products, lazily, page by page. Service interface: Endpoints, Products.
     pub fn list(self, query: ProductQuery) -> Result<List<Product>> {
-        let query = query.given.into_optional()?;
-        List::make(self.client, |client, call| client.product_list(query.as_ref(), call))
+        let operation = Operation::new("products.list")?.options(query.given.into_optional()?.as_ref())?;
+        List::make(self.client, |client, call| client.list(&operation, call))
     }
     /// Returns the product with this id. `id`: the product's id. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound):
     /// no product has this id. Service interface: Endpoints, Products.
     pub fn get(self, id: i64) -> Result<Product> {
-        self.client.run(|client, call| client.product_get(id, call)).map(Product::own)
+        let operation = Operation::new("products.get")?.integer("id", id)?;
+        self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Product::own)
     }
     /// Deletes a product; the service only marks it as deleted. The request is sent at most once. `id`: the product's
     /// id. Service interface: Endpoints, Products.
     pub fn delete(self, id: i64) -> Result<()> {
-        self.client.run(|client, call| client.product_delete(id, call))
+        let operation = Operation::new("products.delete")?.integer("id", id)?;
+        self.client.run(|client, call| client.perform(&operation, call)).map(drop)
     }
 }
 
@@ -88,7 +97,8 @@ impl Orders<'_> {
     /// Returns the order with this id. `id`: the order's id. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): no
     /// order has this id. Service interface: Endpoints, Orders.
     pub fn get(self, id: impl AsRef<str>) -> Result<Order> {
-        self.client.run(|client, call| client.order_get(id.as_ref(), call)).map(Order::own)
+        let operation = Operation::new("orders.get")?.text("id", id.as_ref())?;
+        self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Order::own)
     }
 }
 
@@ -104,7 +114,8 @@ impl WebhookEndpoints<'_> {
     /// [`ErrorCode::Validation`](crate::ErrorCode::Validation): the URL is invalid or already registered (422).
     /// Service interface: Endpoints, Webhook endpoints.
     pub fn create(self, url: &str) -> Result<Response> {
-        self.client.run(|client, call| Response::own(client.webhook_endpoint_create(url, call)?))
+        let operation = Operation::new("webhook_endpoints.create")?.text("url", url)?;
+        self.client.run(|client, call| Response::own(client.perform(&operation, call)?.response()?))
     }
 }
 

@@ -177,25 +177,6 @@ impl NativeClient {
             sys::billcore_subscription_find_charges_since(self.get(), id, at, search, raw(call), out.cast(), error)
         })
     }
-    pub(crate) fn product_update(&self, id: i64, changes: Option<&Options>, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: the conditions stated above for all operations hold.
-        made(Resource::own, |out, error| unsafe {
-            sys::billcore_product_update(self.get(), id, raw(changes), raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn request(
-        &self,
-        method: &str,
-        path: &str,
-        options: Option<&Options>,
-        call: Call<'_>,
-    ) -> Result<NativeResponse> {
-        let (method, path, options) = (text_in(method), text_in(path), raw(options));
-        // SAFETY: the conditions stated above for all operations hold.
-        made(NativeResponse::own, |out, error| unsafe {
-            sys::billcore_client_request(self.get(), method, path, options, raw(call), out, error)
-        })
-    }
 }
 
 handle!(

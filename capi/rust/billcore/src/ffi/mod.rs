@@ -10,7 +10,7 @@ mod client;
 mod error;
 mod json;
 #[cfg(feature = "client")]
-mod operations;
+mod operation;
 mod resource;
 mod webhook;
 
@@ -20,7 +20,7 @@ use std::{ffi::CStr, slice, str};
 use billcore_sys as sys;
 
 #[cfg(feature = "client")]
-pub(crate) use self::client::*;
+pub(crate) use self::{client::*, operation::Operation};
 pub(crate) use self::{
     error::NativeError,
     json::{NativeItems, NativeValue},

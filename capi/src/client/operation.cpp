@@ -1,0 +1,300 @@
+// Operations as values, and their results.
+#include "billcore/operation.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "billcore/internal.hpp"
+#include "billcore/operations.h"
+#include "client/handles.hpp"
+#include "client/operation_table.hpp"
+#include "shared/convert.hpp"
+#include "shared/handles.hpp"
+
+using namespace billcore::capi;
+using billcore::JsonObject;
+using billcore::Operation;
+using billcore::RequestOptions;
+namespace internal = billcore::internal;
+
+namespace {
+
+using Type = Argument::Type;
+
+constexpr std::array<Argument, 1> of_update{{{"id", Type::integer, true}}};
+constexpr std::array<Argument, 3> of_request{
+    {{"method", Type::text, true}, {"path", Type::text, true}, {"raise_on_error", Type::flag, false}}};
+// The operations whose requests take more than arguments with names of the table: billcore_operation::more has it.
+constexpr std::array by_hand{
+    OperationRow{"products.update", BILLCORE_RESULT_PRODUCT, of_update, nullptr, nullptr},
+    OperationRow{"request", BILLCORE_RESULT_RESPONSE, of_request, nullptr, nullptr},
+};
+constexpr const OperationRow& update = by_hand[0];
+constexpr const OperationRow& request = by_hand[1];
+
+const OperationRow* find_in(std::span<const OperationRow> rows, std::string_view name) noexcept {
+  for (const auto& row : rows) {
+    if (row.name.size() == name.size() && std::memcmp(row.name.data(), name.data(), name.size()) == 0) return &row;
+  }
+  return nullptr;
+}
+
+const OperationRow& find_row(std::string_view name) {
+  if (const auto* row = find_in(generated_operations, name)) return *row;
+  if (const auto* row = find_in(by_hand, name)) return *row;
+  std::vector<std::string_view> names;
+  for (const auto& row : generated_operations) names.push_back(row.name);
+  for (const auto& row : by_hand) names.push_back(row.name);
+  refuse("there is no operation '" + std::string(name.substr(0, 100)) + "': the nearest is '" +
+         std::string(nearest(name, names)) + "'");
+}
+
+}  // namespace
+
+struct billcore_operation {
+  static constexpr const char* name = "billcore_operation";
+  explicit billcore_operation(const OperationRow& known) : row(known), given(known.name, known.arguments) {
+    if (&row == &update) more.emplace<JsonObject>();
+    if (&row == &request) more.emplace<RequestOptions>();
+  }
+
+  void require_unused() const {
+    if (is_used.load(std::memory_order_relaxed))
+      refuse(std::string(row.name) + " was used, so that it cannot change: make a new operation");
+  }
+
+  /// The request, for one use. A write has no second use.
+  [[nodiscard]] Operation use() {
+    if (row.list != nullptr) refuse(std::string(row.name) + " is a list: use billcore_client_list");
+    given.require_all();
+    auto made = make();
+    if (is_used.exchange(true, std::memory_order_relaxed) && made.is_write()) {
+      refuse(std::string(row.name) + " was used, and a second use would send it twice: make a new operation");
+    }
+    return made;
+  }
+
+  std::unique_ptr<billcore_list> use_as_list(const billcore::Client& client, const billcore::CallOptions& call) {
+    if (row.list == nullptr) refuse(std::string(row.name) + " is not a list: use billcore_client_perform");
+    given.require_all();
+    is_used.store(true, std::memory_order_relaxed);
+    return row.list(client, given, call);
+  }
+
+  const OperationRow& row;
+  Arguments given;
+  std::variant<std::monostate, JsonObject, RequestOptions> more;
+
+ private:
+  [[nodiscard]] Operation make() const {
+    if (row.make != nullptr) return row.make(given);
+    if (&row == &update) return billcore::operations::products::update(given.integer(0), std::get<JsonObject>(more));
+    return billcore::operations::request(given.text(0), given.text(1), std::get<RequestOptions>(more));
+  }
+
+  std::atomic<bool> is_used{false};
+};
+
+namespace {
+
+/// Changes an operation that was not used.
+template <typename Change>
+billcore_status change(billcore_operation* operation, Change change, billcore_error** err) noexcept {
+  return call(err, [&] {
+    auto& self = handle(operation);
+    self.require_unused();
+    change(self);
+  });
+}
+
+template <typename Value>
+billcore_status set_value(billcore_operation* operation, billcore_str argument, Value value,
+                          billcore_error** err) noexcept {
+  return change(
+      operation,
+      [&](auto& self) {
+        const auto name = view(argument);
+        auto* fields = std::get_if<JsonObject>(&self.more);
+        if (fields != nullptr && name != "id") {
+          fields->set(name, value());
+        } else {
+          self.given.set(name, value());
+        }
+      },
+      err);
+}
+
+billcore_result* perform(const billcore::Client& client, billcore_operation& operation,
+                         const billcore::CallOptions& call) {
+  const auto sent = operation.use();
+  const auto kind = operation.row.result;
+  if (kind == BILLCORE_RESULT_RESPONSE || kind == BILLCORE_RESULT_NONE) {
+    const auto* options = std::get_if<RequestOptions>(&operation.more);
+    auto response = internal::response(client, sent, options == nullptr || options->raise_on_error, call);
+    return kind == BILLCORE_RESULT_NONE ? nullptr : new billcore_response(std::move(response));
+  }
+  return new billcore_resource(internal::resource(client, sent, call), kind);
+}
+
+/// Casts the result to the handle that it is, if it is of this kind.
+template <typename Handle>
+billcore_status take(billcore_result** result, billcore_result_kind kind, Handle** out, billcore_error** err) noexcept {
+  return call(
+      err,
+      [&] {
+        if (result == nullptr) refuse("a handle is NULL: billcore_result");
+        if (handle(*result).kind != kind) refuse("the result is of another kind: see billcore_result_kind_of");
+        *out = static_cast<Handle*>(std::exchange(*result, nullptr));
+      },
+      out);
+}
+
+}  // namespace
+
+billcore_status billcore_operation_new(billcore_str name, billcore_operation** out, billcore_error** err) {
+  return call(
+      err, [&] { *out = new billcore_operation(find_row(view(name))); }, out);
+}
+
+void billcore_operation_free(billcore_operation* operation) { delete operation; }
+
+billcore_status billcore_operation_set_text(billcore_operation* operation, billcore_str name, billcore_str value,
+                                            billcore_error** err) {
+  return set_value(
+      operation, name, [&] { return view(value); }, err);
+}
+
+billcore_status billcore_operation_set_int64(billcore_operation* operation, billcore_str name, int64_t value,
+                                             billcore_error** err) {
+  return set_value(
+      operation, name, [&] { return value; }, err);
+}
+
+billcore_status billcore_operation_set_bool(billcore_operation* operation, billcore_str name, bool value,
+                                            billcore_error** err) {
+  return change(
+      operation,
+      [&](auto& self) {
+        const auto argument = view(name);
+        if (auto* fields = std::get_if<JsonObject>(&self.more); fields != nullptr && argument != "id") {
+          fields->set(argument, value);
+          return;
+        }
+        self.given.set(argument, value);
+        if (auto* options = std::get_if<RequestOptions>(&self.more)) options->raise_on_error = value;
+      },
+      err);
+}
+
+billcore_status billcore_operation_set_json(billcore_operation* operation, billcore_str name, billcore_str json,
+                                            billcore_error** err) {
+  return change(
+      operation,
+      [&](auto& self) {
+        const auto argument = view(name);
+        auto value = text(json);
+        auto* fields = std::get_if<JsonObject>(&self.more);
+        auto* options = std::get_if<RequestOptions>(&self.more);
+        if (fields != nullptr && argument != "id") {
+          set_field(*fields, argument, value);
+        } else if (options != nullptr && argument == "json") {
+          options->json = std::move(value);
+        } else {
+          self.given.reject(argument);
+        }
+      },
+      err);
+}
+
+billcore_status billcore_operation_add_text(billcore_operation* operation, billcore_str name, billcore_str value,
+                                            billcore_error** err) {
+  return change(
+      operation, [&](auto& self) { self.given.add(view(name), view(value)); }, err);
+}
+
+billcore_status billcore_operation_add(billcore_operation* operation, billcore_str name, billcore_str key,
+                                       billcore_str value, billcore_error** err) {
+  return change(
+      operation,
+      [&](auto& self) {
+        const auto argument = view(name);
+        std::pair added(text(key), text(value));
+        auto* options = std::get_if<RequestOptions>(&self.more);
+        if (options == nullptr || argument != "query") self.given.reject(argument);
+        options->query.push_back(std::move(added));
+      },
+      err);
+}
+
+billcore_status billcore_operation_set_options(billcore_operation* operation, const billcore_options* options,
+                                               billcore_error** err) {
+  return change(
+      operation,
+      [&](auto& self) {
+        if (options == nullptr) return;
+        std::visit(
+            [&]<typename Options>(const Options& from) {
+              if constexpr (requires { copy_options(from, self.given); }) {
+                copy_options(from, self.given);
+              } else if constexpr (std::is_same_v<Options, JsonObject> || std::is_same_v<Options, RequestOptions>) {
+                if (!std::holds_alternative<Options>(self.more)) refuse("these options are of another kind");
+                self.more = from;
+              } else {
+                refuse("these options are of another kind");
+              }
+            },
+            options->view);
+      },
+      err);
+}
+
+billcore_status billcore_client_perform(const billcore_client* client, billcore_operation* operation,
+                                        const billcore_call_options* call, billcore_result** out,
+                                        billcore_error** err) {
+  return billcore::capi::call(
+      err,
+      [&] {
+        const auto& self = handle(client).view;
+        auto& wanted = handle(operation);
+        const auto& options = call_options_of(call);  // refused options leave a write unused
+        *out = perform(self, wanted, options);
+      },
+      out);
+}
+
+billcore_status billcore_client_list(const billcore_client* client, billcore_operation* operation,
+                                     const billcore_call_options* call, billcore_list** out, billcore_error** err) {
+  return billcore::capi::call(
+      err, [&] { *out = handle(operation).use_as_list(handle(client).view, call_options_of(call)).release(); }, out);
+}
+
+void billcore_result_free(billcore_result* result) {
+  if (result != nullptr && result->kind == BILLCORE_RESULT_RESPONSE) {
+    delete static_cast<billcore_response*>(result);
+  } else {
+    delete static_cast<billcore_resource*>(result);
+  }
+}
+
+billcore_result_kind billcore_result_kind_of(const billcore_result* result) {
+  return result == nullptr ? billcore_result_kind{BILLCORE_RESULT_NONE} : result->kind;
+}
+
+billcore_status billcore_result_take_resource(billcore_result** result, billcore_result_kind kind,
+                                              billcore_resource** out, billcore_error** err) {
+  if (kind == BILLCORE_RESULT_RESPONSE) kind = BILLCORE_RESULT_NONE;  // no resource: of no result
+  return take(result, kind, out, err);
+}
+
+billcore_status billcore_result_take_response(billcore_result** result, billcore_response** out, billcore_error** err) {
+  return take(result, BILLCORE_RESULT_RESPONSE, out, err);
+}
