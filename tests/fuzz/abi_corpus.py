@@ -59,10 +59,17 @@ def programs() -> list[bytes]:
     client += step("options_add", b"headers", b"x-a", b"b") + step("options_set_int64", b"timeout_ms", 100)
     client += step("options_set_bool", b"http2") + step("options_set_interrupt") + step("client_new")
     query = step("options_new", 7)
+    orders = step("operation_new", b"subscriptions.orders") + step("operation_set_text", b"id", b"s")
+    orders += step("operation_add_text", b"state", b"paid") + step("operation_set_bool", b"strict")
     lists = [
-        query + step("options_set_int64", b"page", 1) + step("product_list_new", NEWEST, NOTHING),
-        step("subscription_list_new", NOTHING, NOTHING),
-        step("subscription_orders_new", b"s", NOTHING, NOTHING),
+        step("operation_new", b"products.list")
+        + step("operation_set_int64", b"page", 1)
+        + step("client_list", NOTHING),
+        query
+        + step("operation_new", b"subscriptions.list")
+        + step("operation_set_options")
+        + step("client_list", NOTHING),
+        orders + step("client_list", NOTHING),
     ]
     read = b"".join(step(f"list_{what}") for what in ("fetched_pages", "total", "state", "verdict", "stop", "verdict"))
     resume = query + step("options_set_text", b"resume", LAST) + step("options_set_bool", b"strict")
@@ -91,6 +98,9 @@ def programs() -> list[bytes]:
     reads += step("resource_list_at", b"custom_fields", 0) + step("resource_equal") + step("resource_copy")
     request = step("options_new", 6) + step("options_set_json", b"json", b'{"a":1}')
     out.append(parsed + reads + request + step("options_add", b"query", b"a", b"b"))
+    update = step("operation_new", b"products.update") + step("operation_set_int64", b"id", 7)
+    update += step("operation_set_json", b"price", b"1") + step("operation_new", b"request")
+    out.append(update + step("operation_set_text", b"path", b"/x") + step("operation_add", b"query", b"a", b"b"))
     return out
 
 

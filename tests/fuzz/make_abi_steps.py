@@ -20,7 +20,7 @@ def sends(function: Function) -> bool:
     """Whether a function takes a client or reads from a list, and so may send a request."""
     kind = function.parameters[0].type if function.parameters else ""
     if kind.removeprefix("const ") == "billcore_client *":
-        return not function.name.endswith(("_new", "_client_close", "_client_with_options"))
+        return not function.name.endswith(("_new", "_client_close", "_client_list", "_client_with_options"))
     return kind == "billcore_list *" and not function.name.endswith("_stop")
 
 
@@ -36,8 +36,10 @@ def functions_of(capi: Path) -> dict[str, Function]:
 
 def steps_of(capi: Path) -> list[Function]:
     found = [f for f in functions_of(capi).values() if not f.name.endswith("_free") and not sends(f)]
-    # Leaves out functions that fill an array, because the target has room for one value only.
-    return sorted((f for f in found if all(p.name != "room" for p in f.parameters)), key=lambda f: f.name)
+    # Leaves out functions that fill an array, because the target has room for one value only, and those that take what
+    # only a request gives.
+    found = [f for f in found if all(p.name != "room" for p in f.parameters)]
+    return sorted((f for f in found if "_result_take_" not in f.name), key=lambda f: f.name)
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ def test_help_works_without_opentelemetry() -> None:
 
 
 def test_without_pyspark_the_import_says_what_to_install() -> None:
-    with pytest.raises(AssertionError, match=r"ImportError: billcore\.spark needs pyspark 4 and pyarrow: pip install"):
+    with pytest.raises(AssertionError, match=r"ImportError: billcore\.spark needs pyspark and pyarrow: pip install"):
         run_python("import sys; sys.modules['pyspark'] = None; import billcore.spark")
 
 

@@ -13,6 +13,7 @@
 
 #include "billcore/json.hpp"
 #include "billcore/values.hpp"
+#include "client/operation_option_names.hpp"
 
 namespace billcore::capi {
 
@@ -28,8 +29,6 @@ struct Argument {
 /// operation's row. Texts as long as an id have room in the object, so that most operations need no memory besides it.
 class Arguments {
  public:
-  static constexpr std::size_t most = 7;
-
   explicit Arguments(std::string_view operation, std::span<const Argument> known) noexcept
       : operation_(operation), known_(known) {}
   Arguments(const Arguments&) = delete;  // the values refer to texts of this object
@@ -75,7 +74,7 @@ class Arguments {
 
   std::string_view operation_;
   std::span<const Argument> known_;
-  std::array<Value, most> values_;
+  std::array<Value, most_arguments> values_;
   std::size_t used_ = 0;       // of room_
   std::array<char, 64> room_;  // NOLINT(cppcoreguidelines-pro-type-member-init) keep() writes before it is read
   std::forward_list<std::string> longer_;

@@ -2,6 +2,7 @@
 // The options of operations by their names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "billcore/operations.hpp"
 
 namespace billcore::capi {
+
+/// The largest number of arguments of an operation.
+inline constexpr std::size_t most_arguments = 7;
 
 /// The options of all lists: each list uses some of them.
 struct ListOptions {

@@ -95,6 +95,8 @@ def prepare_c_operations(data: Row) -> None:
         for operation in group["generated"]:
             _prepare_operation(operation, group)
             operation["c_doc"] = _doc(operation, statuses, functions)
+    generated = [operation for group in data["groups"] for operation in group["generated"]]
+    data["most_arguments"] = max(len(operation["c_rows"]) for operation in generated)
     for query in data["queries"]:
         query["setters"] = []
         for row in query["rows"]:

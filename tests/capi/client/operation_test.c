@@ -163,8 +163,8 @@ static void test_names_and_types(const billcore_client* client) {
   CHECK_FAILS(billcore_operation_new(BILLCORE_STR(""), &out, &err), invalid, "no operation ''");
   CHECK(out == NULL);
   out = make("subscriptions.charge");
-  CHECK_FAILS(billcore_operation_set_int64(out, BILLCORE_STR("ammount"), 1, &err), invalid,
-              "subscriptions.charge has no argument 'ammount': the nearest is 'amount'");
+  CHECK_FAILS(billcore_operation_set_int64(out, BILLCORE_STR("amounts"), 1, &err), invalid,
+              "subscriptions.charge has no argument 'amounts': the nearest is 'amount'");
   CHECK_FAILS(billcore_operation_set_text(out, BILLCORE_STR("amount"), BILLCORE_STR("1"), &err), invalid,
               "amount has another type: use billcore_operation_set_int64");
   CHECK_FAILS(billcore_operation_set_null(out, BILLCORE_STR("description"), &err), invalid,
