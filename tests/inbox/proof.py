@@ -40,7 +40,7 @@ Handler = Callable[[Any, webhooks.Event, random.Random], bool]
 
 
 def once(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
-    """The receiver of python/inbox.md, with random pauses, so that a kill can also happen between two statements."""
+    """The receiver of python/docs/inbox.md, with random pauses, so that a kill can also happen between two statements."""
     claimed = inbox.claim(connection, event)
     pause(rng)
     if claimed:
@@ -62,7 +62,7 @@ def pause(rng: random.Random) -> None:
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Answers with the statuses of the table in python/inbox.md."""
+    """Answers with the statuses of the table in python/docs/inbox.md."""
 
     server: Worker
 

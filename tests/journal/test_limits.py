@@ -1,4 +1,4 @@
-"""Shows each limit that python/journal.md states."""
+"""Shows each limit that python/docs/journal.md states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the recipes of python/journal.md: in a web request, in a Celery worker, from cron, with Django's database."""
+"""Runs the recipes of python/docs/journal.md: in a web request, in a Celery worker, from cron, with Django's database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from billcore.journal import ChargePendingError, Journal
 
 from .support import PAST, PostgresDatabase, Scene
 
-PAGE = Path(__file__).resolve().parents[2] / "python" / "journal.md"
+PAGE = Path(__file__).resolve().parents[2] / "python" / "docs" / "journal.md"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Tests each row of the table of states in python/journal.md: the effect of the next call with the key."""
+"""Tests each row of the table of states in python/docs/journal.md: the effect of the next call with the key."""
 
 from __future__ import annotations
 

@@ -270,30 +270,6 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   if (!plan_.go_on()) end_reading();
 }
 
-// Whether two passes from page 1 had equal results, and no record occurred twice. Passes that begin at a later page do
-// not prove that no record was missed, because changes on earlier pages are unknown.
-bool PagerCore::read_the_same_twice() const noexcept {
-  return plan_.first_page() == 1 && first_reading_.order.distinct && first_reading_.order.digest == order_.digest;
-}
-
-void PagerCore::end_reading() noexcept {
-  drift_.compare_count();
-  const bool unproved = drift_.lacks_total() && plan_.due() > plan_.first_page();
-  if (second_ && unproved && !read_the_same_twice()) drift_.notice("no_total");
-  if (!strict_ || second_) return plan_.end();
-  second_ = true;
-  first_reading_.pages = plan_.due();
-  first_reading_.fetched = fetched_;
-  first_reading_.noticed = drift_.noticed();
-  first_reading_.total = drift_.total();
-  first_reading_.counted = drift_.counted();
-  first_reading_.ids.assign(passed_.begin(), passed_.end());
-  first_reading_.ids.insert(first_reading_.ids.end(), page_ids_.begin(), page_ids_.end());
-  first_reading_.order = std::exchange(order_, {});
-  plan_.begin_again();
-  drift_.begin_again();
-}
-
 void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
@@ -378,13 +354,6 @@ std::optional<PageData> PagerCore::take_page() {
 std::optional<Value> PagerCore::known_first() const {
   if (!first_) return std::nullopt;
   return checked(*first_, plan_.first_page());
-}
-
-std::optional<Verdict> PagerCore::verdict() const noexcept {
-  if (!plan_.has_ended() || buffered()) {
-    return stopped_ ? std::optional(Verdict{false, "stopped"}) : std::nullopt;
-  }
-  return Verdict{drift_.noticed().empty(), drift_.noticed()};
 }
 
 }  // namespace billcore::detail

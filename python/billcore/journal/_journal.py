@@ -125,7 +125,7 @@ class Journal(_Base):
     charge's order at most `settle` seconds after the charge's deadline. After a charge of unknown outcome, the journal
     takes an equal purchase of the same product by somebody else for its own charge. While it is unknown whether a key
     was charged, the journal refuses other keys for the same subscription and product. After any error, call charge()
-    again with the same key. See python/journal.md.
+    again with the same key. See python/docs/journal.md.
 
     Threads: any number may share a journal. After a fork, the child process can also use the journal; if the journal
     has an engine, the child must first call the engine's dispose(close=False).

@@ -1,6 +1,6 @@
 """The decisions of the journal, as generators that yield SQL statements and client calls, and receive the results.
 
-Journal and AsyncJournal run the same generators. python/journal.md has the table of states.
+Journal and AsyncJournal run the same generators. python/docs/journal.md has the table of states.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The journal's tables and statements, for SQLite and PostgreSQL. python/journal.md explains them.
+"""The journal's tables and statements, for SQLite and PostgreSQL. python/docs/journal.md explains them.
 
 `{now}` is the database's time in seconds since 1970. Parameters are written as `:name`.
 """

@@ -1,4 +1,4 @@
-"""Adapts the connections that the inbox accepts."""
+"""Runs the statements of the inbox on each kind of connection that it accepts (see _databases.py)."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _explained(error: Exception) -> int:
 def _kind(connection: Any) -> databases.Kind:
     kind = databases.recognise(connection)
     if kind is None:
-        raise databases.refusal("the inbox", connection, "python/inbox.md")
+        raise databases.refusal("the inbox", connection, "python/docs/inbox.md")
     return kind
 
 
