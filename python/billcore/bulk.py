@@ -39,6 +39,9 @@ __all__ = ["Partition", "Read", "plan", "read", "verify"]
 Resource = Literal["orders", "subscriptions", "products"]
 Relation = Literal["orders", "subscriptions", "products", "reads"]
 T = TypeVar("T")
+Patiently = Callable[[Callable[[], Any]], Any]  # calls a function again after errors that may pass
+# Called in a thread at the start of each list. Returns what is called with each page's records: True ends the list.
+Follow = Callable[[Begun, Patiently], Callable[[ArrowBatch], bool]]
 ROWS = 8192  # a batch of records has at least this many, and less than a page more
 _RESULTS = 4  # so many batches and rows of `reads` wait for the caller
 _SMALL = 128  # so many batches are joined to one: a batch of one row takes as much memory as one of 50
@@ -167,6 +170,20 @@ def read_unpacked(
     return _opened(partition, client, lists_at_once, patience, fail_fast).run(list[Read])
 
 
+def read_followed(
+    partition: Partition, *, client: Client, follow: Follow, lists_at_once: int, patience: float = 600.0
+) -> Generator[Read, None, None]:
+    """As read(), but the records go to `follow`, which may end a list early, and each row of `reads` comes at once.
+
+    A list that `follow` has ended is 'complete': it knows the other records.
+    """
+    reading = _opened(partition, client, lists_at_once, patience, False)
+    reading.follow = follow
+    for _, reads in reading.run(list[Read], lists_at_once):
+        if isinstance(reads, list):
+            yield from reads
+
+
 def _opened(
     partition: Partition, client: Client | None, lists_at_once: int, patience: float, fail_fast: bool
 ) -> _Reading:
@@ -250,6 +267,7 @@ class _Reading:
         self._partition = partition
         self._patience = _Patience(patience, reached=partition.resource == "orders")  # plan() has reached it
         self._fail_fast = fail_fast
+        self.follow: Follow | None = None
         self._threads = min(at_once, len(partition.ids))
         self._turns = _process.Turns(at_once)  # a thread has one while it reads a list, but not while it waits
         self._answered = ""  # a list that was read to its end, by any thread
@@ -262,8 +280,10 @@ class _Reading:
         self._active = threading.Lock()  # locked until the reading stops
         self._active.acquire()
 
-    def run(self, pack: Callable[[list[Read]], T]) -> Generator[tuple[Relation, ArrowBatch | T], None, None]:
-        """`pack` makes what is given as a batch of `reads`."""
+    def run(
+        self, pack: Callable[[list[Read]], T], most_reads: int = ROWS
+    ) -> Generator[tuple[Relation, ArrowBatch | T], None, None]:
+        """`pack` makes what is given as a batch of `reads`, which has at most `most_reads` rows."""
         running = 0
         batches: list[ArrowBatch] = []
         small: list[ArrowBatch] = []
@@ -277,7 +297,7 @@ class _Reading:
                     threading.Thread(target=self._work, name="billcore-bulk", daemon=True).start()
                     running += 1
                 while running or rows or reads:
-                    if rows >= ROWS or len(reads) >= ROWS or not running:
+                    if rows >= ROWS or len(reads) >= most_reads or not running:
                         batches += small
                         small.clear()
                         if batches:
@@ -355,9 +375,14 @@ class _Reading:
     def _read(self, id: str) -> Read:
         pager, batches = _batches(self._client, self._partition.resource, id, self._partition.fields)
         reading = _ends.begin(id, pager)
+        take = self.follow and self.follow(reading, self._patiently)
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:
-                self._put(batch)
+                if take is None:
+                    self._put(batch)
+                elif take(batch):
+                    self._answered = id
+                    return _ends.read_of(reading, "complete")._replace(as_of=reading.at)
         except (ApiError, TransportError, PaginationError, DecodeError) as error:
             return self._judge(error, reading)
         self._answered = id

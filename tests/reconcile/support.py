@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 
 from billcore.cli._files import digest
-from billcore.cli._folder import _sum, _write, manifest_of
+from billcore.cli._folder import _sum, write, manifest_of
 
 SCHEMA = pyarrow.schema(
     [
@@ -61,7 +61,7 @@ def write_export(folder: Path, parts: Sequence[tuple[pyarrow.Table, pyarrow.Tabl
     """Write parts, each with its rows and its reads."""
     folder.mkdir()
     plan = {"resource": "orders", "file_format": file_format, "planned_at": BEGUN.isoformat()}
-    _write(folder / "plan.json", {**plan, "parts": [reads["id"].to_pylist() for _, reads in parts]})
+    write(folder / "plan.json", {**plan, "parts": [reads["id"].to_pylist() for _, reads in parts]})
     for number, (rows, reads) in enumerate(parts):
         files = {}
         for relation, table in (("orders", rows), ("reads", reads)):
@@ -69,7 +69,7 @@ def write_export(folder: Path, parts: Sequence[tuple[pyarrow.Table, pyarrow.Tabl
             write_table(path, table)
             files[path.name] = digest(path)
         identity = _sum({**plan, "ids": reads["id"].to_pylist()})
-        _write(folder / f"part-{number:05}.json", {"plan": identity, "files": files})
+        write(folder / f"part-{number:05}.json", {"plan": identity, "files": files})
     return folder
 
 
@@ -78,7 +78,7 @@ def write_joined(file: Path, rows: pyarrow.Table, reads: pyarrow.Table) -> Path:
     files = {}
     for path, table in ((file, rows), (file.with_suffix(f".reads{file.suffix}"), reads)):
         files[path.name] = {"rows": len(table), **(digest(write_table(path, table)) or {})}
-    _write(manifest_of(file), {"planned_at": BEGUN.isoformat(), "files": files})
+    write(manifest_of(file), {"planned_at": BEGUN.isoformat(), "files": files})
     return file
 
 

@@ -17,7 +17,7 @@ import pyarrow
 import pytest
 
 from billcore import InvalidArgumentError, reconcile
-from billcore.cli._folder import _write
+from billcore.cli._folder import write
 
 from .support import order, orders, read, write_export, write_joined, write_table
 
@@ -262,7 +262,7 @@ def test_a_manifest_with_its_own_hash_and_other_content(one: Path, tmp_path: Pat
     for export, name in ((file, tmp_path / "orders.csv.manifest.json"), (one, one / "part-00000.json")):
         content = json.loads(name.read_bytes())
         edit(content)
-        _write(name, content)
+        write(name, content)
         assert f"{export} is of another version of billcore: export again" in refused(export, orders(*LIST))
 
 
@@ -367,5 +367,5 @@ def test_a_plan_that_names_files_outside_the_folder(one: Path) -> None:
         {"file_format": ["csv"]},
     ):
         plan = {"resource": "orders", "file_format": "parquet", "parts": []}
-        _write(one / "plan.json", plan | change)
+        write(one / "plan.json", plan | change)
         assert "no readable plan.json" in refused(one, orders(*LIST))

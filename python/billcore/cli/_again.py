@@ -38,7 +38,7 @@ def read_again(folder: Folder, client: Client, tell: Callable[[str], None], **ho
             for sink in sinks:
                 sink.seal()
             found: Reads = {each["id"]: each for each in reads}
-            settled |= {id for id in former if _ended_alike(found[id], former[id])}
+            settled |= {id for id in former if ended_alike(found[id], former[id])}
             better = {id for id in former if _ends.is_better(_read(found[id]), _read(former[id]))}
             for number, part in [*folder.finished.items()]:
                 ids = better & {each["id"] for each in part["incomplete"]}
@@ -55,7 +55,7 @@ def _read(found: dict[str, Any]) -> _ends.Read:
     return _ends.from_json(found)
 
 
-def _ended_alike(read: dict[str, Any], former: dict[str, Any]) -> bool:
+def ended_alike(read: dict[str, Any], former: dict[str, Any]) -> bool:
     """Whether two readings ended at the same error. A list that has changed may change less the next time."""
     reasons = [_ends.without_request_id(each["reason"]) for each in (read, former)]
     return reasons[0] == reasons[1] and _ends.is_error(reasons[0])

@@ -55,7 +55,7 @@ class Folder:
         self.finished: dict[int, dict[str, Any]] = {}
         self._head = head
         self._targets = targets
-        self._relations = (head["resource"], "reads")
+        self._relations: tuple[str, ...] = (head["resource"], "reads")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -93,16 +93,10 @@ class Folder:
                 "planned": first and _ends.to_json(first),
                 "parts": [each.ids for each in partitions],
             }
-            _write(plan, self._head | more)
-        self.plan = _parsed(plan)
-        for name, wanted in self._head.items():
-            if (planned := self.plan.get(name, False)) != wanted:
-                raise Failure(
-                    EXIT_USAGE,
-                    f"{self.path} has an export whose {name} is {_shown(planned)}, not {_shown(wanted)}: "
-                    "export into another folder, or remove this one",
-                )
-        _refuse_edited(plan, self.plan, "export into another folder")
+            write(plan, self._head | more)
+        self.plan = parsed(plan)
+        refuse_other(self.path, self.plan, self._head)
+        refuse_edited(plan, self.plan, "export into another folder")
         self._refuse_foreign(os.listdir(self.path))
         for number in range(len(self.plan["parts"])):
             if (self.path / _manifest(number)).exists():
@@ -127,8 +121,8 @@ class Folder:
         new = [id for id in ids if id not in known]
         (self.path / _WHOLE).unlink(missing_ok=True)
         parts = [*self.plan["parts"], *(new[begin : begin + size] for begin in range(0, len(new), size))]
-        _write(self.path / _PLAN, self.plan | {"planned": planned and _ends.to_json(planned), "parts": parts})
-        self.plan = _parsed(self.path / _PLAN)
+        write(self.path / _PLAN, self.plan | {"planned": planned and _ends.to_json(planned), "parts": parts})
+        self.plan = parsed(self.path / _PLAN)
 
     def read(self, number: int, client: Client, told: Callable[[int, int], None], **how: Any) -> None:
         """Read a part. Calls `told` with the number of further lists and of further rows. `how`: as for bulk.read()."""
@@ -163,7 +157,7 @@ class Folder:
         sinks = {each: stack.enter_context(Sink(self.path / name)) for each, name in zip(likes, names, strict=True)}
         writers = {each: writer(sink, self.line_format, likes[each]) for each, sink in sinks.items()}
         for _, end in writers.values():
-            stack.callback(_quietly, end)  # before the file is closed: otherwise pyarrow prints errors at its exit
+            stack.callback(quietly, end)  # before the file is closed: otherwise pyarrow prints errors at its exit
         for relation, found in bulk.read_unpacked(partition, client=client, **how):
             batch = bulk.rows_of(found) if isinstance(found, list) else found
             writers[relation][0](batch)
@@ -194,13 +188,13 @@ class Folder:
         files = {sink.path.name: {"rows": count, **sink.seal()} for sink, count in zip(sinks, rows, strict=True)}
         verdicts: dict[str, dict[str, int]] = {"complete": {**complete}} if complete else {}
         for each in reads:
-            _add(verdicts, {each["verdict"]: {"lists": 1, "total": each["total"]}})
+            add(verdicts, {each["verdict"]: {"lists": 1, "total": each["total"]}})
         part: dict[str, Any] = {"plan": self._identity(number), "files": files, "verdicts": verdicts}
         part["incomplete"] = [each for each in reads if each["verdict"] != "complete"]
         if not number:
             part["planned"] = self.plan["planned"]
         with Sink(self.path / _manifest(number)) as manifest:
-            manifest.write(_signed(part))
+            manifest.write(signed(part))
             manifest.seal()  # all bytes are on the disk: a full disk leaves the former part as it is
             if number in self.finished:  # a process that is killed from here on leaves an unfinished part
                 del self.finished[number]
@@ -231,12 +225,16 @@ class Folder:
         """The rows of `reads` that are not complete, in the finished parts."""
         return [each for part in self.finished.values() for each in part["incomplete"]]
 
-    def result(self) -> dict[str, Any]:
-        """What the finished parts contain."""
+    def verdicts(self) -> dict[str, dict[str, int]]:
+        """The number of lists, and the sum of their totals, by verdict."""
         verdicts: dict[str, dict[str, int]] = {}
         for part in self.finished.values():
-            _add(verdicts, part["verdicts"])
-        planned = self.plan["planned"]
+            add(verdicts, part["verdicts"])
+        return verdicts
+
+    def result(self) -> dict[str, Any]:
+        """What the finished parts contain."""
+        verdicts, planned = self.verdicts(), self.plan["planned"]
         return {
             **{name: self.plan[name] for name in ("resource", "file_format", "planned_at", "planned")},
             "complete": {*verdicts} <= {"complete"} and (planned is None or planned["verdict"] == "complete"),
@@ -252,11 +250,11 @@ class Folder:
         files = {name: file for part in parts for name, file in part.items()}
         for name in {f"{each}.tmp" for each in self._own()} & {*os.listdir(self.path)}:  # left by a killed process
             (self.path / name).unlink()
-        _write(self.path / _WHOLE, {**self._head, **self.result(), "files": files})
+        write(self.path / _WHOLE, {**self._head, **self.result(), "files": files})
 
     def joined(self) -> dict[str, Any]:
         """What join() has recorded; {} if it has not, or if it has joined another export."""
-        found = _parsed(self.path / _JOINED) if (self.path / _JOINED).exists() else {}
+        found = parsed(self.path / _JOINED) if (self.path / _JOINED).exists() else {}
         return found if found.get("head") == self._head else {}
 
     def join(self, result: dict[str, Any]) -> None:
@@ -270,17 +268,17 @@ class Folder:
             for relation, sink, parts in zip(self._relations, sinks, self.files(), strict=True):
                 join(sink, self.plan["file_format"], parts)
                 files[sink.path.name] = {"rows": self._rows(relation), **sink.seal()}
-            manifest.write(_signed({**self._head, **self.result(), "files": files}))
+            manifest.write(signed({**self._head, **self.result(), "files": files}))
             seals = {name: {key: file[key] for key in _SEAL} for name, file in files.items()}
             seals[manifest.path.name] = manifest.seal()
-            _write(self.path / _JOINED, {"head": self._head, "files": seals, "result": result})
+            write(self.path / _JOINED, {"head": self._head, "files": seals, "result": result})
             for sink in (*sinks, manifest):
                 sink.publish()
 
     def remove(self) -> None:
         """Remove the files of the export, whose parts were joined, and the folder."""
         if not self.plan["parts"] and (self.path / _PLAN).exists():
-            self.plan = _parsed(self.path / _PLAN)
+            self.plan = parsed(self.path / _PLAN)
         last = [_PLAN, _LOCK, _JOINED]  # without joined.json, the next export would refuse to replace the joined files
         own = self._own() - {*last}
         for name in [*(each for each in os.listdir(self.path) if each.removesuffix(".tmp") in own), *last]:
@@ -317,13 +315,13 @@ class Folder:
 
     def _checked(self, number: int) -> dict[str, Any]:
         manifest = self.path / _manifest(number)
-        part = _parsed(manifest)
-        _refuse_edited(manifest, part, "remove it to read this part again")
+        part = parsed(manifest)
+        refuse_edited(manifest, part, "remove it to read this part again")
         again = f"remove {manifest} to read this part again"
         if part["plan"] != self._identity(number):
             raise Failure(EXIT_FAILED, f"{manifest} belongs to another plan.json: {again}")
         for path in self.part_files(number):
-            _refuse_changed(path, part["files"][path.name], again)
+            refuse_changed(path, part["files"][path.name], again)
         return part
 
 
@@ -340,10 +338,10 @@ def open_joined(files: Sequence[Path]) -> dict[str, Any]:
         raise Failure(
             EXIT_USAGE, f"{manifest} is absent: pass a folder or FILE of `billcore export`, with all its files"
         )
-    found = _parsed(manifest)
-    _refuse_edited(manifest, found, "export again")
+    found = parsed(manifest)
+    refuse_edited(manifest, found, "export again")
     for file, wanted in zip(files, found["files"].values(), strict=True):
-        _refuse_changed(file, wanted, "export again")
+        refuse_changed(file, wanted, "export again")
     return found
 
 
@@ -351,15 +349,15 @@ def _manifest(number: int) -> str:
     return f"part-{number:05}.json"
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
-    write_whole(path, _signed(content))
+def write(path: Path, content: dict[str, Any]) -> None:
+    write_whole(path, signed(content))
 
 
-def _signed(content: dict[str, Any]) -> bytes:
+def signed(content: dict[str, Any]) -> bytes:
     return json.dumps(content | {"sha256": _sum(content)}).encode()
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def parsed(path: Path) -> dict[str, Any]:
     with suppress(ValueError):
         found = json.loads(path.read_bytes())
         if isinstance(found, dict):
@@ -367,12 +365,23 @@ def _parsed(path: Path) -> dict[str, Any]:
     raise _changed(path, "remove it")
 
 
-def _refuse_edited(path: Path, content: dict[str, Any], otherwise: str) -> None:
+def refuse_other(path: Path, found: dict[str, Any], head: dict[str, Any]) -> None:
+    """Refuse what an export of something else has written."""
+    for name, wanted in head.items():
+        if (planned := found.get(name, False)) != wanted:
+            raise Failure(
+                EXIT_USAGE,
+                f"{path} has an export whose {name} is {_shown(planned)}, not {_shown(wanted)}: "
+                "export into another folder, or remove this one",
+            )
+
+
+def refuse_edited(path: Path, content: dict[str, Any], otherwise: str) -> None:
     if content.get("sha256") != _sum(content):
         raise _changed(path, otherwise)
 
 
-def _refuse_changed(path: Path, wanted: dict[str, Any], otherwise: str) -> None:
+def refuse_changed(path: Path, wanted: dict[str, Any], otherwise: str) -> None:
     if digest(path) != {key: wanted[key] for key in _SEAL}:
         raise _changed(path, otherwise)
 
@@ -385,14 +394,14 @@ def _sum(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps({**content, "sha256": None}).encode()).hexdigest()
 
 
-def _add(verdicts: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -> None:
+def add(verdicts: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -> None:
     for verdict, counts in more.items():
         sums = verdicts.setdefault(verdict, dict.fromkeys(counts, 0))
         for name, count in counts.items():
             sums[name] += count
 
 
-def _quietly(end: Callable[[], object]) -> None:
+def quietly(end: Callable[[], object]) -> None:
     with suppress(Exception):
         end()
 

@@ -36,7 +36,26 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--format", choices=FORMATS, help="of the files in a folder; parquet needs the package pyarrow")
     parser.add_argument("--fields", metavar="A,B", help="columns, in this order (default: all but signed portal URLs)")
-    parser.add_argument("--lists-per-part", type=_count, default=200, metavar="N", help="subscriptions in a part (200)")
+    parser.add_argument(
+        "--lists-per-part",
+        type=_count,
+        metavar="N",
+        help="subscriptions in a part (200, or 5000 with --since-last): what an interrupted export reads again",
+    )
+    parser.add_argument(
+        "--since-last",
+        action="store_true",
+        help="for orders: add a run to the folder, with what is new or changed since its last run",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="with --since-last: read all lists to their ends, and find what is gone"
+    )
+    parser.add_argument(
+        "--refresh-since",
+        type=_count,
+        metavar="DAYS",
+        help="with --since-last: read each list at least back to so many days ago, for example to see refunds",
+    )
     parser.add_argument(
         "--lists-at-once", type=_count, default=32, metavar="N", help="lists that are read at once (32)"
     )
@@ -72,6 +91,7 @@ def _export(options: argparse.Namespace) -> int:
     is_folder = output.is_dir() or options.output.endswith("/") or not output.suffix
     targets = () if is_folder else (output, output.with_suffix(f".reads{output.suffix}"), manifest_of(output))
     file_format = _format(options.format, output, is_folder)
+    _refuse_wrong(options, is_folder)
     if options.for_spreadsheet and file_format != "csv":
         raise Failure(EXIT_USAGE, f"--for-spreadsheet needs the format csv, not {file_format}")
     with client_of(options) as client:
@@ -84,6 +104,8 @@ def _export(options: argparse.Namespace) -> int:
             "file_format": file_format,
             "for_spreadsheet": options.for_spreadsheet,
         }
+        if options.since_last:
+            return _print(_export_since(client, output, head, options), options.json)
         folder = Folder(output if is_folder else output.with_name(f"{output.name}.parts"), head, targets)
         joined = folder.joined()
         files = joined.get("files", {})
@@ -107,9 +129,57 @@ def _export(options: argparse.Namespace) -> int:
                     folder.describe()
             if targets:
                 folder.remove()
-    for line in [json.dumps(result)] if options.json else _table(result):
+    return _print(result, options.json)
+
+
+def _print(result: dict[str, Any], as_json: bool) -> int:
+    for line in [json.dumps(result)] if as_json else _table(result):
         show(line)
     return EXIT_OK if result["complete"] else EXIT_MISSED
+
+
+def _refuse_wrong(options: argparse.Namespace, is_folder: bool) -> None:
+    """Refuse options that do not go together, and set the default that depends on another option."""
+    for name in ("full", "refresh_since"):
+        if getattr(options, name) and not options.since_last:
+            raise Failure(EXIT_USAGE, f"--{name.replace('_', '-')} needs --since-last")
+    if options.since_last:
+        if options.resource != "orders":
+            raise Failure(EXIT_USAGE, f"--since-last is for orders: export {options.resource} without it")
+        if not is_folder:
+            raise Failure(EXIT_USAGE, f"--since-last needs a folder, not {options.output}: pass one, with --format")
+        for name in ("fail_fast", "for_spreadsheet"):
+            if getattr(options, name):
+                raise Failure(EXIT_USAGE, f"--since-last and --{name.replace('_', '-')} do not go together: pass one")
+    options.lists_per_part = options.lists_per_part or (5000 if options.since_last else 200)
+
+
+def _export_since(client: Client, output: Path, head: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    from .. import bulk
+    from . import _lake
+    from ._progress import Progress
+
+    since = _lake.refreshed(options.refresh_since)
+    lake = _lake.Lake(output, head)
+
+    def plan() -> bulk.Partition:
+        _reach(client)
+        [whole] = bulk.plan(client, 1, fields=head["fields"])
+        return whole
+
+    _lake.refuse_fields(head["fields"])
+    with lake.opened(options.full, plan, options.lists_per_part) as run:
+        if run.is_continued:
+            _tell(f"{run.path} has a run planned at {run.plan['planned_at']}: {run.progress()}")
+            _reach(client)
+        try:
+            with Progress(*run.counts()) as progress:
+                _lake.read_all(run, _lake.rule_of(run, client, since), progress.add, _tell, options.lists_at_once)
+        except BaseException as error:
+            error.add_note(f"{run.progress()}: run the same command again to continue")
+            raise
+        _refuse_failed(run)
+        return {"path": options.output, **lake.publish()}
 
 
 def _continue(folder: Folder, client: Client, options: argparse.Namespace) -> None:
@@ -144,7 +214,11 @@ def _read(folder: Folder, client: Client, **how: Any) -> None:
 def _refuse_failed(folder: Folder) -> None:
     """Fail if no list could be read: the service, not a list, is wrong."""
     incomplete = folder.incomplete()
-    if incomplete and len(incomplete) == folder.counts()[0] and all(each["verdict"] == "failed" for each in incomplete):
+    if (
+        incomplete
+        and len(incomplete) == folder.result()["lists"]
+        and all(each["verdict"] == "failed" for each in incomplete)
+    ):
         raise Failure(EXIT_FAILED, f"no list could be read: {incomplete[0]['reason']}: run the same command again")
 
 
@@ -196,7 +270,8 @@ def _plan(client: Client, options: argparse.Namespace, fields: list[str]) -> lis
 def _table(result: dict[str, Any]) -> list[str]:
     """The closing lines: what was written, and which lists are not complete."""
     of = f" of {result['lists']:,} subscriptions" if result["resource"] == "orders" else ""
-    lines = [f"{result['rows']:,} {result['resource']}{of} in {result['path']}"]
+    what = f"new, changed or gone {result['resource']}" if "run" in result else result["resource"]
+    lines = [f"{result['rows']:,} {what}{of} in {result['path']}"]
     rows = [("verdict", "lists", "total")]
     rows += [(name, f"{each['lists']:,}", f"{each['total']:,}") for name, each in sorted(result["verdicts"].items())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
