@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import multiprocessing
 import os
+import random
+import re
 import shutil
+import stat
 import subprocess
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +19,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from bench.since_last import simulate
+from bench.since_last import REFUNDED, Shop, current, night, simulate
 from billcore import _ends
 from billcore.cli import main
 from billcore.testing import SandboxAccount
@@ -23,24 +29,22 @@ from .support import Row, client_of, command, environment, export, refused
 from .test_bad_input import full_disk
 from .test_killed import killed_before
 
+PAGE = Path(__file__).resolve().parents[2] / "python/docs/export.md"
 LINES = ("--format", "jsonl", "--since-last")
 
 
 def view(lake: Path, form: str = "jsonl") -> list[tuple[str, str, str]]:
     """The current view, as python/docs/export.md defines it: list, id and state of each order."""
-    read = {
+    source = {
         "jsonl": "read_json('{}', format = 'nd', columns = {{id: 'VARCHAR', subscription_id: 'VARCHAR', "
         "state: 'VARCHAR', observed_at: 'TIMESTAMP', change: 'VARCHAR'}})",
         "csv": "read_csv('{}', header = true, all_varchar = true)",
         "parquet": "read_parquet('{}')",
     }[form].format(lake / f"run-*/orders.{form}")
-    return sorted(
-        duckdb.execute(
-            f"""SELECT subscription_id, id, state FROM {read}
-            QUALIFY row_number() OVER (PARTITION BY subscription_id, id ORDER BY observed_at DESC) = 1
-            AND change <> 'gone'"""
-        ).fetchall()
-    )
+    [text] = re.findall(r"^In DuckDB:\n+```sql\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    with duckdb.connect() as connection:
+        connection.execute(text.replace("'lake/run-*/orders.parquet'", source))
+        return sorted(connection.execute("SELECT subscription_id, id, state FROM orders").fetchall())
 
 
 def service(account: SandboxAccount) -> list[tuple[str, str, str]]:
@@ -88,6 +92,7 @@ def test_each_run_adds_what_changed(account: SandboxAccount, tmp_path: Path, for
     id = many(account)
     assert export(account, *arguments).returncode == 0
     assert view(tmp_path, form) == service(account)
+    (tmp_path / ".lock").unlink()  # a copy, for example from an object store, has none
     account.control.checkout(account.ids["products"]["subscription"], reference_name='=1,"\n')
     grow(account, id, 3)
     assert export(account, *arguments).returncode == 0
@@ -147,6 +152,89 @@ def test_gone_needs_a_list_that_was_read_to_its_end(account: SandboxAccount, tmp
     assert ran(account, tmp_path, "--full")["rows"] == 0
 
 
+def test_a_subscription_that_was_deleted(account: SandboxAccount, tmp_path: Path) -> None:
+    ran(account, tmp_path)
+    before = view(tmp_path)
+    account.control.fault("rows", operation="subscriptions.list", delete=1)
+    with client_of(account) as client:
+        client.subscriptions.list().first()
+    assert service(account) != before
+    found = ran(account, tmp_path)
+    assert (found["verdicts"]["not_found"]["lists"], found["complete"]) == (1, True)
+    assert view(tmp_path) == before, "only a full run says what is gone"
+    ran(account, tmp_path, "--full")
+    assert view(tmp_path) == service(account)
+    assert "not_found" not in ran(account, tmp_path)["verdicts"], "it is forgotten"
+
+
+def test_a_list_that_is_not_found_although_its_subscription_is_listed(account: SandboxAccount, tmp_path: Path) -> None:
+    ran(account, tmp_path)
+    fault = account.control.fault("status", operation="orders", status=404, times=1000)
+    assert export(account, "orders", "-o", tmp_path, *LINES, "--full").returncode == 3
+    account.control.delete_fault(fault)
+    assert view(tmp_path) == service(account), "nothing is gone"
+
+
+def test_a_run_that_reads_more_does_not_continue_one_that_reads_less(account: SandboxAccount, tmp_path: Path) -> None:
+    id = many(account)
+    ran(account, tmp_path)
+    with client_of(account) as client:
+        [*_, last] = [str(each.id) for each in client.subscriptions.list()]
+    assert last != id
+    for more in ((), ("--refresh-since", 36500)):
+        before = len(requests(account))
+        fault = account.control.fault("status", path=f"/subscription/{last}/orders", status=401, times=1000)
+        assert "5 of 6 parts" in refused(account, 1, "orders", "-o", tmp_path, *LINES, *more, "--lists-per-part", 1)
+        account.control.delete_fault(fault)
+        pages = [each for each in requests(account)[before:] if f"/{id}/" in each and "filter" not in each]
+        assert (len(pages) > 5) == bool(more), pages
+    before = len(requests(account))
+    ran(account, tmp_path, "--refresh-since", 36500)
+    assert all(f"/subscription/{last}/orders?" in each for each in requests(account)[before:])
+    assert ran(account, tmp_path)["rows"] == 0
+
+
+def test_what_is_noticed_deep_in_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below 200 known orders: python/docs/export.md says what a run without --full notices there."""
+    monkeypatch.setenv("BILLCORE_BASE_URL", "http://127.0.0.1:9/account")
+    monkeypatch.setenv("BILLCORE_API_KEY", "key")
+    shop = Shop(1, random.Random(1))
+    [orders], counts = (
+        [each for each in shop.lists.values() if len(each) >= 700],
+        multiprocessing.Array("q", 3, lock=False),
+    )
+
+    def missed(*more: str) -> set[str]:
+        """The orders that the current view does not have in their present state, after a run."""
+        assert night(shop, tmp_path / "lake", counts, [*more], "jsonl", set(), 0) == 0
+        return {id for _, id, _ in {*shop.rows()} - {*current(tmp_path / "lake", "jsonl")}}
+
+    def add(at: int) -> str:
+        shop._order(orders, at=at)
+        return str(orders[at][0])
+
+    assert missed() == set()
+    orders[-1][3] = "paid"
+    assert missed() == set(), "an open order was paid"
+    add(400)
+    assert missed() == set()
+    del orders[3], orders[500]
+    assert missed() == set()
+    add(300)
+    assert missed() == set(), "the deleted orders do not hide it"
+    orders[2:650] = reversed(orders[2:650])
+    add(1)
+    assert missed() == set(), "an order that moved is known"
+    orders[600][3] = REFUNDED
+    assert missed() == {orders[600][0]}
+    del orders[500]
+    assert missed() == {orders[599][0]}
+    del orders[500]
+    late = add(450)
+    assert missed() == {late, orders[599][0]}, "in the same night as many were deleted"
+    assert missed("--full") == set()
+
+
 def test_a_clock_that_was_set_back(account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The row of a later run is the newer one, although the clock says otherwise."""
     monkeypatch.setenv("BILLCORE_BASE_URL", account.base_url)
@@ -186,12 +274,55 @@ def test_a_kill_before_each_step(account: SandboxAccount, tmp_path: Path, monkey
         is_published = (lake / "run-00002").exists()
         assert view(lake) == (wanted if is_published else before), number
         assert main(arguments) == 0, number
-        assert view(lake) == wanted, number
-        written = [json.loads(line)["id"] for each in lake.glob("run-*/orders.jsonl") for line in each.open()]
-        assert len(written) == len({*written}) == len(wanted), number
-        assert {*os.listdir(lake)} - {"run-00003"} == {".lock", "run-00001", "run-00002"}, number
+        refuse_bad_end(lake, wanted)
         number += 1
     assert number > 25
+
+
+def refuse_bad_end(lake: Path, wanted: list[tuple[str, str, str]]) -> None:
+    """Two runs have written each order once, and nothing is left of a run that was not finished."""
+    assert view(lake) == wanted
+    written = [json.loads(line)["id"] for each in lake.glob("run-*/orders.jsonl") for line in each.open()]
+    assert len(written) == len({*written}) == len(wanted)
+    assert {*os.listdir(lake)} - {"run-00003"} == {".lock", "run-00001", "run-00002"}
+
+
+def test_a_disk_that_is_full_at_each_file(
+    account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BILLCORE_BASE_URL", account.base_url)
+    monkeypatch.setenv("BILLCORE_API_KEY", account.api_key)
+    first, sync = tmp_path / "first", os.fsync
+    ran(account, first)
+    before = view(first)
+    grow(account, account.ids["subscriptions"]["demo-many-orders"], 3)
+    wanted = service(account)
+    status, number, files = 1, 0, []
+    while status == 1:
+        lake, left = tmp_path / str(number), iter(range(number))
+        shutil.copytree(first, lake)
+        arguments = ["export", "orders", "-o", str(lake), *LINES, "--lists-per-part", "4"]
+
+        def full(descriptor: int, left: Iterator[int] = left) -> None:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and next(left, None) is None:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            sync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", full)
+        capsys.readouterr()
+        status = main(arguments)
+        monkeypatch.setattr(os, "fsync", sync)
+        if status == 1:
+            problem, *more = capsys.readouterr().err.splitlines()
+            files += re.findall(rf"^billcore export: {lake}/\.next/(\S+)\.tmp: No space left on device$", problem)
+            assert all(line.endswith("parts are finished: run the same command again to continue") for line in more)
+            assert view(lake) == before and len(files) == number + 1, problem
+            assert main(arguments) == 0, number
+        refuse_bad_end(lake, wanted)
+        number += 1
+    part = ["orders-0000{}.jsonl", "reads-0000{}.jsonl", "state-0000{}.jsonl", "part-0000{}.json"]
+    joined = ["joined/orders.jsonl", "joined/reads.jsonl", "joined/state.jsonl", "joined/manifest.json"]
+    assert files == ["plan.json", *(name.format(number) for number in (0, 1) for name in part), *joined]
 
 
 def test_two_runs_at_once(account: SandboxAccount, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 
 from billcore.cli._files import digest
-from billcore.cli._folder import _sum, write, manifest_of
+from billcore.cli._folder import _sum, manifest_of, write
 
 SCHEMA = pyarrow.schema(
     [

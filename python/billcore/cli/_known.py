@@ -38,6 +38,7 @@ class Known:
     marks: dict[str, str] = field(default_factory=dict)
     """A mark for each order: eight characters of the digest of its row, and a digit with these bits: 1, it may end the
     next reading (a reading that was not complete does not set it); 2, its state is open."""
+    total: int = 0  # of the last reading that was complete
 
 
 class Index:
@@ -63,13 +64,13 @@ class Index:
         path, begin, size = self._places[id]
         with path.open("rb") as file:
             file.seek(begin)
-            _, at, marks = json.loads(file.read(size))
-        return Known(datetime.fromisoformat(at), marks)
+            _, at, marks, total = json.loads(file.read(size))
+        return Known(datetime.fromisoformat(at), marks, total)
 
 
 def line_of(id: str, known: Known) -> bytes:
     assert known.at is not None
-    return json.dumps([id, _text(known.at), known.marks], separators=(",", ":")).encode() + b"\n"
+    return json.dumps([id, text(known.at), known.marks, known.total], separators=(",", ":")).encode() + b"\n"
 
 
 class Rows:
@@ -120,8 +121,8 @@ class Rows:
 
     def _longer(self, record: bytes, at: datetime, change: Change) -> bytes:
         if self._format == "csv":
-            return record[:-1] + f',{_text(at)},"{change}"\n'.encode()
-        return record[:-2] + f',"observed_at":"{_text(at)}","change":"{change}"}}\n'.encode()
+            return record[:-1] + f',{text(at)},"{change}"\n'.encode()
+        return record[:-2] + f',"observed_at":"{text(at)}","change":"{change}"}}\n'.encode()
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ class Rule:
     rows: Rows
     is_full: bool
     """Whether each list is read to its end, and orders that are no longer there are gone."""
+    listed: frozenset[str]
+    """Subscriptions that the list of subscriptions has."""
     refreshed: datetime | None
     """A list is read at least to the first order that is older."""
 
@@ -183,8 +186,9 @@ class Reading:
 
     def end(self, read: Read) -> Known | None:
         """What is known after the reading; None if the list is gone."""
-        marks = self._former.marks
+        marks, total = self._former.marks, self._former.total
         if read.verdict == "complete":
+            total = read.total
             read_now = {id: _with(mark, _TRUSTED) for id, mark in self._marks.items()}
         else:
             read_now = {id: _with(mark, int(marks.get(id, "0")[-1]) & _TRUSTED) for id, mark in self._marks.items()}
@@ -193,10 +197,12 @@ class Reading:
             marks = {}
             if read.verdict == "not_found":
                 return None
-        return Known(self._at, marks | read_now)
+        return Known(self._at, marks | read_now, total)
 
     def _rest_is_gone(self, read: Read) -> bool:
-        return self._rule.is_full and (read.verdict == "not_found" or (read.verdict == "complete" and not self._ended))
+        if read.verdict == "not_found":
+            return self._rule.is_full and read.id not in self._rule.listed
+        return self._rule.is_full and read.verdict == "complete"
 
     def _add_gone(self, ids: list[str]) -> None:
         if ids:
@@ -216,7 +222,7 @@ class Reading:
 
     def _knows_rest(self, last: bytes) -> bool:
         """After enough known orders in a row."""
-        if self._total > len(self._former.marks.keys() | self._marks.keys()):
+        if self._total > self._former.total + len(self._marks.keys() - self._former.marks.keys()):
             return False  # an order is where no new one is expected
         if self._rule.refreshed is not None:
             created = json.loads(last)["created_at"] if last else None
@@ -249,5 +255,5 @@ def _with(mark: str, bits: int) -> str:
     return mark[:8] + str(int(mark[8]) | bits)
 
 
-def _text(at: datetime) -> str:
+def text(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

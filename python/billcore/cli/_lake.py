@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from ._again import PASSES, Reads, doubtful, ended_alike
 from ._command import EXIT_FAILED, EXIT_USAGE, Failure
 from ._files import Sink, join, sync_folder, writer
 from ._folder import Folder, add, parsed, quietly, refuse_changed, refuse_edited, refuse_other, write
-from ._known import NEEDED, Index, Reading, Rows, Rule, line_of
+from ._known import NEEDED, Index, Reading, Rows, Rule, line_of, text
 
 _STATES = 2  # runs that keep state.jsonl: if the newest run is removed, the next one repeats it
 _WHOLE, _STATE = "manifest.json", "state.jsonl"
@@ -64,6 +65,17 @@ class Run(Folder):
 
     def incomplete(self) -> list[dict[str, Any]]:
         return [*self._last()[0].values()]
+
+    def listed(self) -> frozenset[str]:
+        """The subscriptions that the list of subscriptions has: the plan begins with them, see _divided()."""
+        ids = (id for part in self.plan["parts"] for id in part)
+        return frozenset(islice(ids, self.plan["planned"]["total"]))
+
+    def result(self) -> dict[str, Any]:
+        """As Folder.result(). A subscription that was deleted, so that both lists lack it, leaves nothing to read."""
+        found, listed = super().result(), self.listed()
+        is_read = all(each["verdict"] == "not_found" and each["id"] not in listed for each in self.incomplete())
+        return found | {"complete": is_read and self.plan["planned"]["verdict"] == "complete"}
 
     def verdicts(self) -> dict[str, dict[str, int]]:
         return {name: counts for name, counts in self._last()[1].items() if counts["lists"]}
@@ -141,6 +153,13 @@ class Run(Folder):
         return found
 
 
+class _Runs(Folder):
+    """The folder of the runs, which may be a copy without .lock."""
+
+    def _own(self) -> set[str]:
+        return super()._own() | {each.name for each in self.path.glob("run-*")}
+
+
 class Lake:
     """The folder, while it is locked."""
 
@@ -151,22 +170,27 @@ class Lake:
         self.run: Run
 
     @contextmanager
-    def opened(self, is_full: bool, make: Callable[[], bulk.Partition], size: int) -> Iterator[Run]:
-        """Lock the folder, check its newest run, and begin the next one, or continue it. `is_full`: read all lists to
-        their ends; an interrupted run that does so is continued as such. `make` lists the subscriptions."""
+    def opened(
+        self, is_full: bool, since: datetime | None, make: Callable[[], bulk.Partition], size: int
+    ) -> Iterator[Run]:
+        """Lock the folder, check its newest run, and begin the next one, or continue it.
+
+        `is_full`: read all lists to their ends. `since`: read each at least to the first order that is older. An
+        interrupted run that reads as much is continued as it was begun. `make` lists the subscriptions.
+        """
         if (self.path / "plan.json").exists():
             raise Failure(EXIT_USAGE, f"{self.path} has an export without --since-last: export into another folder")
-        with Folder(self.path, self._head).locked():
+        with _Runs(self.path, self._head).locked():
             self._retire(self._old)
             known = self._check()
             begun = parsed(self._next / "plan.json") if (self._next / "plan.json").exists() else {}
-            if begun and (begun.get("run") != self.number + 1 or (is_full and not begun.get("is_full"))):
+            wanted = {"run": self.number + 1, "is_full": is_full, "refreshed": since and text(since)}
+            if begun and (begun["run"] != wanted["run"] or _reads_less(begun, wanted)):
                 self._retire(self._next)  # it was published, or reads less than is wanted
                 begun = {}
             self._next.mkdir(exist_ok=True)
             sync_folder(self.path)
-            head = {"run": self.number + 1, "is_full": is_full or bool(begun.get("is_full"))}
-            self.run = Run(self._next, self._head | head)
+            self.run = Run(self._next, self._head | {name: (begun or wanted)[name] for name in wanted})
             self.run.known = known
             self.run.is_continued = self.run.open(lambda: _divided(make(), known.ids(), size))
             yield self.run
@@ -209,6 +233,14 @@ class Lake:
             shutil.rmtree(self._old)
 
 
+def _reads_less(begun: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether a run that was begun reads less than is wanted."""
+    if begun["is_full"] or wanted["is_full"]:
+        return not begun["is_full"]
+    since = wanted["refreshed"]
+    return since is not None and (begun["refreshed"] is None or begun["refreshed"] > since)
+
+
 def _divided(whole: bulk.Partition, known: list[str], size: int) -> list[bulk.Partition]:
     """Parts of the subscriptions of the plan, and of those that it lacks."""
     ids = [*dict.fromkeys((*whole.ids, *known))]
@@ -242,8 +274,8 @@ def refuse_fields(fields: list[str]) -> None:
             raise Failure(EXIT_USAGE, f"--fields lacks {name}, which --since-last needs: add it")
 
 
-def rule_of(run: Run, client: Client, since: datetime | None) -> Rule:
-    fields = run.plan["fields"]
+def rule_of(run: Run, client: Client) -> Rule:
+    fields, since = run.plan["fields"], run.plan["refreshed"]
     client = client.with_options(concurrency=1)  # no page is requested before it is known to be needed
     rows = Rows(run.plan["file_format"], bulk.columns_of(client, "orders", fields)["orders"])
-    return Rule(client, fields, rows, run.plan["is_full"], since)
+    return Rule(client, fields, rows, run.plan["is_full"], run.listed(), since and datetime.fromisoformat(since))

@@ -159,7 +159,6 @@ def _export_since(client: Client, output: Path, head: dict[str, Any], options: a
     from . import _lake
     from ._progress import Progress
 
-    since = _lake.refreshed(options.refresh_since)
     lake = _lake.Lake(output, head)
 
     def plan() -> bulk.Partition:
@@ -168,13 +167,13 @@ def _export_since(client: Client, output: Path, head: dict[str, Any], options: a
         return whole
 
     _lake.refuse_fields(head["fields"])
-    with lake.opened(options.full, plan, options.lists_per_part) as run:
+    with lake.opened(options.full, _lake.refreshed(options.refresh_since), plan, options.lists_per_part) as run:
         if run.is_continued:
             _tell(f"{run.path} has a run planned at {run.plan['planned_at']}: {run.progress()}")
             _reach(client)
         try:
             with Progress(*run.counts()) as progress:
-                _lake.read_all(run, _lake.rule_of(run, client, since), progress.add, _tell, options.lists_at_once)
+                _lake.read_all(run, _lake.rule_of(run, client), progress.add, _tell, options.lists_at_once)
         except BaseException as error:
             error.add_note(f"{run.progress()}: run the same command again to continue")
             raise
