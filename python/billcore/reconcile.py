@@ -247,6 +247,7 @@ def _opened(export: Path) -> _Export:
     from .cli._command import Failure
     from .cli._folder import open_joined
 
+    manifests: Any
     try:
         if export.is_dir():
             folder = _opened_folder(export)

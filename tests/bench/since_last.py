@@ -44,12 +44,12 @@ Order = list[Any]  # id, created_at, total, state
 class Shop:
     """Lists of orders, the latest first."""
 
-    def __init__(self, lists: int, rng: random.Random) -> None:
+    def __init__(self, lists: int, rng: random.Random, most_orders: int = 24) -> None:
         self.lists: dict[str, list[Order]] = {}
         self._rng, self._next, self._unpaid = rng, 100_000_000_000, list[Order]()
         self.now = BEGUN
         for _ in range(lists):
-            self._subscribe(rng.randrange(24))
+            self._subscribe(rng.randrange(most_orders))
         self._long = self._picked(max(1, lists // 500))  # lists of several pages, with an old open order
         for orders in self._long:
             for _ in range(700):
@@ -176,9 +176,11 @@ def night(shop: Shop, lake: Path, counts: Any, more: list[str], form: str, faili
         os._exit(status)
 
 
-def simulate(lists: int, nights: int, form: str, kill: float, seed: int, lake: Path) -> dict[str, Any]:
+def simulate(
+    lists: int, nights: int, form: str, kill: float, seed: int, lake: Path, orders: int = 24
+) -> dict[str, Any]:
     rng = random.Random(seed)
-    shop, counts = Shop(lists, rng), multiprocessing.Array("q", 3, lock=False)
+    shop, counts = Shop(lists, rng, orders), multiprocessing.Array("q", 3, lock=False)
     os.environ.update(BILLCORE_BASE_URL="http://127.0.0.1:9/account", BILLCORE_API_KEY="key")
     began, kills, lost = time.monotonic(), 0, 0
     full = {*range(FULL_EVERY - 1, nights, FULL_EVERY), nights - 1}
@@ -197,10 +199,12 @@ def simulate(lists: int, nights: int, form: str, kill: float, seed: int, lake: P
         if status not in (0, 3):
             raise SystemExit(f"night {number}: status {status}")
         kind = "full" if is_full else "other" if number else "first"
-        measured[kind].append((*counts[:2], round(time.monotonic() - night_began), counts[2] >> 10))
+        seconds = round(time.monotonic() - night_began)
+        written = max(lake.glob("run-*")).joinpath(f"orders.{form}").stat().st_size
+        measured[kind].append((*counts[:2], written, seconds, counts[2] >> 10))
         if is_checked:
             lost += len({each for each in shop.rows() if each[2] != REFUNDED} - {*current(lake, form)})
-    names = ("requests", "bytes", "seconds", "megabytes")
+    names = ("requests", "bytes", "written", "seconds", "megabytes")
     wanted = sorted(shop.rows())
     now = current(lake, form)
     runs = [*lake.glob("run-*")]
@@ -216,8 +220,8 @@ def simulate(lists: int, nights: int, form: str, kill: float, seed: int, lake: P
             for kind, each in measured.items()
             if each
         },
-        "written": sum(each.stat().st_size for each in lake.glob("run-*/orders.*")),
-        "reads": sum(each.stat().st_size for each in lake.glob("run-*/reads.*")),
+        "orders_files": sum(each.stat().st_size for each in lake.glob("run-*/orders.*")),
+        "reads_files": sum(each.stat().st_size for each in lake.glob("run-*/reads.*")),
         "state": max(each.stat().st_size for each in lake.glob("run-*/state.jsonl")),
         "runs": len(runs),
         "lost": lost + len({*wanted} - {*now}),
@@ -249,6 +253,7 @@ def current(lake: Path, form: str) -> list[tuple[str, str, str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--lists", type=int, default=100_000)
+    parser.add_argument("--orders", type=int, default=24, help="at the start a list has fewer orders than these")
     parser.add_argument("--nights", type=int, default=365)
     parser.add_argument("--format", choices=("parquet", "jsonl"), default="parquet")
     parser.add_argument("--kill", type=float, default=0.005, help="the probability at each rename and fsync")
@@ -256,7 +261,9 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         lake = Path(folder, "lake")
-        found = simulate(options.lists, options.nights, options.format, options.kill, options.seed, lake)
+        found = simulate(
+            options.lists, options.nights, options.format, options.kill, options.seed, lake, options.orders
+        )
     print(json.dumps(found))
     sys.exit(1 if found["lost"] or found["too_many"] else 0)
 

@@ -360,7 +360,23 @@ def test_what_is_refused(account: SandboxAccount, tmp_path: Path) -> None:
     text = refused(account, 2, "orders", "-o", tmp_path / "lake", *LINES, "--fields", "id,created_at,state")
     assert "has an export whose fields is" in text
     refused(account, 2, "orders", "-o", tmp_path / "lake", "--format", "jsonl")
-    state = tmp_path / "lake" / "run-00001" / "state.jsonl"
+    lake = tmp_path / "lake"
+    fault = account.control.fault("status", operation="orders", status=401, times=1000)
+    refused(account, 1, "orders", "-o", lake, *LINES)
+    account.control.delete_fault(fault)
+    plan = lake / ".next" / "plan.json"
+    plan.write_bytes(plan.read_bytes().replace(b"is_full", b"edited"))
+    text = refused(account, 1, "orders", "-o", lake, *LINES)
+    assert text.endswith(f"plan.json was changed after it was written: restore it, or remove {lake}/.next\n")
+    shutil.rmtree(lake / ".next")
+    for _ in range(3):
+        ran(account, lake)
+    for number in (4, 3):
+        shutil.rmtree(lake / f"run-0000{number}")
+    assert "is absent: restore it, or the newer runs, or export" in refused(account, 1, "orders", "-o", lake, *LINES)
+    shutil.rmtree(lake)
+    ran(account, lake)
+    state = lake / "run-00001" / "state.jsonl"
     state.write_bytes(state.read_bytes()[:-40])
     text = refused(account, 1, "orders", "-o", tmp_path / "lake", *LINES)
     assert text.endswith(

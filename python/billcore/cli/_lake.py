@@ -183,7 +183,10 @@ class Lake:
         with _Runs(self.path, self._head).locked():
             self._retire(self._old)
             known = self._check()
-            begun = parsed(self._next / "plan.json") if (self._next / "plan.json").exists() else {}
+            begun = {}
+            if (plan := self._next / "plan.json").exists():
+                begun = parsed(plan)
+                refuse_edited(plan, begun, f"remove {self._next}")
             wanted = {"run": self.number + 1, "is_full": is_full, "refreshed": since and text(since)}
             if begun and (begun["run"] != wanted["run"] or _reads_less(begun, wanted)):
                 self._retire(self._next)  # it was published, or reads less than is wanted
@@ -218,6 +221,11 @@ class Lake:
             manifest = parsed(run / _WHOLE)
             refuse_edited(run / _WHOLE, manifest, again)
             refuse_other(self.path, manifest, self._head)
+            if not (run / _STATE).exists():  # as of an old run, if newer ones were removed
+                raise Failure(
+                    EXIT_FAILED,
+                    f"{run / _STATE} is absent: restore it, or the newer runs, or export into another folder",
+                )
             refuse_changed(run / _STATE, manifest["files"][_STATE], again)
             known.add(run / _STATE)
         return known
