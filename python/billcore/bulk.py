@@ -281,9 +281,9 @@ class _Reading:
         self._active.acquire()
 
     def run(
-        self, pack: Callable[[list[Read]], T], most_reads: int = ROWS
+        self, pack: Callable[[list[Read]], T], most_reads: int = 0
     ) -> Generator[tuple[Relation, ArrowBatch | T], None, None]:
-        """`pack` makes what is given as a batch of `reads`, which has at most `most_reads` rows."""
+        """`pack` makes what is given as a batch of `reads`, which has at most `most_reads` rows (0: ROWS)."""
         running = 0
         batches: list[ArrowBatch] = []
         small: list[ArrowBatch] = []
@@ -297,7 +297,7 @@ class _Reading:
                     threading.Thread(target=self._work, name="billcore-bulk", daemon=True).start()
                     running += 1
                 while running or rows or reads:
-                    if rows >= ROWS or len(reads) >= most_reads or not running:
+                    if rows >= ROWS or len(reads) >= (most_reads or ROWS) or not running:
                         batches += small
                         small.clear()
                         if batches:
