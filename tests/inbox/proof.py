@@ -40,7 +40,7 @@ Handler = Callable[[Any, webhooks.Event, random.Random], bool]
 
 
 def once(connection: Any, event: webhooks.Event, rng: random.Random) -> bool:
-    """The receiver of python/docs/inbox.md, with random pauses, so that a kill can also happen between two statements."""
+    """The receiver of python/docs/inbox.md, with random pauses, so that a kill may come between statements."""
     claimed = inbox.claim(connection, event)
     pause(rng)
     if claimed:

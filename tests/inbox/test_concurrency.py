@@ -1,4 +1,4 @@
-"""Tests each row of the table in python/docs/inbox.md: the result of a second claim while the first transaction is open."""
+"""Tests each row of the table in python/docs/inbox.md: a second claim while the first transaction is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the recipes of python/docs/journal.md: in a web request, in a Celery worker, from cron, with Django's database."""
+"""Runs the recipes of python/docs/journal.md: in a web request, in a Celery worker, from cron, with Django."""
 
 from __future__ import annotations
 

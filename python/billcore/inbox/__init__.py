@@ -5,8 +5,8 @@
             ...                                  # the effect, on the same connection
 
 The service delivers an event at least once, so duplicates are normal, even in two workers at the same time. A claim is
-one row, which is committed or rolled back together with the effect. python/docs/inbox.md has a table of what happens when
-two workers claim the same event.
+one row, which is committed or rolled back together with the effect. python/docs/inbox.md has a table of what happens
+when two workers claim the same event.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from .._errors import InvalidArgumentError
 from ..webhooks import Event
-from ._statements import awaited, blocking
 from ._errors import InboxBusyError, InboxError
+from ._statements import awaited, blocking
 
 __all__ = [
     "InboxBusyError",

@@ -3,8 +3,8 @@
     journal = Journal(lambda: sqlite3.connect("charges.db"), client, settle=60)
     order = journal.charge("invoice-2041", subscription_id, product_id=7, amount=1500)
 
-After any error, and after a crash, call charge() again with the same key. python/docs/journal.md describes the guarantee,
-its limits and the states of a charge.
+After any error, and after a crash, call charge() again with the same key. python/docs/journal.md describes the
+guarantee, its limits and the states of a charge.
 """
 
 from __future__ import annotations

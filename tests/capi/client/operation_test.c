@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "support/client.h"
 
@@ -10,7 +11,7 @@ static const billcore_status invalid = BILLCORE_ERROR_INVALID_ARGUMENT;
 
 /* What the server was sent: first lines and bodies. Only its thread writes, before it answers. */
 static char sent[64][600];
-static int requests;
+static atomic_int requests;
 
 static const char* answer(const char* request) {
   const char* body = strstr(request, "\r\n\r\n");
