@@ -85,7 +85,7 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
         before = rows(client)
         path = f"/subscription/{ids[0]}/orders"
         sandbox.control.fault("rows", path=path, delete=450)
-        sandbox.control.fault("rows", path=path, query={"page": "1"}, delete=50, times=1000)  # when it is read again
+        again = sandbox.control.fault("rows", path=path, query={"page": "1"}, delete=50, times=1000)  # when read again
         sandbox.control.fault("rows", path=f"/subscription/{ids[1]}/orders", insert=2)
         # The export does not end before some orders have been made.
         held = sandbox.control.fault("reset_before", operation="orders", nth=200, times=10**6)
@@ -96,6 +96,7 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
             until(lambda: len(churn.made) > 20, LONG)
             sandbox.control.delete_fault(held)
             printed = running.communicate()[0]
+        sandbox.control.delete_fault(again)
         after = rows(client)
     assert running.returncode == 3, printed
     lost = one_percent(before)
