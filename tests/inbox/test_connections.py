@@ -35,7 +35,7 @@ def test_an_engine_or_a_session_maker_is_refused_as_a_connection(postgresql: Pos
     for each, how in given.items():
         with pytest.raises(TypeError, match=rf"is not a connection: pass the one that it gives, as in `{how}"):
             inbox.claim(each, event())
-    with postgresql.connect() as connection, pytest.raises(TypeError, match=r"python/inbox\.md"):
+    with postgresql.connect() as connection, pytest.raises(TypeError, match=r"python/docs/inbox\.md"):
         inbox.claim(connection.cursor(), event())
 
 

@@ -241,7 +241,7 @@ def test_a_consumer_without_a_proper_name(sqlite: Database, consumer: Any) -> No
 
 
 def test_other_connections_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"python/inbox\.md"):
+    with pytest.raises(TypeError, match=r"python/docs/inbox\.md"):
         inbox.claim(object(), event())
 
 
