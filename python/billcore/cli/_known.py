@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from .. import _client, _types
 from .._client import ArrowBatch, Client
@@ -26,8 +26,6 @@ _SETTLED = ("paid", "payment_cancelled", "payment_refunded")
 _OPEN: Any = [each for each in get_args(_types.OrderState) if each not in _SETTLED]
 _DECODER = json.JSONDecoder()
 _TRUSTED, _WATCHED = 1, 2  # bits of a mark
-
-Change = Literal["new", "changed", "gone"]
 
 
 @dataclass
@@ -86,7 +84,7 @@ class Rows:
             more = [pyarrow.field(ADDED[0], pyarrow.timestamp("us", "UTC")), pyarrow.field(ADDED[1], pyarrow.string())]
             self._schema = pyarrow.schema([*pyarrow.schema(like), *more])
 
-    def pick(self, batch: ArrowBatch, changes: dict[int, Change], at: datetime) -> Any:
+    def pick(self, batch: ArrowBatch, changes: dict[int, str], at: datetime) -> Any:
         """The rows of a batch with these numbers."""
         if self._format == "parquet":
             import pyarrow
@@ -119,7 +117,7 @@ class Rows:
     def _records(self, lines: bytes) -> Iterator[bytes]:
         return _csv_records(io.BytesIO(lines)) if self._format == "csv" else iter(lines.splitlines(True))
 
-    def _longer(self, record: bytes, at: datetime, change: Change) -> bytes:
+    def _longer(self, record: bytes, at: datetime, change: str) -> bytes:
         if self._format == "csv":
             return record[:-1] + f',{text(at)},"{change}"\n'.encode()
         return record[:-2] + f',"observed_at":"{text(at)}","change":"{change}"}}\n'.encode()
@@ -166,7 +164,7 @@ class Reading:
     def take(self, batch: ArrowBatch) -> bool:
         """Compare a page with what is known. Returns whether the rest of the list is known."""
         lines = _client._lines(batch, "jsonl").splitlines(True)
-        changes: dict[int, Change] = {}
+        changes: dict[int, str] = {}
         for number, line in enumerate(lines):
             id, mark = self._mark(line)
             known = self._former.marks.get(id)
