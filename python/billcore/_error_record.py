@@ -127,7 +127,7 @@ def _values(error: BillcoreError) -> dict[str, Any]:
 
 
 def arguments(error: BillcoreError) -> tuple[Any, ...]:
-    """The args of an error: its plain values, without those at the end that are the default."""
+    """Returns the args with which an error is made again. Leaves out arguments at the end that have their default."""
     raw: tuple[Any, ...] = raw_args.__get__(error)
     if len(raw) != 1 or not isinstance(raw[0], str):
         return raw  # assigned by a program, or __init__ did not run

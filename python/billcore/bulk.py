@@ -389,7 +389,10 @@ class _Reading:
         return _ends.read_of(reading)
 
     def _judge(self, error: BillcoreError, reading: Begun) -> Read:
-        """The row of a list that an error has ended; raises the error if the other lists cannot be read either."""
+        """Returns the row of `reads` for a list whose reading an error has ended.
+
+        Raises the error if it stops the whole reading, for example because the service answers with no list.
+        """
         meaning = _ends.meaning(error, reading)
         if meaning == "stop" or self._stopped or (self._fail_fast and meaning in ("failed", "unavailable")):
             raise error
@@ -403,7 +406,7 @@ class _Reading:
         return _ends.read_of(reading, meaning, str(error))
 
     def _answers(self, id: str) -> bool:
-        """Whether the service answers with another list than that of `id`."""
+        """Whether the service still answers requests for lists: asks for a list other than `id`."""
         other = self._answered or next((each for each in self._partition.ids if each != id), "")
         if not other:
             return False

@@ -139,7 +139,7 @@ class Comparison:
                 yield dict(zip(names, aware, strict=True))
 
     def hints(self) -> list[str]:
-        """Sentences that explain why all times of a column differ, such as that the table has local times."""
+        """Return sentences that may explain the differences, such as that a column of the table has local times."""
         found = self.connection.execute("SELECT DISTINCT field FROM differing ORDER BY field").fetchall()
         return [*_hints.times(self.connection, (name for (name,) in found if _KINDS.get(name) == "time"))]
 

@@ -37,8 +37,8 @@ extern "C" {
 
 /** An operation with its arguments. Its first use freezes it. A write can be used once: a second use gives
  * BILLCORE_ERROR_INVALID_ARGUMENT, because it would send the write twice; make a new operation. A read can be used any
- * number of times, with any clients. Freed with billcore_operation_free. Threads: one thread at a time until the first
- * use, then shared. */
+ * number of times, with any clients. After fork(), only one of the two processes may use a write that was not used before:
+ * each has a copy. Freed with billcore_operation_free. Threads: one thread at a time until the first use, then shared. */
 typedef struct billcore_operation billcore_operation;
 
 /** Makes an operation without arguments. BILLCORE_ERROR_INVALID_ARGUMENT when no operation has this name. The caller
@@ -101,7 +101,7 @@ typedef struct billcore_result billcore_result;
 
 /** Sends the operation and waits for its result, with the errors that billcore/client.h names. A missing argument, an
  * operation that is a list, and a write that was used give BILLCORE_ERROR_INVALID_ARGUMENT; nothing is sent then. call
- * may be NULL. The caller takes or frees *out.  @since 0.1 */
+ * may be NULL. The caller frees *out, or takes what it has.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_perform(const billcore_client* client, billcore_operation* operation,
                                                      const billcore_call_options* call, billcore_result** out,
                                                      billcore_error** err);

@@ -65,7 +65,7 @@ void Arguments::reject(std::string_view name) const {
     if (argument.name != name) continue;
     refuse(std::string(operation_) + ": " + std::string(name) + " has another type: use " + setter_of(argument.type));
   }
-  refuse(std::string(operation_) + " has no argument '" + std::string(name.substr(0, 100)) + "': the nearest is '" +
+  refuse(std::string(operation_) + " has no argument '" + shown(name) + "': the nearest is '" +
          std::string(nearest(name, names)) + "'");
 }
 

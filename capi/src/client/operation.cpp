@@ -54,8 +54,7 @@ const OperationRow& find_row(std::string_view name) {
   std::vector<std::string_view> names;
   for (const auto& row : generated_operations) names.push_back(row.name);
   for (const auto& row : by_hand) names.push_back(row.name);
-  refuse("there is no operation '" + std::string(name.substr(0, 100)) + "': the nearest is '" +
-         std::string(nearest(name, names)) + "'");
+  refuse("there is no operation '" + shown(name) + "': the nearest is '" + std::string(nearest(name, names)) + "'");
 }
 
 }  // namespace

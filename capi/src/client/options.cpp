@@ -135,7 +135,7 @@ billcore_status set_option(billcore_options* options, billcore_str name, Make ma
     auto& self = handle(options);
     const auto given = make();
     const bool known = std::visit([&](auto& to) { return set(to, view(name), given); }, self.view);
-    if (!known) refuse("these options have no such option of this type: '" + text(name) + "'");
+    if (!known) refuse("these options have no such option of this type: '" + shown(view(name)) + "'");
   });
 }
 

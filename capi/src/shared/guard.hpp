@@ -50,6 +50,13 @@ inline billcore_status fail_internal(billcore_error** err, const char* what) noe
 
 [[noreturn]] inline void refuse(std::string message) { throw Error(ErrorCode::invalid_argument, std::move(message)); }
 
+/// A caller's text for an error, which is one line: the first 100 bytes, with a `?` for each control character.
+[[nodiscard]] inline std::string shown(std::string_view given) {
+  std::string out(given.substr(0, 100));
+  for (char& c : out) c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+  return out;
+}
+
 /// An output pointer that may be NULL.
 template <typename T>
 struct Maybe {

@@ -40,7 +40,10 @@ class Known:
 
 
 class Index:
-    """The lines of state files: a list's last line holds. Keeps in memory where they are, not what they contain."""
+    """Finds the state of a list in the state files, whose last line for a list is valid.
+
+    Memory has only the position of each line.
+    """
 
     def __init__(self) -> None:
         self._places: dict[str, tuple[Path, int, int]] = {}
@@ -162,7 +165,7 @@ class Reading:
         self.count = 0
 
     def take(self, batch: ArrowBatch) -> bool:
-        """Compare a page with what is known. Returns whether the rest of the list is known."""
+        """Compare the orders of a page with those of earlier runs. Returns whether the rest of the list is known."""
         lines = _client._lines(batch, "jsonl").splitlines(True)
         changes: dict[int, str] = {}
         for number, line in enumerate(lines):

@@ -166,6 +166,8 @@ static void test_names_and_types(const billcore_client* client) {
   out = make("subscriptions.charge");
   CHECK_FAILS(billcore_operation_set_int64(out, BILLCORE_STR("amounts"), 1, &err), invalid,
               "subscriptions.charge has no argument 'amounts': the nearest is 'amount'");
+  CHECK_FAILS(billcore_operation_set_int64(out, BILLCORE_STR("a\0b\n"), 1, &err), invalid,
+              "subscriptions.charge has no argument 'a?b?': the nearest is");
   CHECK_FAILS(billcore_operation_set_text(out, BILLCORE_STR("amount"), BILLCORE_STR("1"), &err), invalid,
               "amount has another type: use billcore_operation_set_int64");
   CHECK_FAILS(billcore_operation_set_null(out, BILLCORE_STR("description"), &err), invalid,
