@@ -87,7 +87,8 @@ inline billcore_str text(std::string_view given) { return {given.data(), given.s
     require(message == "out of memory", "an error without memory has another message");
     throw std::bad_alloc();
   }
-  billcore::ErrorDetail detail;  // outcome_unknown stays false: only the C++ scenarios compare charges with the ledger
+  billcore::ErrorDetail detail;
+  detail.outcome_unknown = billcore_error_outcome_unknown(err);
   detail.cause = static_cast<billcore::ErrorCode>(billcore_error_cause(err));
   throw billcore::Error(static_cast<billcore::ErrorCode>(status), message, detail);
 }
@@ -166,6 +167,7 @@ struct Given {
   Owned<billcore_headers> headers;
   Owned<billcore_verifier_stream> stream;
   std::string signature;
+  std::int64_t amount = 0;  // of the charge that a scenario makes
 
   Owned<billcore_options> options;
   Owned<billcore_options> changes;
@@ -192,15 +194,21 @@ void prepare_client(Given& given, const std::string& base_url);
 class Call : public Scenario {
  public:
   Call(void (*step)(Given&), void (*make_given)(Given&, const std::string&), const Place& place)
-      : step_(step), prepare_(make_given), base_url_(place.base_url) {}
-  void prepare() override { prepare_(given_, base_url_); }
-  void run() override { step_(given_); }
-  void after(bool) override { step_(given_); }
+      : step_(step), prepare_(make_given), place_(place) {}
+  void prepare() override { prepare_(given_, place_.base_url); }
+  void run() override {
+    given_.amount = place_.amount;
+    step_(given_);
+  }
+  void after(bool) override {
+    given_.amount = place_.amount_after;
+    step_(given_);
+  }
 
  private:
   void (*step_)(Given&);
   void (*prepare_)(Given&, const std::string&);
-  std::string base_url_;
+  Place place_;
   Given given_;
 };
 

@@ -133,7 +133,7 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_response_status, g.response),
       TYPED(billcore_subscription_cancel, g.client, text(id), no_options),
       TYPED(billcore_subscription_change_product, g.client, text(id), std::int64_t{1}, no_options),
-      TYPED(billcore_subscription_charge, g.client, text(id), std::int64_t{1}, std::int64_t{1}, nullptr, no_options),
+      TYPED(billcore_subscription_charge, g.client, text(id), std::int64_t{1}, g.amount, nullptr, no_options),
       {"billcore_result_take_resource",
        [](Given& g) {
          billcore_result* result = std::get<0>(outputs_of(&billcore_client_perform, g.client, g.read, no_options));

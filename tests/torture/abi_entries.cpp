@@ -10,7 +10,8 @@ std::vector<Entry> all_entries() {
       const auto make = [&function, prepare](const Place& place) {
         return std::make_unique<abi::Call>(function.call, prepare, place);
       };
-      all.push_back({function.name, make, false, false});  // the C++ scenarios cover failing system calls
+      const bool charges = function.name == "subscription_charge";
+      all.push_back({function.name, make, charges, false});  // the C++ scenarios cover failing system calls
     }
   };
   add(abi::webhook_functions(), [](abi::Given& given, const std::string&) { abi::prepare_webhook(given); });

@@ -98,17 +98,9 @@ void Arguments::add(std::string_view name, std::string_view text) {
   texts_.emplace_back(text);
 }
 
-void Arguments::require_all() const {
-  for (std::size_t i = 0; i < known_.size(); ++i) {
-    if (!known_[i].is_required || values_[i].text != nullptr) continue;
-    refuse(std::string(operation_) + " needs " + std::string(known_[i].name) + ": set it with " +
-           setter_of(known_[i].type));
-  }
-}
-
-Id Arguments::id(std::size_t at) const {
-  if (values_[at].text == not_text) return values_[at].number;
-  return text(at);
+void Arguments::refuse_without(const Argument& argument) const {
+  refuse(std::string(operation_) + " needs " + std::string(argument.name) + ": set it with " +
+         setter_of(argument.type));
 }
 
 std::optional<std::string> Arguments::optional_text(std::size_t at) const {

@@ -43,9 +43,16 @@ class Arguments {
   /// Throws Error(invalid_argument): no argument has this name, or it has another type.
   [[noreturn]] void reject(std::string_view name) const;
   /// Throws Error(invalid_argument) for the first required argument that has no value.
-  void require_all() const;
+  void require_all() const {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (known_[i].is_required && values_[i].text == nullptr) refuse_without(known_[i]);
+    }
+  }
 
-  [[nodiscard]] Id id(std::size_t at) const;
+  [[nodiscard]] Id id(std::size_t at) const {
+    if (values_[at].text == not_text) return values_[at].number;
+    return text(at);
+  }
   [[nodiscard]] std::string_view text(std::size_t at) const noexcept {
     return {values_[at].text, static_cast<std::size_t>(values_[at].number)};
   }
@@ -71,6 +78,7 @@ class Arguments {
     reject(name);
   }
   [[nodiscard]] const char* keep(std::string_view text);
+  [[noreturn]] void refuse_without(const Argument& argument) const;
 
   std::string_view operation_;
   std::span<const Argument> known_;

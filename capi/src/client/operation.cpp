@@ -33,7 +33,8 @@ using Type = Argument::Type;
 constexpr std::array<Argument, 1> of_update{{{"id", Type::integer, true}}};
 constexpr std::array<Argument, 3> of_request{
     {{"method", Type::text, true}, {"path", Type::text, true}, {"raise_on_error", Type::flag, false}}};
-// The operations whose requests take more than arguments with names of the table: billcore_operation::more has it.
+// The operations whose requests take more than arguments with names of the table: `fields` and `options` of
+// billcore_operation have it.
 constexpr std::array by_hand{
     OperationRow{"products.update", BILLCORE_RESULT_PRODUCT, of_update, nullptr, nullptr},
     OperationRow{"request", BILLCORE_RESULT_RESPONSE, of_request, nullptr, nullptr},
@@ -62,8 +63,8 @@ const OperationRow& find_row(std::string_view name) {
 struct billcore_operation {
   static constexpr const char* name = "billcore_operation";
   explicit billcore_operation(const OperationRow& known) : row(known), given(known.name, known.arguments) {
-    if (&row == &update) more.emplace<JsonObject>();
-    if (&row == &request) more.emplace<RequestOptions>();
+    if (&row == &update) fields = std::make_unique<JsonObject>();
+    if (&row == &request) options = std::make_unique<RequestOptions>();
   }
 
   void require_unused() const {
@@ -89,17 +90,28 @@ struct billcore_operation {
     return row.list(client, given, call);
   }
 
+  // Calls of one thread at a time take and give back the same memory.
+  static void* operator new(std::size_t size) {
+    void* kept = spare.exchange(nullptr, std::memory_order_acquire);
+    return kept != nullptr ? kept : ::operator new(size);
+  }
+  static void operator delete(void* freed) noexcept {
+    ::operator delete(spare.exchange(freed, std::memory_order_acq_rel));
+  }
+
   const OperationRow& row;
   Arguments given;
-  std::variant<std::monostate, JsonObject, RequestOptions> more;
+  std::unique_ptr<JsonObject> fields;       // of update
+  std::unique_ptr<RequestOptions> options;  // of request
 
  private:
   [[nodiscard]] Operation make() const {
     if (row.make != nullptr) return row.make(given);
-    if (&row == &update) return billcore::operations::products::update(given.integer(0), std::get<JsonObject>(more));
-    return billcore::operations::request(given.text(0), given.text(1), std::get<RequestOptions>(more));
+    if (&row == &update) return billcore::operations::products::update(given.integer(0), *fields);
+    return billcore::operations::request(given.text(0), given.text(1), *options);
   }
 
+  static inline std::atomic<void*> spare{nullptr};
   std::atomic<bool> is_used{false};
 };
 
@@ -122,9 +134,8 @@ billcore_status set_value(billcore_operation* operation, billcore_str argument, 
       operation,
       [&](auto& self) {
         const auto name = view(argument);
-        auto* fields = std::get_if<JsonObject>(&self.more);
-        if (fields != nullptr && name != "id") {
-          fields->set(name, value());
+        if (self.fields != nullptr && name != "id") {
+          self.fields->set(name, value());
         } else {
           self.given.set(name, value());
         }
@@ -132,16 +143,31 @@ billcore_status set_value(billcore_operation* operation, billcore_str argument, 
       err);
 }
 
+// Replaces what an operation has besides its arguments.
+template <typename Options>
+void replace(billcore_operation& operation, const Options& from) {
+  if constexpr (std::is_same_v<Options, JsonObject>) {
+    if (operation.fields != nullptr) return void(*operation.fields = from);
+  } else if constexpr (std::is_same_v<Options, RequestOptions>) {
+    if (operation.options != nullptr) return void(*operation.options = from);
+  }
+  refuse("these options are of another kind");
+}
+
+// `new` takes its memory before it evaluates the arguments, so that an answer that says that a charge was made is not
+// lost because there is no memory for the result.
 billcore_result* perform(const billcore::Client& client, billcore_operation& operation,
                          const billcore::CallOptions& call) {
-  const auto sent = operation.use();
   const auto kind = operation.row.result;
-  if (kind == BILLCORE_RESULT_RESPONSE || kind == BILLCORE_RESULT_NONE) {
-    const auto* options = std::get_if<RequestOptions>(&operation.more);
-    auto response = internal::response(client, sent, options == nullptr || options->raise_on_error, call);
-    return kind == BILLCORE_RESULT_NONE ? nullptr : new billcore_response(std::move(response));
+  const bool raises = operation.options == nullptr || operation.options->raise_on_error;
+  if (kind == BILLCORE_RESULT_NONE) {
+    static_cast<void>(internal::response(client, operation.use(), raises, call));
+    return nullptr;
   }
-  return new billcore_resource(internal::resource(client, sent, call), kind);
+  if (kind == BILLCORE_RESULT_RESPONSE) {
+    return new billcore_response(internal::response(client, operation.use(), raises, call));
+  }
+  return new billcore_resource(internal::resource(client, operation.use(), call), kind);
 }
 
 /// Casts the result to the handle that it is, if it is of this kind.
@@ -184,12 +210,12 @@ billcore_status billcore_operation_set_bool(billcore_operation* operation, billc
       operation,
       [&](auto& self) {
         const auto argument = view(name);
-        if (auto* fields = std::get_if<JsonObject>(&self.more); fields != nullptr && argument != "id") {
-          fields->set(argument, value);
+        if (self.fields != nullptr && argument != "id") {
+          self.fields->set(argument, value);
           return;
         }
         self.given.set(argument, value);
-        if (auto* options = std::get_if<RequestOptions>(&self.more)) options->raise_on_error = value;
+        if (self.options != nullptr) self.options->raise_on_error = value;
       },
       err);
 }
@@ -201,12 +227,10 @@ billcore_status billcore_operation_set_json(billcore_operation* operation, billc
       [&](auto& self) {
         const auto argument = view(name);
         auto value = text(json);
-        auto* fields = std::get_if<JsonObject>(&self.more);
-        auto* options = std::get_if<RequestOptions>(&self.more);
-        if (fields != nullptr && argument != "id") {
-          set_field(*fields, argument, value);
-        } else if (options != nullptr && argument == "json") {
-          options->json = std::move(value);
+        if (self.fields != nullptr && argument != "id") {
+          set_field(*self.fields, argument, value);
+        } else if (self.options != nullptr && argument == "json") {
+          self.options->json = std::move(value);
         } else {
           self.given.reject(argument);
         }
@@ -227,9 +251,8 @@ billcore_status billcore_operation_add(billcore_operation* operation, billcore_s
       [&](auto& self) {
         const auto argument = view(name);
         std::pair added(text(key), text(value));
-        auto* options = std::get_if<RequestOptions>(&self.more);
-        if (options == nullptr || argument != "query") self.given.reject(argument);
-        options->query.push_back(std::move(added));
+        if (self.options == nullptr || argument != "query") self.given.reject(argument);
+        self.options->query.push_back(std::move(added));
       },
       err);
 }
@@ -244,11 +267,8 @@ billcore_status billcore_operation_set_options(billcore_operation* operation, co
             [&]<typename Options>(const Options& from) {
               if constexpr (requires { copy_options(from, self.given); }) {
                 copy_options(from, self.given);
-              } else if constexpr (std::is_same_v<Options, JsonObject> || std::is_same_v<Options, RequestOptions>) {
-                if (!std::holds_alternative<Options>(self.more)) refuse("these options are of another kind");
-                self.more = from;
               } else {
-                refuse("these options are of another kind");
+                replace(self, from);
               }
             },
             options->view);

@@ -14,23 +14,34 @@
 #include "billcore/error.h"
 #include "billcore/error.hpp"
 
-/// An error. `error` is empty only in `out_of_memory`, the static object that reports out-of-memory without an
-/// allocation.
+/// An error. `error` is empty only in the static objects that report without an allocation that memory ran out.
 struct billcore_error {
   std::optional<billcore::Error> error;
+  bool outcome_unknown = false;  // of a static object
 };
 
 namespace billcore::capi {
 
-/// The error that reports out-of-memory: a static object, one per library. billcore_error_free of either library
-/// recognises it by its empty `error` and does not free it.
+/// Static objects, one of each per library: memory ran out, and it ran out after a write was sent. billcore_error_free of
+/// either library recognises them by their empty `error` and does not free them.
 inline billcore_error out_of_memory;
+inline billcore_error out_of_memory_after_send{std::nullopt, true};
+
+/// Whether the error is of a write that was done, or perhaps done.
+[[nodiscard]] inline bool may_have_happened(const Error& error) noexcept {
+  const auto& detail = error.detail();
+  return detail.outcome_unknown || (detail.http_status / 100 == 2 && !detail.method.empty() && detail.method != "GET");
+}
 
 inline billcore_status fail(billcore_error** err, const Error& error) noexcept {
   if (err != nullptr) {
     auto* made = new (std::nothrow) billcore_error{error};
-    *err = made != nullptr ? made : &out_of_memory;
-    if (made == nullptr) return BILLCORE_ERROR_OUT_OF_MEMORY;
+    if (made == nullptr) {
+      const bool sent = may_have_happened(error);
+      *err = sent ? &out_of_memory_after_send : &out_of_memory;
+      return sent ? BILLCORE_ERROR_OUTCOME_UNKNOWN : BILLCORE_ERROR_OUT_OF_MEMORY;
+    }
+    *err = made;
   }
   return static_cast<billcore_status>(error.code());
 }

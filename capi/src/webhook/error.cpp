@@ -24,7 +24,7 @@ static_assert(BILLCORE_REASON_STALE == static_cast<billcore_reason>(SignatureRea
 static_assert(BILLCORE_REASON_DISCONNECTED == static_cast<billcore_reason>(SignatureReason::disconnected));
 static_assert(BILLCORE_REASON_TIMEOUT == static_cast<billcore_reason>(SignatureReason::timeout));
 
-/// The detail of an error; null for NULL and for the out-of-memory error.
+/// The detail of an error; null for NULL and for the static errors.
 const billcore::ErrorDetail* detail(const billcore_error* error) noexcept {
   return error != nullptr && error->error ? &error->error->detail() : nullptr;
 }
@@ -53,12 +53,16 @@ const char* billcore_reason_name(billcore_reason reason) {
 
 billcore_status billcore_error_status(const billcore_error* error) {
   if (error == nullptr) return BILLCORE_OK;
-  return error->error ? static_cast<billcore_status>(error->error->code()) : BILLCORE_ERROR_OUT_OF_MEMORY;
+  if (error->error) return static_cast<billcore_status>(error->error->code());
+  return error->outcome_unknown ? BILLCORE_ERROR_OUTCOME_UNKNOWN : BILLCORE_ERROR_OUT_OF_MEMORY;
 }
 
 billcore_str billcore_error_message(const billcore_error* error) {
   if (error == nullptr) return borrow("");
-  return error->error ? borrow(error->error->message()) : borrow("out of memory");
+  if (error->error) return borrow(error->error->message());
+  return error->outcome_unknown
+             ? borrow("sent, but memory ran out; it may or may not have happened: look before you send it again")
+             : borrow("out of memory");
 }
 
 int32_t billcore_error_http_status(const billcore_error* error) {
@@ -94,7 +98,7 @@ int32_t billcore_error_attempts(const billcore_error* error) {
 
 bool billcore_error_outcome_unknown(const billcore_error* error) {
   const auto* found = detail(error);
-  return found != nullptr && found->outcome_unknown;
+  return found != nullptr ? found->outcome_unknown : error != nullptr && error->outcome_unknown;
 }
 
 bool billcore_error_sent_late(const billcore_error* error) {
@@ -124,6 +128,7 @@ bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micr
 
 billcore_status billcore_error_cause(const billcore_error* error) {
   const auto* found = detail(error);
+  if (found == nullptr && billcore_error_outcome_unknown(error)) return BILLCORE_ERROR_OUT_OF_MEMORY;
   return found != nullptr ? static_cast<billcore_status>(found->cause) : BILLCORE_OK;
 }
 
