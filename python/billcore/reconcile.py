@@ -9,7 +9,6 @@ what each result means, and has a recipe for every night. Service interface: End
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -19,15 +18,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from . import _hints, inbox
 from ._columns import COLUMNS, SECRETS
-from ._errors import ConfigError, InvalidArgumentError
+from ._errors import BillcoreError, ConfigError, InvalidArgumentError
+from ._export import open_folder, open_joined
 from ._table import Csv, changed_id, has_bom, quoted, reason, without_guards
-
-if TYPE_CHECKING:
-    from .cli._folder import Folder
 
 __all__ = ["Comparison", "compare", "sql"]
 
@@ -244,13 +241,10 @@ class _Export(NamedTuple):
 
 def _opened(export: Path) -> _Export:
     """Checks each file of an export. Refuses one that is not finished or was changed."""
-    from .cli._command import Failure
-    from .cli._folder import open_joined
-
     manifests: Any
     try:
         if export.is_dir():
-            folder = _opened_folder(export)
+            folder = open_folder(export)
             plan, files, manifests = folder.plan, folder.files(), [*folder.finished.values()]
         else:
             names = [export, export.with_suffix(f".reads{export.suffix}")]
@@ -258,30 +252,10 @@ def _opened(export: Path) -> _Export:
             files, manifests = [[name] for name in names], [plan]
         begun = datetime.fromisoformat(plan["planned_at"])
         return _Export(begun, dict(zip(("exported", "reads"), files, strict=True)), manifests)
-    except InvalidArgumentError:
-        raise
-    except Failure as error:
+    except BillcoreError as error:
         raise InvalidArgumentError(str(error)) from None
     except (LookupError, TypeError, ValueError, AttributeError):  # a manifest with its own hash and other content
         raise InvalidArgumentError(f"{export} is of another version of billcore: export again") from None
-
-
-def _opened_folder(export: Path) -> Folder:
-    from .cli._folder import Folder
-    from .cli.export import FORMATS
-
-    try:
-        plan = json.loads((export / "plan.json").read_bytes())
-        head = {name: plan[name] for name in ("resource", "file_format")}
-        if head["resource"] not in COLUMNS or head["file_format"] not in FORMATS:  # they are parts of paths
-            raise ValueError(head)
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InvalidArgumentError(f"{export} has no readable plan.json: pass a folder of `billcore export`") from None
-    folder = Folder(export, head)
-    folder.open(list)
-    if folder.unfinished():
-        raise InvalidArgumentError(f"{export}: {folder.progress()}: run the same `billcore export` again")
-    return folder
 
 
 def _kind(files: Sequence[str]) -> str:

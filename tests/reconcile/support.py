@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
-from billcore.cli._files import digest
-from billcore.cli._folder import _sum, manifest_of, write
+from billcore._export import _sum, digest, manifest_of
+from billcore.cli._folder import write
 
 SCHEMA = pyarrow.schema(
     [

@@ -84,19 +84,12 @@ def write_whole(path: Path, data: bytes) -> None:
         sink.publish()
 
 
-def digest(path: Path) -> dict[str, Any] | None:
-    """What Sink.seal() returned for the file; None if there is no such file."""
-    with suppress(FileNotFoundError), path.open("rb") as file:
-        return {"bytes": os.fstat(file.fileno()).st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
-    return None
-
-
 def writer(
     sink: Sink, file_format: str, like: ArrowBatch
 ) -> tuple[Callable[[ArrowBatch], object], Callable[[], object]]:
     """Functions that write a batch, and that end the file. The batches have the columns of `like`.
 
-    `file_format` is one of export.FORMATS, or "spreadsheet": csv with a byte order mark, and quotes before formulas.
+    `file_format` is one of _export.FORMATS, or "spreadsheet": csv with a byte order mark, and quotes before formulas.
     """
     if file_format == "parquet":
         import pyarrow

@@ -1,12 +1,4 @@
-"""The folder of an export, and how an interrupted export continues.
-
-    plan.json               what is exported, and the ids of each part; written first
-    orders-00000.jsonl      the rows of a part
-    reads-00000.jsonl       how each list of the part was read
-    part-00000.json         rows, bytes and SHA-256 of the two files; written last: its part is finished
-    manifest.json           the same of all files, and the verdicts; written after all parts, removed before any is read
-    again-orders.jsonl.tmp  the rows of lists that are read again, until they are in the files of their parts
-    .lock                   locked while an export runs
+"""How an export writes its folder, and how an interrupted export continues. ../_export.py lists the files.
 
 Each file is written as NAME.tmp in the folder and then renamed. A part contains whole lists, and a part without its
 part-N.json is read again, so a killed export leaves neither a duplicate nor a gap.
@@ -15,8 +7,6 @@ part-N.json is read again, so a killed export leaves neither a duplicate nor a g
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,36 +16,15 @@ from typing import Any
 
 from .. import _ends, bulk
 from .._client import Client
-from ._command import EXIT_FAILED, EXIT_USAGE, Failure
-from ._files import Sink, digest, join, sync_folder, write_whole, writer
+from .._export import JOINED, LOCK, PLAN, SEAL, WHOLE, Export, parsed, part_name, signed
+from ._command import EXIT_FAILED, Failure
+from ._files import Sink, join, sync_folder, write_whole, writer
 
-_PLAN, _LOCK, _JOINED, _WHOLE, _AGAIN = "plan.json", ".lock", "joined.json", "manifest.json", "again"
 _MOST_SHOWN = 10  # lists that are not complete
-_SEAL = ("bytes", "sha256")
-# Files that other programs create in a folder, and that an export ignores: names with these beginnings (macOS, Spark,
-# Hadoop), and these names (Windows; the root folder of an ext4 disk).
-_HIDDEN, _LEFT = (".", "_"), ("Thumbs.db", "desktop.ini", "lost+found")
 
 
-class Folder:
-    """An export into a folder.
-
-    Attributes:
-        plan: The content of plan.json, after open().
-        finished: The content of part-N.json for each finished part.
-    """
-
-    def __init__(self, path: Path, head: dict[str, Any], targets: Sequence[Path] = ()) -> None:
-        """`head` is the beginning of plan.json: open() refuses a folder whose plan.json begins with other values.
-
-        `targets` are the files that join() writes: one for each relation, then the manifest.
-        """
-        self.path = path
-        self.plan: dict[str, Any] = {"parts": []}
-        self.finished: dict[int, dict[str, Any]] = {}
-        self._head = head
-        self._targets = targets
-        self._relations: tuple[str, ...] = (head["resource"], "reads")
+class Folder(Export):
+    """An export that is being written into a folder."""
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -63,9 +32,9 @@ class Folder:
         if not self.path.exists():
             self.path.mkdir(parents=True)
             sync_folder(self.path.parent)
-        elif not {_PLAN, _LOCK} & {*(names := os.listdir(self.path))}:
+        elif not {PLAN, LOCK} & {*(names := os.listdir(self.path))}:
             self._refuse_foreign(names)  # before .lock is written into somebody's folder
-        descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,10 +49,10 @@ class Folder:
 
     def open(self, make: Callable[[], list[bulk.Partition]]) -> bool:
         """Read the plan and check all files. Without a plan, make one. Returns whether there was a plan."""
-        plan = self.path / _PLAN
+        plan = self.path / PLAN
         found = plan.exists()
         if not found:
-            if (self.path / _manifest(0)).exists():
+            if (self.path / part_name(0)).exists():
                 raise Failure(EXIT_FAILED, f"{plan} was removed: restore it, or export into another folder")
             self._refuse_foreign(os.listdir(self.path))
             partitions = make()
@@ -94,21 +63,8 @@ class Folder:
                 "parts": [each.ids for each in partitions],
             }
             write(plan, self._head | more)
-        self.plan = parsed(plan)
-        refuse_other(self.path, self.plan, self._head)
-        refuse_edited(plan, self.plan, "export into another folder")
-        self._refuse_foreign(os.listdir(self.path))
-        for number in range(len(self.plan["parts"])):
-            if (self.path / _manifest(number)).exists():
-                self.finished[number] = self._checked(number)
+        self.check()
         return found
-
-    def unfinished(self) -> list[int]:
-        """The numbers of the parts that are not finished."""
-        return [number for number in range(len(self.plan["parts"])) if number not in self.finished]
-
-    def progress(self) -> str:
-        return f"{len(self.finished)} of {len(self.plan['parts'])} parts are finished"
 
     def counts(self) -> tuple[int, int, int]:
         """The number of lists in the plan, and those of lists and rows in the finished parts."""
@@ -119,10 +75,10 @@ class Folder:
         """Add the subscriptions of a newer plan that this plan does not have yet, as parts of at most `size` lists."""
         known = {id for part in self.plan["parts"] for id in part}
         new = [id for id in ids if id not in known]
-        (self.path / _WHOLE).unlink(missing_ok=True)
+        (self.path / WHOLE).unlink(missing_ok=True)
         parts = [*self.plan["parts"], *(new[begin : begin + size] for begin in range(0, len(new), size))]
-        write(self.path / _PLAN, self.plan | {"planned": planned and _ends.to_json(planned), "parts": parts})
-        self.plan = parsed(self.path / _PLAN)
+        write(self.path / PLAN, self.plan | {"planned": planned and _ends.to_json(planned), "parts": parts})
+        self.plan = parsed(self.path / PLAN)
 
     def read(self, number: int, client: Client, told: Callable[[int, int], None], **how: Any) -> None:
         """Read a part. Calls `told` with the number of further lists and of further rows. `how`: as for bulk.read()."""
@@ -151,7 +107,7 @@ class Folder:
         fields = tuple(plan["fields"])
         partition = bulk.Partition(plan["base_url"], plan["resource"], tuple(ids), fields, planned)
         likes = bulk.columns_of(client, plan["resource"], fields)
-        (self.path / _WHOLE).unlink(missing_ok=True)
+        (self.path / WHOLE).unlink(missing_ok=True)
         rows = dict.fromkeys(likes, 0)
         reads: list[dict[str, Any]] = []
         sinks = {each: stack.enter_context(Sink(self.path / name)) for each, name in zip(likes, names, strict=True)}
@@ -193,7 +149,7 @@ class Folder:
         part["incomplete"] = [each for each in reads if each["verdict"] != "complete"]
         if not number:
             part["planned"] = self.plan["planned"]
-        with Sink(self.path / _manifest(number)) as manifest:
+        with Sink(self.path / part_name(number)) as manifest:
             manifest.write(signed(part))
             manifest.seal()  # all bytes are on the disk: a full disk leaves the former part as it is
             if number in self.finished:  # a process that is killed from here on leaves an unfinished part
@@ -208,18 +164,6 @@ class Folder:
     def line_format(self) -> str:
         """The format for writer()."""
         return "spreadsheet" if self.plan.get("for_spreadsheet") else str(self.plan["file_format"])
-
-    def scratch(self) -> list[str]:
-        """Names of files for lists that are read again."""
-        return [f"{_AGAIN}-{relation}.{self._head['file_format']}" for relation in self._relations]
-
-    def part_files(self, number: int) -> list[Path]:
-        return [self.path / self._name(relation, number) for relation in self._relations]
-
-    def files(self) -> list[list[Path]]:
-        """Two lists: the files with records, and the files with reads. Both are in the order of the parts."""
-        numbers = range(len(self.plan["parts"]))
-        return [[*files] for files in zip(*map(self.part_files, numbers), strict=True)]
 
     def incomplete(self) -> list[dict[str, Any]]:
         """The rows of `reads` that are not complete, in the finished parts."""
@@ -250,11 +194,11 @@ class Folder:
         files = {name: file for part in parts for name, file in part.items()}
         for name in {f"{each}.tmp" for each in self._own()} & {*os.listdir(self.path)}:  # left by a killed process
             (self.path / name).unlink()
-        write(self.path / _WHOLE, {**self._head, **self.result(), "files": files})
+        write(self.path / WHOLE, {**self._head, **self.result(), "files": files})
 
     def joined(self) -> dict[str, Any]:
         """What join() has recorded; {} if it has not, or if it has joined another export."""
-        found = parsed(self.path / _JOINED) if (self.path / _JOINED).exists() else {}
+        found = parsed(self.path / JOINED) if (self.path / JOINED).exists() else {}
         return found if found.get("head") == self._head else {}
 
     def join(self, result: dict[str, Any]) -> None:
@@ -269,17 +213,17 @@ class Folder:
                 join(sink, self.plan["file_format"], parts)
                 files[sink.path.name] = {"rows": self._rows(relation), **sink.seal()}
             manifest.write(signed({**self._head, **self.result(), "files": files}))
-            seals = {name: {key: file[key] for key in _SEAL} for name, file in files.items()}
+            seals = {name: {key: file[key] for key in SEAL} for name, file in files.items()}
             seals[manifest.path.name] = manifest.seal()
-            write(self.path / _JOINED, {"head": self._head, "files": seals, "result": result})
+            write(self.path / JOINED, {"head": self._head, "files": seals, "result": result})
             for sink in (*sinks, manifest):
                 sink.publish()
 
     def remove(self) -> None:
         """Remove the files of the export, whose parts were joined, and the folder."""
-        if not self.plan["parts"] and (self.path / _PLAN).exists():
-            self.plan = parsed(self.path / _PLAN)
-        last = [_PLAN, _LOCK, _JOINED]  # without joined.json, the next export would refuse to replace the joined files
+        if not self.plan["parts"] and (self.path / PLAN).exists():
+            self.plan = parsed(self.path / PLAN)
+        last = [PLAN, LOCK, JOINED]  # without joined.json, the next export would refuse to replace the joined files
         own = self._own() - {*last}
         for name in [*(each for each in os.listdir(self.path) if each.removesuffix(".tmp") in own), *last]:
             (self.path / name).unlink(missing_ok=True)
@@ -289,109 +233,9 @@ class Folder:
     def _rows(self, relation: str) -> int:
         return sum(part["files"][self._name(relation, number)]["rows"] for number, part in self.finished.items())
 
-    def _name(self, relation: str, number: int) -> str:
-        return f"{relation}-{number:05}.{self._head['file_format']}"
-
-    def _identity(self, number: int) -> str:
-        """What a part belongs to: the export and the part's subscriptions, but not parts that were added later."""
-        plan = {name: value for name, value in self.plan.items() if name not in ("parts", "planned", "sha256")}
-        return _sum({**plan, "ids": self.plan["parts"][number]})
-
-    def _own(self) -> set[str]:
-        """The names of the files in the folder, without .tmp."""
-        own = {_PLAN, _LOCK, _JOINED, _WHOLE, *self.scratch(), *(target.name for target in self._targets)}
-        for number in range(len(self.plan["parts"])):
-            own |= {_manifest(number), *(path.name for path in self.part_files(number))}
-        return own
-
-    def _refuse_foreign(self, names: list[str]) -> None:
-        own = self._own()
-        for name in sorted(names):
-            if name.removesuffix(".tmp") not in own and not name.startswith(_HIDDEN) and name not in _LEFT:
-                raise Failure(
-                    EXIT_USAGE,
-                    f"{self.path / name} is not part of an export: move it away, or export into another folder",
-                )
-
-    def _checked(self, number: int) -> dict[str, Any]:
-        manifest = self.path / _manifest(number)
-        part = parsed(manifest)
-        refuse_edited(manifest, part, "remove it to read this part again")
-        again = f"remove {manifest} to read this part again"
-        if part["plan"] != self._identity(number):
-            raise Failure(EXIT_FAILED, f"{manifest} belongs to another plan.json: {again}")
-        for path in self.part_files(number):
-            refuse_changed(path, part["files"][path.name], again)
-        return part
-
-
-def manifest_of(file: Path) -> Path:
-    """The manifest of a FILE that join() has written."""
-    return file.with_name(f"{file.name}.manifest.json")
-
-
-def open_joined(files: Sequence[Path]) -> dict[str, Any]:
-    """The manifest of the two files that join() has written. They may have other names since, so it checks their
-    bytes alone."""
-    manifest = manifest_of(files[0])
-    if not manifest.exists():
-        raise Failure(
-            EXIT_USAGE, f"{manifest} is absent: pass a folder or FILE of `billcore export`, with all its files"
-        )
-    found = parsed(manifest)
-    refuse_edited(manifest, found, "export again")
-    for file, wanted in zip(files, found["files"].values(), strict=True):
-        refuse_changed(file, wanted, "export again")
-    return found
-
-
-def _manifest(number: int) -> str:
-    return f"part-{number:05}.json"
-
 
 def write(path: Path, content: dict[str, Any]) -> None:
     write_whole(path, signed(content))
-
-
-def signed(content: dict[str, Any]) -> bytes:
-    return json.dumps(content | {"sha256": _sum(content)}).encode()
-
-
-def parsed(path: Path) -> dict[str, Any]:
-    with suppress(ValueError):
-        found = json.loads(path.read_bytes())
-        if isinstance(found, dict):
-            return found
-    raise _changed(path, "remove it")
-
-
-def refuse_other(path: Path, found: dict[str, Any], head: dict[str, Any]) -> None:
-    """Refuse what an export of something else has written."""
-    for name, wanted in head.items():
-        if (planned := found.get(name, False)) != wanted:
-            raise Failure(
-                EXIT_USAGE,
-                f"{path} has an export whose {name} is {_shown(planned)}, not {_shown(wanted)}: "
-                "export into another folder, or remove this one",
-            )
-
-
-def refuse_edited(path: Path, content: dict[str, Any], otherwise: str) -> None:
-    if content.get("sha256") != _sum(content):
-        raise _changed(path, otherwise)
-
-
-def refuse_changed(path: Path, wanted: dict[str, Any], otherwise: str) -> None:
-    if digest(path) != {key: wanted[key] for key in _SEAL}:
-        raise _changed(path, otherwise)
-
-
-def _changed(path: Path, otherwise: str) -> Failure:
-    return Failure(EXIT_FAILED, f"{path} was changed after it was written: restore it, or {otherwise}")
-
-
-def _sum(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps({**content, "sha256": None}).encode()).hexdigest()
 
 
 def add(verdicts: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -> None:
@@ -404,7 +248,3 @@ def add(verdicts: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) ->
 def quietly(end: Callable[[], object]) -> None:
     with suppress(Exception):
         end()
-
-
-def _shown(value: Any) -> str:
-    return ",".join(value) if isinstance(value, list) else str(value)

@@ -26,14 +26,15 @@ from typing import Any
 
 from .. import _ends, bulk
 from .._client import Client
+from .._export import PLAN, WHOLE, parsed, refuse_changed, refuse_edited, refuse_other
 from ._again import PASSES, Reads, doubtful, ended_alike
 from ._command import EXIT_FAILED, EXIT_USAGE, Failure
 from ._files import Sink, join, sync_folder, writer
-from ._folder import Folder, add, parsed, quietly, refuse_changed, refuse_edited, refuse_other, write
+from ._folder import Folder, add, quietly, write
 from ._known import NEEDED, Index, Reading, Rows, Rule, line_of, text
 
 _STATES = 2  # runs that keep state.jsonl: if the newest run is removed, the next one repeats it
-_WHOLE, _STATE = "manifest.json", "state.jsonl"
+_STATE = "state.jsonl"
 
 
 class Run(Folder):
@@ -60,8 +61,8 @@ class Run(Folder):
     def add_part(self, ids: list[str]) -> None:
         """Read lists once more, in a further part."""
         plan = {name: value for name, value in self.plan.items() if name != "sha256"}
-        write(self.path / "plan.json", plan | {"parts": [*plan["parts"], ids]})
-        self.plan = parsed(self.path / "plan.json")
+        write(self.path / PLAN, plan | {"parts": [*plan["parts"], ids]})
+        self.plan = parsed(self.path / PLAN)
 
     def incomplete(self) -> list[dict[str, Any]]:
         return [*self._last()[0].values()]
@@ -146,7 +147,7 @@ class Run(Folder):
                 files[name] = {"rows": self._rows(relation), **sink.seal()}
                 sink.publish()
         found = {**self._head, **self.result(), "files": files}
-        write(joined / _WHOLE, found)
+        write(joined / WHOLE, found)
         os.rename(joined, target)
         sync_folder(target.parent)
         sync_folder(self.path)
@@ -178,13 +179,13 @@ class Lake:
         `is_full`: read all lists to their ends. `since`: read each at least to the first order that is older. An
         interrupted run that reads as much is continued as it was begun. `make` lists the subscriptions.
         """
-        if (self.path / "plan.json").exists():
+        if (self.path / PLAN).exists():
             raise Failure(EXIT_USAGE, f"{self.path} has an export without --since-last: export into another folder")
         with _Runs(self.path, self._head).locked():
             self._retire(self._old)
             known = self._check()
             begun = {}
-            if (plan := self._next / "plan.json").exists():
+            if (plan := self._next / PLAN).exists():
                 begun = parsed(plan)
                 refuse_edited(plan, begun, f"remove {self._next}")
             wanted = {"run": self.number + 1, "is_full": is_full, "refreshed": since and text(since)}
@@ -216,10 +217,10 @@ class Lake:
         if self.number:
             run = self._run(self.number)
             again = "remove this run's folder to repeat it"
-            if not (run / _WHOLE).exists():
-                raise Failure(EXIT_FAILED, f"{run / _WHOLE} was removed: restore it, or {again}")
-            manifest = parsed(run / _WHOLE)
-            refuse_edited(run / _WHOLE, manifest, again)
+            if not (run / WHOLE).exists():
+                raise Failure(EXIT_FAILED, f"{run / WHOLE} was removed: restore it, or {again}")
+            manifest = parsed(run / WHOLE)
+            refuse_edited(run / WHOLE, manifest, again)
             refuse_other(self.path, manifest, self._head)
             if not (run / _STATE).exists():  # as of an old run, if newer ones were removed
                 raise Failure(

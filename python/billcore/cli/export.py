@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _interface
+from .._export import FORMATS, digest, manifest_of
 from ._command import EXIT_FAILED, EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, local_path, show
 
 if TYPE_CHECKING:
     from .. import Client, bulk
     from ._folder import Folder
 
-FORMATS = ("parquet", "jsonl", "csv")
 _PLAN_FORMAT = 2
 
 
@@ -84,8 +84,7 @@ _count.__name__ = "whole number from 1"  # argparse names the type in its error
 
 
 def _export(options: argparse.Namespace) -> int:
-    from ._files import digest
-    from ._folder import Folder, manifest_of
+    from ._folder import Folder
 
     output = local_path("--output", options.output)
     is_folder = output.is_dir() or options.output.endswith("/") or not output.suffix
