@@ -5,14 +5,13 @@ Knows nothing of threads, requests and files, so that every reader of lists ends
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 from ._client import Pager
-from ._errors import ApiError, ConnectionError, DecodeError, NotFoundError, PaginationError, TimeoutError
-from ._interface import is_repeated
+from ._errors import ApiError, DecodeError, NotFoundError, PaginationError
+from ._patience import pause_after
 
 _BEYOND = (400, 404, 405, 410, 416, 422)  # answers of services to a page beyond the last one that they give
 _RANKS = {"failed": 0, "not_found": 0, "possibly_missed": 1, "complete": 2}
@@ -83,16 +82,6 @@ def meaning(error: Exception, list: Begun) -> Literal["not_found", "possibly_mis
     if pause_after(error) is not None:
         return "unavailable"
     return "failed" if isinstance(error, (ApiError, PaginationError, DecodeError)) else "stop"
-
-
-def pause_after(error: Exception) -> float | None:
-    """Seconds until the next attempt; None if another attempt would get the same answer."""
-    pause = random.uniform(1, 5)  # so that the lists that are read at once do not continue at the same time
-    if isinstance(error, (ConnectionError, TimeoutError)):
-        return pause
-    if not isinstance(error, ApiError) or not is_repeated(error.status):
-        return None
-    return pause + (error.retry_after or 0)
 
 
 def is_error(reason: str) -> bool:

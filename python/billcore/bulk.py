@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from . import _client, _clock, _ends, _process
+from . import _client, _ends, _process
 from ._client import ArrowBatch, Client, Pager
 from ._ends import Begun, Read
 from ._errors import (
@@ -32,6 +32,7 @@ from ._errors import (
     PaginationError,
     TransportError,
 )
+from ._patience import Patience, pause_after
 from ._verify import verify
 
 __all__ = ["Partition", "Read", "plan", "read", "verify"]
@@ -45,7 +46,6 @@ Follow = Callable[[Begun, Patiently], Callable[[ArrowBatch], bool]]
 ROWS = 8192  # a batch of records has at least this many, and less than a page more
 _RESULTS = 4  # so many batches and rows of `reads` wait for the caller
 _SMALL = 128  # so many batches are joined to one: a batch of one row takes as much memory as one of 50
-_UNREACHED = 10.0  # seconds of patience with a service that has never answered
 _READINGS = 3  # of the list of subscriptions, until no id may have been missed
 _ODD = 1000  # subscriptions whose id cannot be read, in one reading
 _FORMAT = 2  # of a pickled Partition
@@ -104,7 +104,7 @@ def plan(
     if resource != "orders":
         return [Partition(client.base_url, resource, ("",), chosen)]
     ids: dict[str, None] = {}
-    patiently = partial(_Patience(patience, reached=False), time.sleep)
+    patiently = partial(Patience(patience, reached=False), time.sleep)
     for _ in range(_READINGS):
         planned = _read_ids(client, ids, patiently)
         if planned.verdict == "complete":
@@ -265,7 +265,7 @@ class _Reading:
         self._client = client
         self._owner = owner  # has the connections of `client`, until the reading is deleted
         self._partition = partition
-        self._patience = _Patience(patience, reached=partition.resource == "orders")  # plan() has reached it
+        self._patience = Patience(patience, reached=partition.resource == "orders")  # plan() has reached it
         self._fail_fast = fail_fast
         self.follow: Follow | None = None
         self._threads = min(at_once, len(partition.ids))
@@ -413,7 +413,7 @@ class _Reading:
         try:
             _batches(self._client, self._partition.resource, other, ["id"])[0].first()
         except (ApiError, TransportError) as error:
-            return _ends.pause_after(error) is None
+            return pause_after(error) is None
         except (PaginationError, DecodeError):
             pass
         return True
@@ -427,35 +427,3 @@ def _joined(batches: list[ArrowBatch]) -> ArrowBatch:
     joined = _client._join(batches)
     batches.clear()
     return joined
-
-
-class _Patience:
-    """Calls a request again after errors that may pass, for some seconds.
-
-    Args:
-        reached: Whether the service has answered before; otherwise it may never do, and the seconds are few.
-    """
-
-    def __init__(self, seconds: float, *, reached: bool) -> None:
-        self._seconds = seconds
-        self._reached = reached
-
-    def __call__(
-        self, pause: Callable[[float], None], request: Callable[[], T], stopped: Callable[[], bool] = lambda: False
-    ) -> T:
-        since = None
-        while True:
-            try:
-                result = request()
-                self._reached = True
-                return result
-            except (ApiError, TransportError) as error:
-                self._reached = self._reached or isinstance(error, ApiError)
-                since = _clock.now() if since is None else since
-                seconds = _ends.pause_after(error)
-                patience = self._seconds if self._reached else min(self._seconds, _UNREACHED)
-                if seconds is None or _clock.now() + seconds > since + patience:
-                    raise
-                pause(seconds)
-                if stopped():
-                    raise

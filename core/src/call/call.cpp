@@ -257,9 +257,7 @@ void Call::settle(Transfer&& transfer) {
     const auto now = state.environment.now();
     pause = wait_before_next({operation_.is_write(), attempts_, settings_.options.max_retries, deadline_, asked},
                              transfer, now, state.environment.chance());
-    if (transfer.status == 429) {
-      state.throttle.hold_until(now + std::min(pause.value_or(asked.value_or(first_backoff)), longest_wait));
-    }
+    if (transfer.status == 429) state.throttle.hold_until(now + hold_after_429(pause, asked));
   }
   if (pause && ended && tells_ && is_ours() && !ends_after_hook_) {
     ended->wait = *pause;

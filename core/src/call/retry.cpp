@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string_view>
@@ -74,6 +75,15 @@ std::optional<milliseconds> wait_before_next(const CallProgress& tries, const Tr
   }
   if (tries.deadline && now + wait >= *tries.deadline) return std::nullopt;
   return wait;
+}
+
+milliseconds hold_after_429(std::optional<milliseconds> own, std::optional<milliseconds> asked_for) noexcept {
+  return std::min<milliseconds>(own.value_or(asked_for.value_or(first_backoff)), longest_wait);
+}
+
+std::int64_t allowed_pages(std::int64_t allowed, std::int64_t now, bool was_limited) noexcept {
+  if (was_limited) return std::max<std::int64_t>(1, std::min(allowed, now) / 2);
+  return allowed < std::numeric_limits<std::int64_t>::max() ? allowed + 1 : allowed;
 }
 
 std::optional<milliseconds> retry_after(std::string_view head, std::int64_t now_unix) {

@@ -1,5 +1,5 @@
-// Decides whether a request may be sent again, and after which delay. The decisions are pure functions; clock, sleep
-// and randomness are injected. Internal.
+// Decides whether a request may be sent again, after which delay, and what a 429 means for other requests. The decisions
+// are pure functions; clock, sleep and randomness are injected. Internal.
 #pragma once
 
 #include <chrono>
@@ -38,6 +38,15 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
                                                                         const Transfer& transfer,
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
+
+/// Delay of the client's other requests after a 429: that of the call's own next attempt; if there is none, the one
+/// that the service asked for.
+[[nodiscard]] std::chrono::milliseconds hold_after_429(std::optional<std::chrono::milliseconds> own,
+                                                       std::optional<std::chrono::milliseconds> asked_for) noexcept;
+
+/// Maximum number of pages of a list in flight, after a page: half as many after a 429, otherwise one more. `now` is
+/// the number in flight.
+[[nodiscard]] std::int64_t allowed_pages(std::int64_t allowed, std::int64_t now, bool was_limited) noexcept;
 
 /// Delay from a Retry-After header: seconds, or an HTTP date. The delay until a date is counted from the answer's own
 /// Date header, because the clocks may differ; without that header, from `now_unix`. nullopt if Retry-After is absent

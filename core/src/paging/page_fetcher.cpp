@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "call/retry.hpp"
+
 namespace billcore::detail {
 namespace {
 
@@ -56,12 +58,7 @@ void PageFetcher::ended(Page& page) noexcept {
   } catch (...) {
     page.error = std::current_exception();
   }
-  if (page.call.was_limited()) {
-    allowed_ =
-        std::max<std::int64_t>(1, std::min<std::int64_t>(allowed_, static_cast<std::int64_t>(pages_.size())) / 2);
-  } else if (allowed_ < std::numeric_limits<std::int64_t>::max()) {
-    ++allowed_;
-  }
+  allowed_ = allowed_pages(allowed_, static_cast<std::int64_t>(pages_.size()), page.call.was_limited());
   page.here = true;
   if (expected_ != &page) return;
   if (const auto ready = std::exchange(ready_, nullptr)) ready();  // the callback may change `expected_`
