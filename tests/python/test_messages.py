@@ -75,9 +75,10 @@ def test_a_base_url_past_the_account_is_explained(last: str) -> None:
 
 def test_white_space_around_an_id(serve: Serve) -> None:
     server, client = serve([Reply(status=404)] * 3)
-    assert refused(client, f" {ID} ").endswith(f'; the id has white space around it: " {ID} "')
+    for id in (f" {ID}", f"{ID} "):
+        assert refused(client, id).endswith(f'; the id has white space around it: "{id}"')
     assert refused(client, "4 8").endswith("another account")
-    assert [request.target.rsplit("/", 1)[1] for request in server.requests] == [f"%20{ID}%20", "4%208"]
+    assert [request.target.rsplit("/", 1)[1] for request in server.requests] == [f"%20{ID}", f"{ID}%20", "4%208"]
 
 
 def test_the_request_id_ends_the_text(serve: Serve) -> None:
