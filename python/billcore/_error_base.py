@@ -242,15 +242,6 @@ class DecodeError(BillcoreError):
         _fill(self, locals())
 
 
-def _field(path: str | None) -> str:
-    """The `name` of a MissingFieldError.
-
-    If nothing set `name`, Python would set the exception's `obj` to the resource, which would keep the resource alive
-    and make tracebacks suggest similar field names.
-    """
-    return path.rpartition(".")[2] if path else ""
-
-
 class MissingFieldError(DecodeError, AttributeError):
     """The program read a required field that is absent; the payload of an event may have only some of the fields.
 
@@ -261,20 +252,12 @@ class MissingFieldError(DecodeError, AttributeError):
         name: The last part of the path: the name of the field.
     """
 
-    def __init__(
-        self,
-        text: str = "",
-        status: int | None = None,
-        path: str | None = None,
-        outcome_unknown: bool = False,
-        sent_late: bool = False,
-    ) -> None:
-        super().__init__(text, status, path, outcome_unknown, sent_late)
-        self.name = _field(self.path)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        restore, (kind, args, state) = super().__reduce__()
-        return restore, (kind, args, {**state, "name": self.name})
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        # If nothing set `name`, Python would set the exception's `obj` to the resource, which would keep the resource
+        # alive and make tracebacks suggest similar field names.
+        if name == "path":
+            self.name = value.rpartition(".")[2] if value else ""
 
 
 class PossiblyMissedError(BillcoreError):
@@ -366,8 +349,6 @@ def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) 
         error.__cause__ = _cause(classes, detail)
     elif issubclass(kind, DecodeError):
         error.status, error.path = detail["status"] or None, detail.get("field_path")
-        if kind is MissingFieldError:
-            error.name = _field(error.path)
     if detail.get("sent_late") and not isinstance(error, TransportError):  # not the cause of an OutcomeUnknownError
         error.sent_late = True
     if isinstance(error, (TransportError, OutcomeUnknownError)):
