@@ -13,7 +13,7 @@ from billcore import inbox
 from journal.support import Database, PostgresDatabase, SqliteDatabase
 from support.waiting import GENEROUS, until
 
-from .test_drivers import event
+from .support import event
 
 
 def second(claim: Callable[[], Any]) -> Callable[[], Any]:

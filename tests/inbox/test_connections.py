@@ -18,7 +18,7 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 from billcore import inbox
 from journal.support import Database, PostgresDatabase
 
-from .test_drivers import event
+from .support import event
 
 
 def test_an_engine_or_a_session_maker_is_refused_as_a_connection(postgresql: PostgresDatabase) -> None:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import re
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -27,14 +23,11 @@ import billcore
 from billcore import inbox, testing, webhooks
 from journal.support import Database, PostgresDatabase, SqliteDatabase
 
+from .support import claim_in_django, event
+
 # Opens a transaction on a new connection; commits it at the end, or rolls back if the block raises.
 Begin = Callable[[Database], AbstractContextManager[Any]]
 EFFECT = "INSERT INTO effects VALUES ('done')"
-
-
-def event(number: Any = 41, name: str = "order.paid", **fields: Any) -> webhooks.Event:
-    body, signature = testing.event(name, event_id=number, **fields)
-    return webhooks.unwrap(body, signature, testing.SECRET)
 
 
 @contextmanager
@@ -263,35 +256,6 @@ def test_an_event_of_a_megabyte(database: Database) -> None:
         assert inbox.claim(connection, event(reference_name="x" * 1_000_000), keep=True)
 
 
-DJANGO = """
-import json, sys
-import django
-from django.conf import settings
-
-settings.configure(DATABASES={"default": json.loads(sys.argv[1])}, USE_TZ=True)
-django.setup()
-from django.db import connection, transaction
-from billcore import inbox
-from inbox.test_drivers import event
-
-claims = []
-for raises in (True, False, False):
-    try:
-        with transaction.atomic():
-            claims.append(inbox.claim(connection, event(), keep=True))
-            inbox.lock(connection, "subscription:1")
-            if raises:
-                raise ZeroDivisionError
-    except ZeroDivisionError:
-        pass
-try:
-    inbox.claim(connection, event(99))
-except inbox.InboxError as error:
-    claims.append(str(error))
-print(json.dumps(claims))
-"""
-
-
 def test_django(database: Database) -> None:
     if isinstance(database, PostgresDatabase):
         given = {"ENGINE": "django.db.backends.postgresql", "NAME": database.name, "USER": "postgres"}
@@ -299,12 +263,7 @@ def test_django(database: Database) -> None:
     else:
         assert isinstance(database, SqliteDatabase)
         given = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(database.file)}
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", DJANGO, json.dumps(given)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
-    claims = json.loads(done.stdout)
-    assert claims[:3] == [True, True, False] and "no transaction is open" in claims[3]
+    claim_in_django(given)
 
 
 async def _asyncpg(database: PostgresDatabase) -> list[bool]:

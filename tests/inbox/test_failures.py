@@ -15,8 +15,8 @@ from journal.support import Database, PostgresDatabase
 from support.postgres import Postgres
 from support.waiting import until
 
-from .support import prepare
-from .test_drivers import effect, event
+from .support import event, prepare
+from .test_drivers import effect
 
 
 def handle(database: Database, down: str = "", server: Postgres | None = None) -> bool:

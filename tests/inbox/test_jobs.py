@@ -24,7 +24,7 @@ from support.children import child_environment
 from support.waiting import until
 
 from .receivers import EXAMPLES
-from .test_drivers import event
+from .support import event
 
 README = (EXAMPLES / "README.md").read_text()
 WORKER = [sys.executable, "-m", "procrastinate", "--app", "jobs.app", "worker"]

@@ -16,8 +16,7 @@ from support.postgres import Postgres
 from support.waiting import until
 
 from .receivers import EXAMPLES, FORMER, RECEIVERS, Send
-from .support import prepare
-from .test_drivers import event
+from .support import event, prepare
 
 PAID = sum(each["status"] == 200 and '"data":{"id":"ord_1"' in each["body"] for each in DELIVERIES)
 WAITING = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +23,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
 import billcore
-from billcore import inbox, testing, webhooks
+from billcore import inbox, webhooks
 from billcore.journal import Journal, JournalError
+from inbox.support import claim_in_django, event
 from support.mariadb import MariaDB
 from support.waiting import until
 
@@ -71,11 +68,6 @@ def server() -> Iterator[MariaDB]:
 @pytest.fixture
 def database(server: MariaDB) -> Database:
     return Database(server)
-
-
-def event(number: Any = 41, **fields: Any) -> webhooks.Event:
-    body, signature = testing.event("order.paid", event_id=number, **fields)
-    return webhooks.unwrap(body, signature, testing.SECRET)
 
 
 # Opens a transaction on a new connection; commits it at the end, or rolls back if the block raises.
@@ -227,39 +219,9 @@ def test_asyncio(database: Database, begin: Any) -> None:
     assert sorted(asyncio.run(both())) == [False, True]
 
 
-DJANGO = """
-import json, sys
-import django
-from django.conf import settings
-
-settings.configure(DATABASES={"default": json.loads(sys.argv[1])}, USE_TZ=True)
-django.setup()
-from django.db import connection, transaction
-from billcore import inbox
-from meets.test_mariadb import event
-
-claims = []
-for raises in (True, False, False):
-    try:
-        with transaction.atomic():
-            inbox.lock(connection, "order:1")
-            claims.append(inbox.claim(connection, event(), keep=True))
-            if raises:
-                raise ZeroDivisionError
-    except ZeroDivisionError:
-        pass
-print(json.dumps(claims))
-"""
-
-
 def test_django(database: Database) -> None:
     given = {"ENGINE": "django.db.backends.mysql", "NAME": database.name, "USER": "u", "HOST": database.server.socket}
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", DJANGO, json.dumps(given)], capture_output=True, text=True, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [True, True, False]
+    claim_in_django(given)
 
 
 @pytest.mark.parametrize("setting", ["", "SET sql_mode = 'NO_BACKSLASH_ESCAPES'", "SET NAMES latin1"])
