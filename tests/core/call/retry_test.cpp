@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <deque>
+#include <limits>
 #include <mutex>
 
 #include "call/session.hpp"
@@ -130,6 +131,19 @@ TEST(Retry, AWaitThatDoesNotFitIsNotBegun) {
   EXPECT_FALSE(wait_before_next({false, 1, 2, now + 2s, 3s}, answer(429), now, 1.0));
   EXPECT_EQ(wait_before_next({false, 1, 2, std::nullopt, 60s}, answer(429), now, 1.0), 60s);
   EXPECT_FALSE(wait_before_next({false, 1, 2, std::nullopt, 61s}, answer(429), now, 1.0));
+}
+
+TEST(Retry, A429SlowsTheOtherRequests) {
+  EXPECT_EQ(hold_after_429(2s, 5s), 2s);
+  EXPECT_EQ(hold_after_429(std::nullopt, 5s), 5s);
+  EXPECT_EQ(hold_after_429(std::nullopt, std::nullopt), first_backoff);
+  EXPECT_EQ(hold_after_429(std::nullopt, 1h), longest_wait);
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(allowed_pages(most, 8, true), 4);
+  EXPECT_EQ(allowed_pages(4, 8, true), 2);
+  EXPECT_EQ(allowed_pages(1, 1, true), 1);
+  EXPECT_EQ(allowed_pages(2, 2, false), 3);
+  EXPECT_EQ(allowed_pages(most, 2, false), most);
 }
 
 TEST(Retry, RetryAfterInSecondsAndAsADate) {
