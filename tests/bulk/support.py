@@ -115,7 +115,7 @@ def threads() -> list[threading.Thread]:
 
 def no_pauses(patch: pytest.MonkeyPatch, seconds: float = 0.0) -> None:
     """Lets the pause before a repeated request, as far as it is random, take so many seconds."""
-    patch.setattr("billcore._ends.random.uniform", lambda least, most: seconds)
+    patch.setattr("billcore._patience.random.uniform", lambda least, most: seconds)
 
 
 def one_row_at_a_time(patch: pytest.MonkeyPatch) -> None:
