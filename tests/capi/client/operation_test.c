@@ -139,7 +139,8 @@ static void test_a_list(const billcore_client* client) {
   billcore_operation* orders = make("subscriptions.orders");
   CHECK_FAILS(billcore_client_list(client, orders, NULL, &list, &err), invalid, "needs id");
   set_id(orders, "s");
-  CHECK_OK(billcore_operation_add_text(orders, BILLCORE_STR("state"), BILLCORE_STR("paid"), &err));
+  CHECK_OK(billcore_operation_add_text(orders, BILLCORE_STR("state"), BILLCORE_STR("draft"), &err));
+  CHECK_OK(billcore_operation_set_text(orders, BILLCORE_STR("state"), BILLCORE_STR("paid"), &err)); /* replaces it */
   CHECK_OK(billcore_operation_add_text(orders, BILLCORE_STR("state"), BILLCORE_STR("failed"), &err));
   CHECK_OK(billcore_operation_set_bool(orders, BILLCORE_STR("strict"), true, &err));
   CHECK_FAILS(billcore_client_perform(client, orders, NULL, &result, &err), invalid, "billcore_client_list");
