@@ -199,10 +199,8 @@ def test_what_is_noticed_deep_in_a_list(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("BILLCORE_BASE_URL", "http://127.0.0.1:9/account")
     monkeypatch.setenv("BILLCORE_API_KEY", "key")
     shop = Shop(1, random.Random(1))
-    [orders], counts = (
-        [each for each in shop.lists.values() if len(each) >= 700],
-        multiprocessing.Array("q", 3, lock=False),
-    )
+    [(long, orders)] = [(id, each) for id, each in shop.lists.items() if len(each) >= 700]
+    counts = multiprocessing.Array("q", 3, lock=False)
 
     def missed(*more: str) -> set[str]:
         """The orders that the current view does not have in their present state, after a run."""
@@ -233,6 +231,11 @@ def test_what_is_noticed_deep_in_a_list(tmp_path: Path, monkeypatch: pytest.Monk
     late = add(450)
     assert missed() == {late, orders[599][0]}, "in the same night as many were deleted"
     assert missed("--full") == set()
+    for _ in range(250):
+        add(0)
+    del orders[-250:]
+    assert night(shop, tmp_path / "lake", counts, [], "jsonl", {long}, 0) == 1, "only the first 200 can be read"
+    assert missed() == set(), "the orders of a reading that failed do not end the next one"
 
 
 def test_a_clock_that_was_set_back(account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
