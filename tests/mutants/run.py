@@ -25,6 +25,7 @@ ROOT = HERE.parent.parent
 SETS = ("rooms", "history")
 LONGEST = 900.0  # seconds of a step, with its build
 BROKEN, LATE = 70, -1  # step.sh could not run the tests; the step took longer than LONGEST
+KILLED = (128 + signal.SIGKILL, 128 + signal.SIGTERM)  # the tests were killed from outside, for example out of memory
 # How test runners name the first test that failed.
 NAMES = (
     r"^(?:FAILED|ERROR) (\S+)",  # pytest
@@ -151,7 +152,11 @@ def outcome_of(step: list[str], ended: Ended) -> str:
     if ended.status == LATE:
         return "late"
     # pytest exits with 4 if a path or an option is wrong, and with 5 if it finds no test.
-    is_broken = ended.status == BROKEN or (step[1] in ("pytest", "meets", "spark") and ended.status in (4, 5))
+    is_broken = (
+        ended.status < 0
+        or ended.status in (BROKEN, *KILLED)
+        or (step[1] in ("pytest", "meets", "spark") and ended.status in (4, 5))
+    )
     return "broken" if is_broken else "found"
 
 
