@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -217,11 +217,12 @@ def test_a_claim_is_one_statement(sqlite: Database, postgresql: PostgresDatabase
 
 
 def test_purge(database: Database) -> None:
+    now = datetime.now(timezone(timedelta(hours=13)))
     with plain(database) as connection:
         inbox.claim(connection, event())
-        assert inbox.purge(connection, datetime.now(UTC) - timedelta(hours=1)) == 0
+        assert inbox.purge(connection, now - timedelta(hours=1)) == 0
     with plain(database) as connection:
-        assert inbox.purge(connection, datetime.now(UTC) + timedelta(hours=1)) == 1
+        assert inbox.purge(connection, now + timedelta(hours=1)) == 1
         assert inbox.claim(connection, event())
         with pytest.raises(billcore.InvalidArgumentError, match="aware"):
             inbox.purge(connection, datetime(2026, 1, 1))
