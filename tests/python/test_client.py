@@ -148,6 +148,13 @@ def test_request(serve: Serve) -> None:
     ]
 
 
+def test_a_refusal_whose_body_cannot_be_decoded(serve: Serve) -> None:
+    """It is raised in any case: DecodeError, when the body is read, would say that the write was done."""
+    _, client = serve([Reply(status=402, headers={"Content-Encoding": "gzip"}, body=b"no")])
+    with pytest.raises(billcore.PaymentError):
+        client.request("POST", "/things", json={"k": 1}, raise_on_error=False)
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [
