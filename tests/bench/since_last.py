@@ -7,12 +7,13 @@ orders, orders that appear deep in a list, new subscriptions, lists that fail. T
 service; all else is the command. Each night is a process that is killed at random steps and started again until it
 ends. Before each night with --full the current view must have all orders of the shop, and after the last one no others.
 Prints one line of JSON, with averages of the first night, of nights with --full, and of the others: bytes are those of
-the records as JSON, and the megabytes are those that the process needs beyond the shop.
+the records as JSON, seconds those of processor time, and the megabytes those that the process needs beyond the shop.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import multiprocessing
 import os
@@ -39,6 +40,7 @@ BEGUN = datetime(2025, 1, 1, tzinfo=UTC)
 FULL_EVERY, REFRESH_EVERY, REFRESH_DAYS = 30, 7, 60
 REFUNDED = "payment_refunded"  # no event reports a refund, and a run without --full may not notice it
 Order = list[Any]  # id, created_at, total, state
+Page = tuple[Any, int]  # a batch, and its bytes as JSON
 
 
 class Shop:
@@ -46,6 +48,7 @@ class Shop:
 
     def __init__(self, lists: int, rng: random.Random, most_orders: int = 24) -> None:
         self.lists: dict[str, list[Order]] = {}
+        self.pages: dict[str, tuple[int, list[Page]]] = {}  # with a hash of the list that they are of
         self._rng, self._next, self._unpaid = rng, 100_000_000_000, list[Order]()
         self.now = BEGUN
         for _ in range(lists):
@@ -76,6 +79,13 @@ class Shop:
         for _ in range(count // 1000):
             self._subscribe(1)
 
+    def render(self) -> None:
+        """Make the pages of the lists that have changed, so that no night spends time on it."""
+        for id, orders in self.lists.items():
+            content = hash(tuple([part for each in orders for part in (each[0], each[3])]))
+            if id not in self.pages or self.pages[id][0] != content:
+                self.pages[id] = content, pages_of(id, orders)
+
     def rows(self) -> Iterator[tuple[str, str, str]]:
         for id, orders in self.lists.items():
             for order in orders:
@@ -102,29 +112,42 @@ class Pager:
     """What the command asks of a list."""
 
     def __init__(self, shop: Shop, id: str, counts: Any, state: Any = None, is_cut: bool = False) -> None:
-        self._orders = [each for each in shop.lists[id] if state is None or each[3] in state]
-        self._id, self._counts, self._is_cut = id, counts, is_cut
-        self.total, self.fetched_pages, self._only_grew = len(self._orders), 0, True
+        orders = shop.lists[id]
+        if state is None:
+            self._pages = shop.pages[id][1]
+        else:
+            orders = [each for each in orders if each[3] in state]
+            self._pages = pages_of(id, orders)
+        self._counts, self._is_cut = counts, is_cut
+        self.total, self.fetched_pages, self._only_grew = len(orders), 0, True
         self.verdict: Any = None
 
     def to_batches(self, *_: object, **__: object) -> Iterator[Any]:
-        for begin in range(0, max(self.total, 1), PAGE):
-            rows = [
-                (*each[:3], each[2], "EUR", None, "Somebody", each[3], None, None, "[]", "{}", None, self._id)
-                for each in self._orders[begin : begin + PAGE]
-            ]
+        for batch, size in self._pages or [(None, 0)]:
             self.fetched_pages += 1
             self._counts[0] += 1
-            if rows:
-                batch = _client._rows(COLUMNS, rows)
-                self._counts[1] += len(_client._lines(batch, "jsonl"))
+            self._counts[1] += size
+            if batch is not None:
                 yield batch
             if self._is_cut:
                 return
 
 
+def pages_of(id: str, orders: list[Order]) -> list[Page]:
+    pages = []
+    for begin in range(0, len(orders), PAGE):
+        rows = [
+            (*each[:3], each[2], "EUR", None, "Somebody", each[3], None, None, "[]", "{}", None, id)
+            for each in orders[begin : begin + PAGE]
+        ]
+        batch = _client._rows(COLUMNS, rows)
+        pages.append((batch, len(_client._lines(batch, "jsonl"))))
+    return pages
+
+
 def night(shop: Shop, lake: Path, counts: Any, more: list[str], form: str, failing: set[str], kill: float) -> int:
     """One process of the command; the status with which it ends."""
+    gc.freeze()  # otherwise each process spends seconds on the orders of the shop
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -184,24 +207,26 @@ def simulate(
     os.environ.update(BILLCORE_BASE_URL="http://127.0.0.1:9/account", BILLCORE_API_KEY="key")
     began, kills, lost = time.monotonic(), 0, 0
     full = {*range(FULL_EVERY - 1, nights, FULL_EVERY), nights - 1}
-    measured: dict[str, list[tuple[int, ...]]] = {"first": [], "other": [], "full": []}
+    measured: dict[str, list[tuple[float, ...]]] = {"first": [], "other": [], "full": []}
     for number in range(nights):
         shop.live()
+        shop.render()
         is_full, is_checked = number in full, number + 1 in full
         more = ["--full"] if is_full else []
         if number % REFRESH_EVERY == 0 or is_full:
             more += ["--refresh-since", str(REFRESH_DAYS + (datetime.now(UTC) - shop.now).days)]
         failing = {*rng.choices([*shop.lists], k=lists // 100)} if not is_checked and number < nights - 1 else set()
         counts[:] = [0, 0, 0]
-        night_began = time.monotonic()
+        spent = processor()
         while (status := night(shop, lake, counts, more, form, failing, kill)) == 9:
             kills += 1
         if status not in (0, 3):
             raise SystemExit(f"night {number}: status {status}")
         kind = "full" if is_full else "other" if number else "first"
-        seconds = round(time.monotonic() - night_began)
         written = max(lake.glob("run-*")).joinpath(f"orders.{form}").stat().st_size
-        measured[kind].append((*counts[:2], written, seconds, counts[2] >> 10))
+        measured[kind].append((*counts[:2], written, processor() - spent, counts[2] >> 10))
+        if number % 10 == 0:
+            print(f"night {number}: {kills} kills, {round(time.monotonic() - began)} s", file=sys.stderr, flush=True)
         if is_checked:
             lost += len({each for each in shop.rows() if each[2] != REFUNDED} - {*current(lake, form)})
     names = ("requests", "bytes", "written", "seconds", "megabytes")
@@ -228,6 +253,11 @@ def simulate(
         "too_many": len({*now} - {*wanted}) + len(now) - len({*now}),
         "seconds": round(time.monotonic() - began),
     }
+
+
+def processor() -> float:
+    """Seconds of processor time of all processes that have ended."""
+    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
 def current(lake: Path, form: str) -> list[tuple[str, str, str]]:

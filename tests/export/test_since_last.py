@@ -204,6 +204,7 @@ def test_what_is_noticed_deep_in_a_list(tmp_path: Path, monkeypatch: pytest.Monk
 
     def missed(*more: str) -> set[str]:
         """The orders that the current view does not have in their present state, after a run."""
+        shop.render()
         assert night(shop, tmp_path / "lake", counts, [*more], "jsonl", set(), 0) == 0
         return {id for _, id, _ in {*shop.rows()} - {*current(tmp_path / "lake", "jsonl")}}
 
@@ -236,6 +237,25 @@ def test_what_is_noticed_deep_in_a_list(tmp_path: Path, monkeypatch: pytest.Monk
     del orders[-250:]
     assert night(shop, tmp_path / "lake", counts, [], "jsonl", {long}, 0) == 1, "only the first 200 can be read"
     assert missed() == set(), "the orders of a reading that failed do not end the next one"
+
+
+def test_an_order_that_changes_while_its_list_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new order moves it to the next page, so one reading sees both of its states, of which the last one is newer."""
+    monkeypatch.setenv("BILLCORE_BASE_URL", "http://127.0.0.1:9/account")
+    monkeypatch.setenv("BILLCORE_API_KEY", "key")
+    shop = Shop(1, random.Random(1))
+    [(id, orders)] = [(id, each) for id, each in shop.lists.items() if len(each) >= 700]
+    orders[199][3] = "confirmed"
+    shop.render()
+    first = shop.pages[id][1][0]
+    shop._order(orders)
+    orders[200][3] = "paid"
+    shop.render()
+    shop.pages[id][1][0] = first
+    assert night(shop, tmp_path / "lake", multiprocessing.Array("q", 3, lock=False), [], "jsonl", set(), 0) == 0
+    seen = {each["observed_at"]: each["state"] for each in added(tmp_path / "lake") if each["id"] == orders[200][0]}
+    assert [seen[at] for at in sorted(seen)] == ["confirmed", "paid"]
+    assert {*shop.rows()} - {*current(tmp_path / "lake", "jsonl")} == {(id, orders[0][0], "paid")}, "only the new order"
 
 
 def test_a_clock_that_was_set_back(account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,5 +410,5 @@ def test_what_is_refused(account: SandboxAccount, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_nights_with_kills(tmp_path: Path, form: str) -> None:
     """A shop lives for twelve nights; tests/bench/since_last.py simulates a year."""
-    found = simulate(lists=60, nights=12, form=form, kill=0.02, seed=1, lake=tmp_path / "lake")
-    assert (found["lost"], found["too_many"]) == (0, 0) and found["orders"] > 700, found
+    found = simulate(lists=150, nights=12, form=form, kill=0.02, seed=1, lake=tmp_path / "lake")
+    assert (found["lost"], found["too_many"]) == (0, 0) and found["orders"] > 1500, found

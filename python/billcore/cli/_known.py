@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -24,8 +24,9 @@ NEEDED = ("id", "created_at", "state")
 # No webhook tells of a refund, so `paid` may change; but whoever waits for that asks for --refresh-since.
 _SETTLED = ("paid", "payment_cancelled", "payment_refunded")
 _OPEN: Any = [each for each in get_args(_types.OrderState) if each not in _SETTLED]
-_DECODER = json.JSONDecoder()
+_DECODER, _ENCODER = json.JSONDecoder(), json.JSONEncoder(separators=(",", ":"))
 _TRUSTED, _WATCHED = 1, 2  # bits of a mark
+_TICK = timedelta(microseconds=1)
 
 
 @dataclass
@@ -63,15 +64,15 @@ class Index:
         if id not in self._places:
             return Known()
         path, begin, size = self._places[id]
-        with path.open("rb") as file:
+        with path.open("rb", buffering=0) as file:  # no buffer, which takes longer than the reading
             file.seek(begin)
-            _, at, marks, total = json.loads(file.read(size))
+            _, at, marks, total = json.loads(file.read(size).decode())
         return Known(datetime.fromisoformat(at), marks, total)
 
 
 def line_of(id: str, known: Known) -> bytes:
     assert known.at is not None
-    return json.dumps([id, text(known.at), known.marks, known.total], separators=(",", ":")).encode() + b"\n"
+    return _ENCODER.encode([id, text(known.at), known.marks, known.total]).encode() + b"\n"
 
 
 class Rows:
@@ -90,11 +91,7 @@ class Rows:
     def pick(self, batch: ArrowBatch, changes: dict[int, str], at: datetime) -> Any:
         """The rows of a batch with these numbers."""
         if self._format == "parquet":
-            import pyarrow
-
-            found = pyarrow.table(batch).take([*changes])
-            columns = [*found.columns, pyarrow.array([at] * len(changes)), pyarrow.array([*changes.values()])]
-            return pyarrow.table(columns, names=self._schema.names).cast(self._schema)
+            return batch, changes, at
         records = self._records(_client._lines(batch, self._format))
         return b"".join(self._longer(each, at, changes[i]) for i, each in enumerate(records) if i in changes)
 
@@ -111,8 +108,8 @@ class Rows:
     def writer(self, sink: Sink) -> tuple[Callable[[Any], object], Callable[[], object]]:
         """As _files.writer(), for what pick() and gone() return."""
         if self._format == "parquet":
-            file = _Parquet(sink, self._schema)
-            return file.write, file.close
+            picker = _Picker(_Parquet(sink, self._schema), self._schema)
+            return picker.write, picker.close
         if self._format == "csv":
             sink.write(",".join(self._columns).encode() + b"\n")
         return sink.write, lambda: None
@@ -124,6 +121,44 @@ class Rows:
         if self._format == "csv":
             return record[:-1] + f',{text(at)},"{change}"\n'.encode()
         return record[:-2] + f',"observed_at":"{text(at)}","change":"{change}"}}\n'.encode()
+
+
+class _Picker:
+    """Picks rows of several batches at once: pyarrow needs a millisecond for each table, however small."""
+
+    BATCHES = 128
+
+    def __init__(self, file: _Parquet, schema: Any) -> None:
+        self._file, self._schema = file, schema
+        self._batches: list[ArrowBatch] = []
+        self._picked: list[tuple[int, datetime, str]] = []
+        self._size = 0  # rows of the batches
+
+    def write(self, chunk: Any) -> None:
+        if not isinstance(chunk, tuple):  # as gone() returns it
+            self._file.write(chunk)
+            return
+        batch, changes, at = chunk
+        self._batches.append(batch)
+        self._picked += [(self._size + row, at, change) for row, change in changes.items()]
+        self._size += batch.num_rows
+        if len(self._batches) == self.BATCHES:
+            self._flush()
+
+    def close(self) -> None:
+        try:
+            self._flush()
+        finally:
+            self._file.close()
+
+    def _flush(self) -> None:
+        import pyarrow
+
+        if self._batches:
+            rows, *added = pyarrow.table(_client._rows(("row", *ADDED), self._picked)).columns
+            found = pyarrow.table(_client._join(self._batches)).take(rows)
+            self._file.write(pyarrow.table([*found.columns, *added], names=self._schema.names).cast(self._schema))
+        self._batches, self._picked, self._size = [], [], 0
 
 
 @dataclass(frozen=True)
@@ -160,7 +195,7 @@ class Reading:
         self._total = 0
         self._ended = False
         # A clock that was set back must not make the new rows older than those that they replace.
-        self._at = max(begun.at, former.at + timedelta(microseconds=1)) if former.at else begun.at
+        self._at = max(begun.at, former.at + _TICK) if former.at else begun.at
         self.chunks: list[Any] = []
         self.count = 0
 
@@ -170,13 +205,13 @@ class Reading:
         changes: dict[int, str] = {}
         for number, line in enumerate(lines):
             id, mark = self._mark(line)
-            known = self._former.marks.get(id)
-            if (self._marks.get(id) or known or "")[:8] != mark[:8]:
-                changes[number] = "changed" if known or id in self._marks else "new"
-            is_trusted = known is not None and int(known[8]) & _TRUSTED
-            self._in_row = self._in_row + 1 if is_trusted else 0
+            known = self._marks.get(id) or self._former.marks.get(id)
+            if known is None or known[:8] != mark[:8]:
+                changes[number] = "changed" if known else "new"
+            self._in_row = self._in_row + 1 if int(mark[8]) & _TRUSTED else 0
             self._marks[id] = mark
         if changes:
+            self._at += _TICK  # an order that moves to a later page and changes has two rows: the last one is newer
             self._add(self._rule.rows.pick(batch, changes, self._at), len(changes))
         total = self._begun.pager.total
         # Where an order was deleted between two pages, one may have moved to a page that was read before.
@@ -187,12 +222,10 @@ class Reading:
 
     def end(self, read: Read) -> Known | None:
         """What is known after the reading; None if the list is gone."""
-        marks, total = self._former.marks, self._former.total
+        marks, total, read_now = self._former.marks, self._former.total, self._marks
         if read.verdict == "complete":
             total = read.total
-            read_now = {id: _with(mark, _TRUSTED) for id, mark in self._marks.items()}
-        else:
-            read_now = {id: _with(mark, int(marks.get(id, "0")[-1]) & _TRUSTED) for id, mark in self._marks.items()}
+            read_now = {id: mark[:8] + str(int(mark[8]) | _TRUSTED) for id, mark in read_now.items()}
         if self._rest_is_gone(read):
             self._add_gone([id for id in marks if id not in read_now])
             marks = {}
@@ -214,12 +247,13 @@ class Reading:
         self.count += count
 
     def _mark(self, line: bytes) -> tuple[str, str]:
-        """The id of an order, and its mark without the bit _TRUSTED."""
-        digest = b64encode(hashlib.blake2b(line, digest_size=6).digest()).decode()
+        """The id of an order, and its mark, which has the bit _TRUSTED of earlier runs."""
+        digest = b2a_base64(hashlib.blake2b(line, digest_size=6).digest(), newline=False).decode()
         if (id := self._ids.get(digest)) is not None:
-            return id, digest + str(int(self._former.marks[id][8]) & _WATCHED)
+            return id, self._former.marks[id]
         order = json.loads(line)
-        return order["id"], digest + str(0 if order["state"] in _SETTLED else _WATCHED)
+        trusted = int(self._former.marks.get(order["id"], "0")[-1]) & _TRUSTED
+        return order["id"], digest + str(trusted | (0 if order["state"] in _SETTLED else _WATCHED))
 
     def _knows_rest(self, last: bytes) -> bool:
         """After enough known orders in a row."""
@@ -250,10 +284,6 @@ class Reading:
 
 def _subscriptions(client: Client) -> Any:
     return client.subscriptions
-
-
-def _with(mark: str, bits: int) -> str:
-    return mark[:8] + str(int(mark[8]) | bits)
 
 
 def text(at: datetime) -> str:
