@@ -226,7 +226,7 @@ def simulate(
         written = max(lake.glob("run-*")).joinpath(f"orders.{form}").stat().st_size
         measured[kind].append((*counts[:2], written, processor() - spent, counts[2] >> 10))
         if number % 10 == 0:
-            print(f"night {number}: {kills} kills, {round(time.monotonic() - began)} s", file=sys.stderr, flush=True)
+            print(f"night {number}: {kills} kills, {lost} lost", file=sys.stderr)
         if is_checked:
             lost += len({each for each in shop.rows() if each[2] != REFUNDED} - {*current(lake, form)})
     names = ("requests", "bytes", "written", "seconds", "megabytes")
