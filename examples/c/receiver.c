@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   if (server == NULL) {
     perror("the port cannot be used");
   } else {
-    printf("listening on http://127.0.0.1:%u\n", listener_port(server));
+    printf("listening on http://127.0.0.1:%u/webhooks\n", listener_port(server));
     fflush(stdout);
     sigwait(&ends, &ended_by);
     listener_free(server);

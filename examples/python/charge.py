@@ -7,10 +7,16 @@ if len(sys.argv) != 4:
 subscription, product, cents = sys.argv[1:]
 try:
     with billcore.Client() as client:  # uses BILLCORE_BASE_URL and BILLCORE_API_KEY
-        order = client.subscriptions.charge(subscription, product_id=int(product), amount=int(cents))
-        print(f"charged {order.total} cents, {order.total_with_vat} with VAT")
+        try:
+            order = client.subscriptions.charge(subscription, product_id=int(product), amount=int(cents))
+            print(f"charged {order.total} cents, {order.total_with_vat} with VAT")
+        except billcore.BillcoreError as error:
+            if not error.outcome_unknown:
+                raise
+            # The charge may have been made: check the orders before you charge again.
+            print(error, end="; ", file=sys.stderr)
+            sys.exit(f"{len(client.subscriptions.find_charges(error))} orders were made since then")
 except billcore.PaymentError as error:
     sys.exit(f"refused: {error.message}")
 except billcore.BillcoreError as error:
-    advice = "check the orders before you charge again: " if error.outcome_unknown else ""
-    sys.exit(f"{advice}{error}")
+    sys.exit(str(error))

@@ -48,10 +48,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let address = env::args().nth(1).ok_or("usage: receiver ADDRESS, such as localhost:8080")?;
     let secrets = env::var("WEBHOOK_SECRET")?; // while a secret is being replaced: "new,old"
     let verifier = secrets.split(',').fold(VerifierOptions::new(), VerifierOptions::secret).build()?;
-    let layer = WebhookLayer::new(verifier).on_refused(|_, error| eprintln!("{error}"));
+    let layer = WebhookLayer::new(verifier).on_refused(|_, error| println!("refused: {error}"));
     let app = Router::new().route("/webhooks", post(receive).layer(layer)).with_state(Inbox::default());
     tokio::runtime::Runtime::new()?.block_on(async {
         let listener = TcpListener::bind(address).await?;
+        println!("listening on http://{}/webhooks", listener.local_addr()?);
         serve::serve(listener, app).await;
         Ok(())
     })

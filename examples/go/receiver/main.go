@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -51,7 +52,7 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	}
 	if first {
 		name, _ := event.Name()
-		log.Print("received ", name)
+		fmt.Println("received", name)
 	}
 }
 
@@ -66,9 +67,14 @@ func main() {
 		log.Fatal("WEBHOOK_SECRET: ", err)
 	}
 	kept := inbox{claimed: map[string]bool{}}
-	refused := webhook.WithOnRefused(func(_ *http.Request, err error) { log.Print(err) })
+	refused := webhook.WithOnRefused(func(_ *http.Request, err error) { fmt.Println("refused:", err) })
 	mux := http.NewServeMux()
 	mux.Handle("/webhooks", verifier.Handler(kept.receive, refused))
-	server := http.Server{Addr: os.Args[1], Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	log.Fatal(server.ListenAndServe())
+	listener, err := net.Listen("tcp", os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("listening on http://%s/webhooks\n", listener.Addr())
+	server := http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	log.Fatal(server.Serve(listener))
 }

@@ -14,6 +14,7 @@ static atomic_int requests;
 static atomic_int broken; /* the page that fails; 0: none */
 static atomic_int silent; /* the page that gets no answer; 0: none */
 static atomic_bool stop_waiting;
+static atomic_bool filtered; /* a request had the parameters of test_parameters */
 
 static const char* answer(const char* request) {
   static _Thread_local char out[1024]; /* each server thread sends an answer before it reads the next request */
@@ -21,6 +22,7 @@ static const char* answer(const char* request) {
   const char* page = strstr(request, "page=");
   const int number = page != NULL ? atoi(page + 5) : 0;
   ++requests;
+  if (strstr(request, "&per_page=7&filter%5Bproduct_id%5D=42&filter%5Bstate%5D=paid%2Cconfirmed ")) filtered = true;
   if (number == silent && number != 0) return NULL;
   if (number == broken && number != 0) return "HTTP/1.1 500 Broken" HEAD "null";
   snprintf(body, sizeof body,
@@ -338,6 +340,25 @@ static void test_fork(const billcore_client* client) {
   close(turn[1]);
 }
 
+/* The setters of a query are generated; no binding calls them, because a binding names an option by its text. */
+static void test_parameters(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_order_query* query = NULL;
+  billcore_order_list* list = NULL;
+  billcore_order* order = NULL;
+  CHECK_OK(billcore_order_query_new(&query, &err));
+  CHECK_OK(billcore_order_query_set_per_page(query, 7, &err));
+  CHECK_OK(billcore_order_query_set_product_id(query, 42, &err));
+  CHECK_OK(billcore_order_query_add_state(query, BILLCORE_STR("paid"), &err));
+  CHECK_OK(billcore_order_query_add_state(query, BILLCORE_STR("confirmed"), &err));
+  CHECK_OK(billcore_subscription_orders_new(client, BILLCORE_STR("s"), query, NULL, &list, &err));
+  CHECK_OK(billcore_order_list_next(list, &order, &err));
+  CHECK(filtered);
+  billcore_order_free(order);
+  billcore_order_list_free(list);
+  billcore_order_query_free(query);
+}
+
 int main(void) {
   server* at = server_start(answer);
   billcore_client* plain = client_of(at, "key", NULL, NULL);
@@ -350,6 +371,7 @@ int main(void) {
     test_fork(client);
     billcore_client_free(client);
   }
+  test_parameters(plain);
   test_waiting_in_vain(at);
   billcore_client_free(plain);
   server_stop(at);

@@ -1,7 +1,5 @@
 """The story: a program that shows the life of a subscription.
 
-The sibling folders contain the same program in other languages.
-
 The program needs a running sandbox (examples/quickstart.sh starts one), which it finds through the environment
 variables BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. It exits with status 1 if a check fails.
 """
