@@ -1,3 +1,11 @@
+// Why scrub() removes escapes level by level: an error text shows a part of an answer, in which the server or a proxy
+// may echo the API key or a signed URL. The echo may be escaped several times over: a/b is a\/b in JSON, a\\\/b in JSON
+// within JSON, a%2Fb in a URL, and a&#x2F;b in HTML. So the class Search
+// - looks for the key and for secret members in the text as it is, then removes one level of escapes and looks again,
+//   until no escape is left, or max_escape_levels is reached, which bounds the time that a hostile text costs;
+// - at each level decodes runs of base64 and hex digits, because a key may be encoded before it is echoed;
+// - looks for URLs last, when all levels are removed;
+// - maps each hit back to the text as it is (Unescaped::place), because that text is shown, with its hits replaced.
 #include "call/redact.hpp"
 
 #include <algorithm>

@@ -46,8 +46,7 @@ inline constexpr std::size_t large_body = std::size_t{1} << 20U;
 
 /// Called with each possible body; returns true to stop the visit.
 using BodyVisitor = std::function<bool(std::string_view body, const Faults& faults)>;
-/// Calls `visit` with each text that the body may originally have been, except the body as given: first the texts that
-/// one change produces, then those that two changes produce.
+/// Calls `visit` with each text that the body may originally have been, if one change has made it the body as given.
 bool visit_bodies(std::string_view body, const BodyVisitor& visit);
 /// Suspicious properties of a body, given the headers of its request (if they are known).
 [[nodiscard]] Faults describe_body(std::string_view body, HeaderFields headers);

@@ -53,106 +53,81 @@ class BodyReader {
  public:
   BodyReader(std::string_view given, const BodyVisitor& visit) : given_(given), visit_(visit) {}
 
-  bool run() {
-    if (changes(given_, {})) return true;
-    return layers([this](std::string_view inner, const Faults& faults) { return show(inner, faults); }) ||
-           layers([this](std::string_view inner, const Faults& faults) { return changes(inner, faults); });
-  }
+  bool run() { return changes() || ends() || styles() || layers(); }
 
  private:
-  bool show(std::string_view body, const Faults& faults) { return body != given_ && visit_(body, faults); }
-
-  bool show(std::string_view body, Faults faults, const char* what) {
-    if (body == given_) return false;
-    faults.push_back(std::string("body: ") + what);
-    return visit_(body, faults);
+  // Visits the text that the body was before the change `what`. Returns false if the change leaves the body as it is.
+  bool show(std::string_view body, const std::string& what) {
+    return body != given_ && visit_(body, Faults{"body: " + what});
   }
 
-  // Visits bodies that differ from `body` by a single change.
-  bool changes(std::string_view body, const Faults& before) {
-    const auto changed = [&](std::string_view text, const char* what) {
-      return text != body && show(text, before, what);
-    };
-    if (body.starts_with(byte_order_mark)) {
-      if (changed(body.substr(3), "a byte order mark was put in front of it; pass the bytes as received")) return true;
-    } else if (changed(std::string(byte_order_mark) + std::string(body),
-                       "its byte order mark was removed; pass the bytes as received")) {
+  bool changes() {
+    if (given_.starts_with(byte_order_mark)) {
+      if (show(given_.substr(3), "a byte order mark was put in front of it; pass the bytes as received")) return true;
+    } else if (show(std::string(byte_order_mark) + std::string(given_),
+                    "its byte order mark was removed; pass the bytes as received")) {
       return true;
     }
-    const bool crlf = body.find("\r\n") != std::string_view::npos;
-    if (crlf && changed(replace(body, "\r\n", "\n"),
-                        "its line ends were changed from LF to CRLF; read it as bytes, not as text"))
-      return true;
-    if (body.find('\n') != std::string_view::npos &&
-        changed(replace(crlf ? replace(body, "\r\n", "\n") : std::string(body), "\n", "\r\n"),
-                "its line ends were changed from CRLF to LF; read it as bytes, not as text")) {
-      return true;
-    }
-    return ends(body, changed) || styles(body, before);
+    const auto lf = replace(given_, "\r\n", "\n");
+    return show(lf, "its line ends were changed from LF to CRLF; read it as bytes, not as text") ||
+           show(replace(lf, "\n", "\r\n"), "its line ends were changed from CRLF to LF; read it as bytes, not as text");
   }
 
-  template <typename Changed>
-  static bool ends(std::string_view body, const Changed& changed) {
+  bool ends() {
     constexpr const char* added = "a line end was added at its end; pass the bytes as received";
     constexpr const char* removed = "its final line end was removed; pass the bytes as received";
-    if (body.ends_with('\n') && changed(body.substr(0, body.size() - 1), added)) return true;
-    if (body.ends_with("\r\n") && changed(body.substr(0, body.size() - 2), added)) return true;
-    if (changed(std::string(body) + '\n', removed) || changed(std::string(body) + "\r\n", removed)) return true;
-    const auto nuls = body.substr(0, body.find_last_not_of('\0') + 1);
-    if (changed(nuls, "there are NUL bytes at its end; pass its length without them")) return true;
-    return changed(trim(body), "white space was put around it; pass the bytes as received");
+    if (given_.ends_with('\n') && show(given_.substr(0, given_.size() - 1), added)) return true;
+    if (given_.ends_with("\r\n") && show(given_.substr(0, given_.size() - 2), added)) return true;
+    if (show(std::string(given_) + '\n', removed) || show(std::string(given_) + "\r\n", removed)) return true;
+    const auto nuls = given_.substr(0, given_.find_last_not_of('\0') + 1);
+    if (show(nuls, "there are NUL bytes at its end; pass its length without them")) return true;
+    return show(trim(given_), "white space was put around it; pass the bytes as received");
   }
 
   // Visits the same JSON in the formats of other JSON writers.
-  bool styles(std::string_view body, const Faults& before) {
+  bool styles() {
     std::string problem;
-    if (body.size() > large_body) return false;
-    const auto compact = compact_json(body, problem);
+    if (given_.size() > large_body) return false;
+    const auto compact = compact_json(given_, problem);
     if (!compact) return false;
     for (const auto style : json_styles()) {
       const auto written = restyle_json(*compact, style, 4 * large_body);
-      if (!written || *written == body || *written == given_) continue;
-      Faults faults = before;
-      faults.push_back("body: it was parsed and written again; what was signed is the same JSON " + describe(style) +
-                       "; pass the bytes as received, before anything parses them");
-      if (visit_(*written, faults)) return true;
+      if (written && show(*written, "it was parsed and written again; what was signed is the same JSON " +
+                                        describe(style) + "; pass the bytes as received, before anything parses them"))
+        return true;
     }
     return false;
   }
 
   // Visits bodies found by removing one layer of encoding or wrapping.
-  template <typename Visit>
-  bool layers(const Visit& visit) {
-    const auto peeled = [&](const std::optional<std::string>& inner, const char* what) {
-      return inner && *inner != given_ && visit(*inner, Faults{std::string("body: ") + what});
-    };
+  bool layers() {
     if (std::string inner;
         decode_base64(trim(given_), inner) &&
-        peeled(inner, "it is still in base64 (as API Gateway passes it: isBase64Encoded); decode it first")) {
+        show(inner, "it is still in base64 (as API Gateway passes it: isBase64Encoded); decode it first")) {
       return true;
     }
     const auto text = trim(given_);
-    if (text.starts_with('"') &&
-        peeled(string_of(std::string(text)),
-               "it is a JSON string that holds the JSON: it was encoded twice; pass the bytes as received"))
+    if (const auto inner = text.starts_with('"') ? string_of(std::string(text)) : std::nullopt;
+        inner &&
+        show(*inner, "it is a JSON string that holds the JSON: it was encoded twice; pass the bytes as received"))
       return true;
-    if (text.starts_with("{\\") &&
-        peeled(string_of('"' + std::string(text) + '"'),
-               "its quotes are escaped: it was cut out of a JSON string; unescape it, or pass the bytes as received"))
+    if (const auto inner = text.starts_with("{\\") ? string_of('"' + std::string(text) + '"') : std::nullopt;
+        inner && show(*inner,
+                      "its quotes are escaped: it was cut out of a JSON string; unescape it, or pass the bytes as "
+                      "received"))
       return true;
     if (const auto inner = text.starts_with('{') ? body_member(text) : std::nullopt) {
-      if (peeled(inner, "it is a whole request event; pass its member \"body\"")) return true;
+      if (show(*inner, "it is a whole request event; pass its member \"body\"")) return true;
       if (std::string decoded;
           decode_base64(*inner, decoded) &&
-          peeled(decoded, "it is a whole request event; pass its member \"body\", decoded from base64")) {
+          show(decoded, "it is a whole request event; pass its member \"body\", decoded from base64")) {
         return true;
       }
     }
-    return percent(text, peeled);
+    return percent(text);
   }
 
-  template <typename Peeled>
-  static bool percent(std::string_view text, const Peeled& peeled) {
+  bool percent(std::string_view text) {
     constexpr const char* form = "it is form-encoded; the service sends plain JSON: keep the framework from parsing it";
     if (text.find('%') == std::string_view::npos) return false;
     const auto mark = text.find('=');
@@ -160,7 +135,7 @@ class BodyReader {
     for (const bool plus : {true, false}) {
       // A form parser treats JSON without "=" as a field name and appends a "=".
       for (const auto part : {value, value.substr(0, value.size() - (value.ends_with('=') ? 1 : 0))}) {
-        if (std::string inner; decode_percent(part, plus, inner) && peeled(inner, form)) return true;
+        if (std::string inner; decode_percent(part, plus, inner) && show(inner, form)) return true;
       }
     }
     return false;

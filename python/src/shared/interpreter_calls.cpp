@@ -1,19 +1,12 @@
-// The gate to Python: the linker (--wrap, see CMakeLists.txt) redirects every call of the functions listed below to a
-// wrapper in this file, including calls made by the headers of Python and pybind11.
-//
-// The functions listed below can run Python code (garbage collection and destructors included) or take the GIL. Once
-// another thread finalizes the interpreter, Python 3.13 and older may end a thread in a listed function by
-// pthread_exit(). The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
-// without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 itself
-// parks a thread that calls one of the listed functions while another thread finalizes the interpreter.
-//
-// pthread_exit() unwinds with the libgcc_s.so.1 that libc loads, which cannot use the C++ run-time library linked into
-// a wheel. The gate is therefore not a destructor: the gate's frames have a personality routine of their own, which
-// does not need the C++ run-time library. This file is compiled without exceptions, so that the compiler adds no other
-// personality routine.
-//
-// tests/layering/test_interpreter_calls.py lists the functions that need no gate. The test fails if the modules call a
-// function of Python that is neither in the test's list nor in this file.
+// The gate to Python, which prevents an abort at exit. Once a thread finalizes the interpreter, Python 3.13 and older
+// may end another thread by pthread_exit(), in any function that runs Python code or takes the GIL. The unwinding would
+// reach C++ destructors, which touch Python objects without the GIL, and noexcept functions, which abort the process.
+// So the linker (--wrap, see CMakeLists.txt) redirects each call of the functions listed below, also those by the
+// headers of Python and pybind11, to a wrapper that stops the unwinding and parks the thread, as Python 3.14 does.
+// pthread_exit() unwinds with libc's libgcc_s.so.1, which cannot use the C++ run-time library linked into a wheel. So
+// the gate is no destructor: its frames have a personality routine of their own, and this file is compiled without
+// exceptions, so that the compiler adds no other. tests/layering/test_interpreter_calls.py fails if the modules call a
+// function of Python that is neither in this file nor in the test's list of functions that need no gate.
 #include <Python.h>
 
 #include <cstdarg>

@@ -20,14 +20,9 @@ std::string name_of(PyTypeObject* type) {
 // receive the type, so each type has its own function.
 std::array<PyTypeObject*, most_types> guarded_types{};
 
-template <std::size_t index>
-void* refuse_memory(std::size_t /*size*/) {
-  refuse_uninitialised(guarded_types[index]);
-}
-
 template <std::size_t... index>
 constexpr auto refusals(std::index_sequence<index...> /*all*/) {
-  return std::array{&refuse_memory<index>...};
+  return std::array{+[](std::size_t /*size*/) -> void* { refuse_uninitialised(guarded_types[index]); }...};
 }
 constexpr auto refuse_memory_of = refusals(std::make_index_sequence<most_types>());
 

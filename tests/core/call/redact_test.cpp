@@ -60,7 +60,7 @@ TEST(Scrub, UrlsInAnyLetterCaseAndSpelling) {
                           R"(\u0048\u0054TPS:\/\/x\/S?sig=1)",
                           R"(https\u003a\u002F\u002fx/S?sig=1)",
                           R"(\\u0068ttps:\\/\\/x)",
-                          "&#104;ttps&colon;&sol;&sol;x/S?sig=1",
+                          "&#104;ttps&#58;&#47;&#47;x/S?sig=1",
                           "&#x48;TTPS://x",
                           "%68%74tps%3a%2f%2Fx%3Fsig=1",
                           "%2568ttps://x",
