@@ -17,8 +17,6 @@ IMPORTS = {
     "bare": ("python -c pass", "pass"),
     "billcore": ("from billcore import webhooks", "from billcore import webhooks"),
     "json": ("import hmac, json", "import hmac, json"),
-    "standardwebhooks": ("import standardwebhooks", "import standardwebhooks"),
-    "svix": ("from svix.webhooks import Webhook", "from svix.webhooks import Webhook"),
     "stripe": ("import stripe", "import stripe"),
 }
 MEMORY = "\nprint(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"

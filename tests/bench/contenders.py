@@ -1,13 +1,11 @@
 """Python libraries that verify an event and read its id, its name and the subscription's status.
 
-Each contender is a Python statement, executed in a namespace that holds one delivery. stripe, svix and standardwebhooks
-sign a timestamp that must not be old, so each round makes a new namespace. Only the benchmark's own environment has
-these packages.
+Each contender is a Python statement, executed in a namespace that holds one delivery. stripe signs a timestamp that
+must not be old, so each round makes a new namespace. Only the benchmark's own environment has these packages.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import json
@@ -23,9 +21,7 @@ from billcore import webhooks
 from .bodies import SECRET, Delivery
 
 # import_module() gives the packages the type Any, so mypy accepts that they may not be installed.
-msgspec, orjson, standardwebhooks, stripe, svix = (
-    import_module(name) for name in ("msgspec", "orjson", "standardwebhooks", "stripe", "svix.webhooks")
-)
+msgspec, orjson, stripe = (import_module(name) for name in ("msgspec", "orjson", "stripe"))
 
 Names = dict[str, Any]
 KEY = SECRET.encode()
@@ -69,14 +65,6 @@ def _plain(one: Delivery) -> Names:
     return {"hmac": hmac, "key": KEY, "body": one.body, "signature": one.signature, **parsers}
 
 
-def _standard(one: Delivery, verifier: Any, prefix: str) -> Names:
-    now = str(int(time.time()))
-    mac = hmac.new(one.secret.encode(), f"msg_1.{now}.".encode() + one.body, hashlib.sha256).digest()
-    signature = "v1," + base64.b64encode(mac).decode()
-    headers = {f"{prefix}-id": "msg_1", f"{prefix}-timestamp": now, f"{prefix}-signature": signature}
-    return {"verifier": verifier, "body": one.body, "headers": headers, "json": json}
-
-
 def _stripe(one: Delivery) -> Names:
     now = int(time.time())
     mac = hmac.new(one.secret.encode(), f"{now}.".encode() + one.body, hashlib.sha256).hexdigest()
@@ -92,16 +80,6 @@ CONTENDERS = {
     "msgspec": Contender("hmac + msgspec struct of all fields", CHECK + "event = decode(body)\n" + READ_OBJECT, _plain),
     "orjson": Contender("hmac + orjson", CHECK + "event = orjson.loads(body)\n" + READ_DICT, _plain),
     "json": Contender("hmac + json", CHECK + "event = json.loads(body)\n" + READ_DICT, _plain),
-    "standardwebhooks": Contender(
-        "standardwebhooks Webhook.verify",
-        "event = verifier.verify(body, headers)\n" + READ_DICT,
-        lambda one: _standard(one, standardwebhooks.Webhook(KEY), "webhook"),
-    ),
-    "svix": Contender(
-        "svix Webhook.verify + json",
-        "verifier.verify(body, headers)\nevent = json.loads(body)\n" + READ_DICT,
-        lambda one: _standard(one, svix.Webhook(KEY), "svix"),
-    ),
     "stripe": Contender(
         "stripe Webhook.construct_event",
         "event = stripe.Webhook.construct_event(body, header, secret)\nevent.id\nevent['name']\nevent.data.status\n",

@@ -12,7 +12,7 @@ import time
 from importlib import import_module
 from typing import Any
 
-from .rows import Missing, Row, Server
+from .rows import Row, Server
 
 
 def main() -> None:
@@ -20,11 +20,7 @@ def main() -> None:
     peers: Any = import_module(f".{area}_peers", __package__)
     ca_file = more[0] if more else None
     rows: dict[tuple[str, int], Row] = {}
-    try:
-        make = peers.PEERS[name]()
-    except Missing as problem:
-        print("missing", problem, flush=True)
-        return
+    make = peers.PEERS[name]()
     print("ready", flush=True)
     for line in sys.stdin:
         verb, url, at_once, *numbers = line.split()

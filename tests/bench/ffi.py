@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from . import bodies, machine, pages, plot, report
-from .pages_contenders import ALL, DEFAULT
+from .pages import ALL, DEFAULT
 from .pages_server import PER_PAGE, PagesServer
 from .tables import Row, Table
 from .targets import FFI
@@ -21,36 +21,30 @@ from .turns import Contestant, command, started
 @dataclass(frozen=True)
 class Language:
     label: str
-    kind: str  # the program that measures the language: native, go or rust
+    kind: str  # the program that measures the language: native, ffi-go or ffi-rust
     name: str  # the argument that selects a contender of this program
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
     def command(self, programs: Path) -> list[str]:
-        return [*command("ffi", self.kind, programs, self.name), *([self.name] if self.kind != "native" else [])]
+        return command("ffi", self.kind, programs, self.name)
 
 
 PEERS = ("verify", "unwrap")
 LANGUAGES = {
     "cpp": Language("C++", "native", "cpp"),
     "c": Language("C", "native", "c"),
-    "go": Language("Go", "go", "billcore"),
-    "go_std": Language("Go crypto/hmac, kept, + encoding/json", "go", "std", PEERS),
-    "go_stripe": Language("Go stripe-go + encoding/json", "go", "stripe", PEERS),
-    "go_standard": Language("Go standard-webhooks + encoding/json", "go", "standard", PEERS),
-    "rust": Language("Rust", "rust", "billcore"),
-    "rust_crypto": Language("Rust hmac + sha2, kept, + serde_json Value", "rust", "crypto", PEERS),
-    "rust_crypto_three": Language("Rust the same, into a struct of 3 fields", "rust", "crypto_three", PEERS),
-    "rust_sonic": Language("Rust hmac + sha2, kept, + sonic-rs Value", "rust", "sonic", ("unwrap",)),
-    "rust_sonic_three": Language("Rust the same, into a struct of 3 fields", "rust", "sonic_three", ("unwrap",)),
-    "rust_ring": Language("Rust ring + serde_json Value", "rust", "ring", PEERS),
-    "rust_svix": Language("Rust svix + serde_json Value", "rust", "svix", PEERS),
-    "rust_reqwest": Language("Rust reqwest + serde_json", "rust", "reqwest", ()),
-    "rust_hyper": Language("Rust hyper + serde_json", "rust", "hyper", ()),
+    "go": Language("Go", "ffi-go", "billcore"),
+    "go_std": Language("Go crypto/hmac, kept, + encoding/json", "ffi-go", "std", PEERS),
+    "go_stripe": Language("Go stripe-go + encoding/json", "ffi-go", "stripe", PEERS),
+    "rust": Language("Rust", "ffi-rust", "billcore"),
+    "rust_crypto": Language("Rust hmac + sha2, kept, + serde_json Value", "ffi-rust", "crypto", PEERS),
+    "rust_crypto_three": Language("Rust the same, into a struct of 3 fields", "ffi-rust", "crypto_three", PEERS),
+    "rust_reqwest": Language("Rust reqwest + serde_json", "ffi-rust", "reqwest", ()),
 }
 THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of the area `pages` that this area measures again
-# Maps the contenders of pages_contenders.BORDER that the list table contains to keys of LANGUAGES.
-BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
+# Maps the contenders of pages.BORDER that the list table contains to keys of LANGUAGES.
+BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest"}
 
 
 @dataclass(frozen=True)
@@ -88,8 +82,7 @@ def _samples(programs: Path, folder: Path, effort: Effort) -> Samples:
     for _ in range(effort.starts):
         with ExitStack() as stack:
             contestants = started(stack, folder, commands)
-            there = [key for key, one in contestants.items() if not one.missing]
-            places = [(name, key) for name in OPERATIONS for key in there if name in LANGUAGES[key].operations]
+            places = [(name, key) for name in OPERATIONS for key in contestants if name in LANGUAGES[key].operations]
             _require_same(contestants, places, folder)
             for _ in range(effort.rounds):
                 random.shuffle(places)
@@ -163,10 +156,10 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("ffi")
-    quick = Effort(1, 2, 0.01, pages.Effort(5, 1, 1, 0, {}, 0, 0))
-    effort = quick if options.quick else Effort(5, 12, 1, pages.Effort(100, 5, 6, 0.03, {}, 0, 0))
+    quick = Effort(1, 2, 0.01, pages.Effort(5, 1, 1, 0, {}, 0))
+    effort = quick if options.quick else Effort(5, 12, 1, pages.Effort(100, 5, 6, 0.03, {}, 0))
     tables = measure(options.program.parent, effort)
-    report.publish("ffi", options, tables, machine.facts_of_clients((), {}), panels)
+    report.publish("ffi", options, tables, machine.facts_of_clients(()), panels)
     return 0
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import bodies, machine, native, pages_server, plot, report, rest_contenders
-from .pages_contenders import CONTENDERS as PAGES
-from .pages_contenders import DEFAULT
+from . import bodies, machine, native, pages_server, plot, report, rest
+from .pages import CONTENDERS as PAGES
+from .pages import DEFAULT
 from .pages_server import PER_PAGE, PagesServer
 from .rest_server import Authority, RestServer, answer
 from .tables import Row, Table
@@ -21,9 +21,9 @@ from .turns import command, started
 
 Samples = dict[tuple[str, int], list[float]]  # (contender, size) -> times
 
-IN_FLIGHT = ("raw_yyjson", "cpp", "billcore_async", "go", "pyreqwest_async", "aiohttp")
-THREADS = ("raw_yyjson", "cpp", "billcore", "go", "pyreqwest", "urllib3")
-PACKAGES = ("aiohttp", "pyreqwest", "urllib3", "pyarrow")
+IN_FLIGHT = ("raw_yyjson", "cpp", "billcore_async", "go", "aiohttp")
+THREADS = ("raw_yyjson", "cpp", "billcore", "go", "urllib3")
+PACKAGES = ("aiohttp", "urllib3", "pyarrow")
 LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # contender -> pages in flight
 BODIES = {
     "verify/limit": "raw SHA-256 states (limit)",
@@ -69,12 +69,10 @@ def _gets(folder: Path, programs: Path, keys: tuple[str, ...], sizes: tuple[int,
     with RestServer(folder / "nginx", authority, answer()[0]) as nginx:
         url, bundle = nginx.base_urls["plain"], str(authority.bundle)
         for at_once in sizes:
-            commands = {
-                key: command("rest", rest_contenders.CONTENDERS[key].kind, programs, key, bundle) for key in keys
-            }
+            commands = {key: command("rest", rest.CONTENDERS[key].kind, programs, key, bundle) for key in keys}
             count = max(effort.gets, 2 * at_once) // at_once * at_once
             with ExitStack() as stack:
-                places = [one for one in started(stack, folder, commands).items() if not one[1].missing]
+                places = list(started(stack, folder, commands).items())
                 for _ in range(effort.rounds):
                     random.shuffle(places)
                     for key, contestant in places:
@@ -88,7 +86,7 @@ def _lists(folder: Path, programs: Path, effort: Effort) -> Samples:
     samples: Samples = {}
     commands = {key: command("pages", PAGES[key].kind, programs, key) for key in LISTS}
     warm = 2 * DEFAULT
-    with PagesServer(folder, {*effort.pages, warm}, [0], machine.processors()[-1], charges=False) as server:
+    with PagesServer(folder, {*effort.pages, warm}, [0], machine.processors()[-1]) as server:
         for pages in effort.pages:
             expected = pages_server.read_of(pages_server.orders(pages))
             often = max(1, 100 // pages)
@@ -128,9 +126,7 @@ def measure(programs: Path, effort: Effort) -> list[Table]:
         threads = _gets(folder / "threads", programs, THREADS, effort.threads, effort)
         lists = _lists(folder / "lists", programs, effort)
         sizes = _bodies(folder / "bodies", programs / "webhook-bench", effort)
-    of_gets = {
-        key: str(rest_contenders.CONTENDERS[key].sequential).replace("easy", "multi") for key in {*IN_FLIGHT, *THREADS}
-    }
+    of_gets = {key: str(rest.CONTENDERS[key].sequential).replace("easy", "multi") for key in {*IN_FLIGHT, *THREADS}}
     of_lists = {key: PAGES[key].label for key in LISTS}
     return [
         _table("in_flight", "GETs in flight, one client: µs per GET", "µs", of_gets, many),
@@ -148,7 +144,7 @@ def main() -> int:
     options = report.options("growth")
     effort = QUICK if options.quick else FULL
     tables = measure(options.program.parent, effort)
-    report.publish("growth", options, tables, machine.facts_of_clients(PACKAGES, {}), curves)
+    report.publish("growth", options, tables, machine.facts_of_clients(PACKAGES), curves)
     return 0
 
 

@@ -50,15 +50,10 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
     }
 
 
-def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
-    """Returns the result of facts(), and the versions of libcurl and Go. left_out: maps the label of each missing row
-    to the name of its missing dependency."""
-    found = {
+def facts_of_clients(peers: Iterable[str]) -> dict[str, str]:
+    """Returns the result of facts(), and the versions of libcurl and Go."""
+    return {
         **facts(peers),
         "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),
         "go": first_line("go", "env", "GOVERSION").removeprefix("go"),
     }
-    if left_out:
-        found["left out"] = "; ".join(f"{label} (lacks {what})" for label, what in left_out.items())
-        print(f"Left out: {found['left out']}\n")
-    return found

@@ -16,7 +16,6 @@ from .targets import WEBHOOK
 VERIFY = {
     "limit": "raw SHA-256 states (limit)",
     "HMAC": "OpenSSL HMAC()",
-    "EVP_MAC": "OpenSSL EVP_MAC, key kept",
     "check": "C++ Verifier::check",
     "c": "C billcore_verifier_verify",
     "stream": "C++ Verifier::stream, one piece",
@@ -25,7 +24,6 @@ VERIFY = {
 UNWRAP = {
     "limit": "limit + yyjson in a reused pool",
     "limit_read": "the same, 3 fields read",
-    "limit_simdjson": "limit + simdjson on demand, 3 fields read",
     "shared": "C++ Verifier::unwrap_shared",
     "shared_read": "C++ Verifier::unwrap_shared, 3 fields read",
     "copy": "C++ Verifier::unwrap",

@@ -10,12 +10,62 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import machine, pages_delay, plot, report
-from .pages_contenders import ALL, CONTENDERS, ITEMS, PACKAGES
+from . import machine, plot, report
 from .pages_server import PER_PAGE, PagesServer, orders, read_of
 from .tables import Row, Table
 from .targets import PAGES
 from .turns import Contestant, command, started
+
+DEFAULT = 8  # billcore's default number of pages in flight
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A measured program. at_once: supported numbers of requests in flight. counts_pages: the program reads no fields
+    and returns the number of pages.
+    """
+
+    label: str
+    at_once: tuple[int, ...] = (1, DEFAULT, 16, 64)
+    kind: str = "python"
+    counts_pages: bool = False
+
+    def name(self, at_once: int) -> str:
+        return self.label if self.at_once == (1,) else f"{self.label}, {at_once} in flight"
+
+
+CONTENDERS = {
+    "raw": Contender("raw libcurl + yyjson", kind="native"),
+    "cpp": Contender("C++ for (auto& order : pager)", kind="native"),
+    "c": Contender("C billcore_order_list_next", kind="native"),
+    "raw_newest": Contender("raw libcurl 8 + yyjson", (1, DEFAULT), kind="newest"),
+    "cpp_newest": Contender("C++, libcurl 8", (1, DEFAULT), kind="newest"),
+    "c_newest": Contender("C, libcurl 8", (1, DEFAULT), kind="newest"),
+    "go": Contender("Go net/http + encoding/json", kind="go"),
+    "billcore": Contender("billcore for order in pager"),
+    "billcore_async": Contender("billcore async for order in pager"),
+    "arrow": Contender("billcore to_arrow(), pyarrow"),
+    "batches": Contender("billcore to_batches(rows=8192), pyarrow"),
+    "pycurl": Contender("pycurl + orjson"),
+    "aiohttp": Contender("aiohttp + orjson", (8, 16)),
+    "requests": Contender("requests", (1,)),
+}
+# ITEMS measures the cost of an item: some contenders read only pages, others read items but no fields. The contenders
+# in CONTENDERS read three fields of each item.
+ITEMS = {
+    "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),
+    "cpp_items": Contender("C++ for (auto& order : pager) {}", (1,), "native", counts_pages=True),
+    "billcore_pages": Contender("billcore pager.pages(), no items", (1,), counts_pages=True),
+    "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
+}
+# Contenders that only the area ffi measures, because only the build of the area ffi makes these programs.
+BORDER = {
+    "go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "ffi-go"),
+    "rust_billcore": Contender("billcore Rust for order in list", (1, DEFAULT), "ffi-rust"),
+    "rust_reqwest": Contender("Rust reqwest + serde_json", (1, DEFAULT), "ffi-rust"),
+}
+ALL = {**CONTENDERS, **ITEMS, **BORDER}
+PACKAGES = ("pycurl", "orjson", "aiohttp", "requests", "pyarrow")
 
 DELAYS = (0, 5, 20, 100)  # milliseconds
 MEMORY_DELAY = 5
@@ -36,7 +86,6 @@ class Effort:
     seconds: float  # without delay: duration of each turn
     late_rounds: dict[int, int]  # rounds for each delay
     memory: int  # how often memory is measured
-    control: int  # number of answers that pages_delay.py measures
 
 
 @dataclass
@@ -111,8 +160,7 @@ class Arena:
 
 
 def _places(contestants: dict[str, Contestant], keys: list[str]) -> list[Place]:
-    there = [key for key in keys if key in contestants and not contestants[key].missing]
-    return [(key, at_once) for key in there for at_once in ALL[key].at_once]
+    return [(key, at_once) for key in keys if key in contestants for at_once in ALL[key].at_once]
 
 
 def _label(place: Place) -> str:
@@ -158,8 +206,7 @@ def memory_table(pages: int, found: dict[Place, list[float]]) -> Table:
     return Table("pages/memory", title, "MB", None, rows, PAGES, digits=1)
 
 
-def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and maps each contender that cannot be measured to the name of its missing dependency."""
+def measure(programs: Path, effort: Effort) -> list[Table]:
     # Without delay, clients and server share one processor, as in `rest`. With a delay, nginx runs on another
     # processor, so that it takes no processor time from the clients.
     processors = machine.processors()
@@ -181,10 +228,8 @@ def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]
                 arena.run_late(contestants, delay, rounds, samples)
         places = _places(contestants, list(CONTENDERS))
         memory = {place: [arena.memory(*place) for _ in range(effort.memory)] for place in places}
-        control = pages_delay.table(later.base_urls, effort.control)
     tables = [wall_table(delay, effort.pages, samples) for delay in DELAYS]
-    tables += [memory_table(effort.pages, memory), item_table(effort.pages, samples), control]
-    return tables, {key: one.missing for key, one in contestants.items() if one.missing}
+    return [*tables, memory_table(effort.pages, memory), item_table(effort.pages, samples)]
 
 
 def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
@@ -199,11 +244,10 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("pages")
-    quick = Effort(5, 1, 1, 0, {5: 1, 20: 1, 100: 1}, 1, 20)
-    effort = quick if options.quick else Effort(100, 5, 4, 0.03, {5: 3, 20: 3, 100: 1}, 1, 100)
-    tables, missing = measure(options.program.parent, effort)
-    facts = machine.facts_of_clients(PACKAGES, {ALL[key].label: what for key, what in missing.items()})
-    report.publish("pages", options, tables, facts, panels)
+    quick = Effort(5, 1, 1, 0, {5: 1, 20: 1, 100: 1}, 1)
+    effort = quick if options.quick else Effort(100, 5, 4, 0.03, {5: 3, 20: 3, 100: 1}, 1)
+    tables = measure(options.program.parent, effort)
+    report.publish("pages", options, tables, machine.facts_of_clients(PACKAGES), panels)
     return 0
 
 

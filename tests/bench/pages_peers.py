@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from . import pycurl_by_hand
-from .rows import API_KEY, HEADERS, Missing, Row, Server
+from .rows import API_KEY, HEADERS, Row, Server
 
 FIELDS = ["id", "total_with_vat", "state"]
 
@@ -82,9 +82,7 @@ def _billcore(take: Callable[[Any], int]) -> Make:
     return lambda server, at_once: Lists(_ours(take, server, at_once))
 
 
-def _columns(take: Callable[[Any], int], method: str) -> Make:
-    if not hasattr(import_module("billcore").Pager, method):
-        raise Missing(f"Pager.{method}, which this build does not have")
+def _columns(take: Callable[[Any], int]) -> Make:
     import_module("pyarrow.compute")
     return _billcore(take)
 
@@ -134,11 +132,6 @@ def _requests() -> Make:
     session = import_module("requests").Session()
     session.headers.update(HEADERS)
     return lambda server, at_once: Lists(_in_turn(lambda url: session.get(url).json(), server))
-
-
-def _httpx() -> Make:
-    client = import_module("httpx").Client(headers=HEADERS)
-    return lambda server, at_once: Lists(_in_turn(lambda url: client.get(url).json(), server))
 
 
 def _pycurl() -> Make:
@@ -205,34 +198,14 @@ def _aiohttp() -> Make:
     return make
 
 
-def _stripe() -> Make:
-    package: Any = import_module("stripe")
-
-    def make(server: Server, at_once: int) -> Row:
-        client = package.StripeClient(API_KEY, base_addresses={"api": server.base_url})
-
-        def read(pages: int) -> int:
-            total = 0
-            listed = client.v1.charges.list(params={"customer": f"sub_{pages}", "limit": 100})
-            for charge in listed.auto_paging_iter():
-                total += len(charge.id) + charge.total_with_vat + len(charge.state)
-            return total
-
-        return Lists(read)
-
-    return make
-
-
 PEERS: dict[str, Callable[[], Make]] = {
     "billcore": partial(_billcore, _take_fields),
     "billcore_items": partial(_billcore, _take_items),
     "billcore_pages": partial(_billcore, _take_pages),
     "billcore_async": _billcore_async,
-    "arrow": partial(_columns, _take_arrow, "to_arrow"),
-    "batches": partial(_columns, _take_batches, "to_batches"),
+    "arrow": partial(_columns, _take_arrow),
+    "batches": partial(_columns, _take_batches),
     "pycurl": _pycurl,
     "aiohttp": _aiohttp,
     "requests": _requests,
-    "httpx": _httpx,
-    "stripe": _stripe,
 }

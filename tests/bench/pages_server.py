@@ -1,4 +1,4 @@
-"""Runs an nginx that serves lists of orders, immediately or after a delay, in the service's format and in stripe's."""
+"""Runs an nginx that serves lists of orders, immediately or after a delay."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ FILES = """
   tcp_nopush on;
   open_file_cache max=4096 inactive=1h;
   map $arg_page $page { default $arg_page; "" 1; }
-  map $arg_starting_after $after { default $arg_starting_after; "" first; }
 """
-ANSWER = "rewrite ^(.*/orders)$ $1/$page break; rewrite ^(.*/charges)$ $1/$arg_customer/$after break;"
+ANSWER = "rewrite ^(.*/orders)$ $1/$page break;"
 STATES = ("paid", "paid", "paid", "confirmed", "payment_pending", "paid", "payment_failed", "payment_refunded")
 
 
@@ -94,20 +93,15 @@ def answers(pages: int) -> Iterator[bytes]:
 
 class PagesServer(Nginx):
     """Serves lists of orders. lists: the number of pages of each list. base_urls: maps each delay in milliseconds to
-    its URL. If 0 is the only delay, nginx does not load the echo module. charges: whether to write the lists for
-    stripe's client as well."""
+    its URL. If 0 is the only delay, nginx does not load the echo module."""
 
-    def __init__(
-        self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int, charges: bool = True
-    ) -> None:
+    def __init__(self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int) -> None:
         delays = list(delays)
         modules = "" if delays == [0] else f"load_module {ECHO};"
         ports = [f"after_{delay}" for delay in delays]
         super().__init__(folder, _servers(delays), ports, modules=modules, processor=processor)
         for pages in lists:
             self._write_orders(pages)
-            if charges:
-                self._write_charges(pages)
         self.base_urls = {delay: f"http://127.0.0.1:{self.ports[f'after_{delay}']}/{ACCOUNT}" for delay in delays}
 
     def _write_orders(self, pages: int) -> None:
@@ -115,14 +109,3 @@ class PagesServer(Nginx):
         folder.mkdir(parents=True)
         for number, answer in enumerate(answers(pages), 1):
             (folder / str(number)).write_bytes(answer)
-
-    def _write_charges(self, pages: int) -> None:
-        """Writes the orders as a list of charges in stripe's format."""
-        folder = self.root / ACCOUNT / "v1" / "charges" / f"sub_{pages}"
-        folder.mkdir(parents=True)
-        after = "first"
-        for page, chunk in enumerate(chunks_of(orders(pages)), 1):
-            data = [{"object": "charge", **order} for order in chunk]
-            answer = {"object": "list", "url": "/v1/charges", "has_more": page < pages, "data": data}
-            (folder / after).write_bytes(spelled(answer))
-            after = chunk[-1]["id"]

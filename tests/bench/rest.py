@@ -11,12 +11,53 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from . import machine, plot, report, rest_late
-from .rest_contenders import AT_ONCE, CONTENDERS, PACKAGES, UNPARSED
 from .rest_server import TRANSPORTS, Authority, RestServer, answer
 from .tables import Row, Table
 from .targets import REST
 from .turns import Contestant, command, started
 
+AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A measured program, and the labels of its rows for sequential GETs and for 16 concurrent GETs; None: not
+    supported."""
+
+    sequential: str | None
+    at_once: str | None
+    http2: bool = True
+    kind: str = "python"
+
+    def label(self, at_once: int) -> str | None:
+        return self.sequential if at_once == 1 else self.at_once
+
+
+CONTENDERS = {
+    "raw": Contender("raw libcurl easy, body not parsed", "raw libcurl multi, bodies not parsed", kind="native"),
+    "raw_yyjson": Contender("raw libcurl easy + yyjson", "raw libcurl multi + yyjson", kind="native"),
+    "raw_threads": Contender(None, "raw libcurl easy + yyjson, 16 threads", kind="native"),
+    "cpp": Contender("C++ subscriptions().get", "C++ subscriptions().get, 16 threads", kind="native"),
+    "c": Contender("C billcore_subscription_get", "C billcore_subscription_get, 16 threads", kind="native"),
+    "raw_yyjson_newest": Contender("raw libcurl 8 easy + yyjson", "raw libcurl 8 multi + yyjson", kind="newest"),
+    "raw_threads_newest": Contender(None, "raw libcurl 8 easy + yyjson, 16 threads", kind="newest"),
+    "cpp_newest": Contender("C++, libcurl 8", "C++, libcurl 8, 16 threads", kind="newest"),
+    "c_newest": Contender("C, libcurl 8", "C, libcurl 8, 16 threads", kind="newest"),
+    "go": Contender("Go net/http + encoding/json", "Go net/http + encoding/json, 16 goroutines", kind="go"),
+    "billcore": Contender("billcore Client", "billcore Client, 16 threads"),
+    "billcore_async": Contender("billcore AsyncClient", "billcore AsyncClient, 16 tasks"),
+    "billcore_uvloop": Contender("billcore AsyncClient, uvloop", "billcore AsyncClient, uvloop, 16 tasks"),
+    "pycurl": Contender("pycurl, body not parsed", "pycurl CurlMulti, bodies not parsed"),
+    "urllib3": Contender("urllib3", "urllib3, 16 threads", http2=False),
+    "aiohttp": Contender("aiohttp", "aiohttp, 16 tasks", http2=False),
+    "aiohttp_uvloop": Contender("aiohttp, uvloop", "aiohttp, uvloop, 16 tasks", http2=False),
+    "httpx": Contender("httpx Client", None),
+    "httpx_async": Contender("httpx AsyncClient", "httpx AsyncClient, 16 tasks"),
+    "requests": Contender("requests", "requests, 16 threads", http2=False),
+}
+# raw and pycurl do not parse the answer.
+UNPARSED = {"raw", "pycurl"}
+PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "httpx", "requests")
 MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
 
 
@@ -87,7 +128,7 @@ class Arena:
             for transport in TRANSPORTS
             for at_once in MANNERS
             for key, contender in CONTENDERS.items()
-            if not contestants[key].missing and contender.label(at_once) and (contender.http2 or transport != "http2")
+            if contender.label(at_once) and (contender.http2 or transport != "http2")
         ]
 
     def require_right_answer(self, place: Place) -> None:
@@ -119,8 +160,7 @@ def table(transport: str, at_once: int, samples: Samples) -> Table:
     return Table(f"rest/{transport}/{at_once}", title, "µs", "raw", rows, REST, digits=1)
 
 
-def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and maps each contender that cannot be measured to the name of its missing dependency."""
+def measure(programs: Path, effort: Effort) -> list[Table]:
     # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
     # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})
@@ -137,8 +177,7 @@ def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]
         contestants = arena.contestants(run)
         arena.run(contestants, effort, samples)
         tables = [table(transport, at_once, samples) for transport in TRANSPORTS for at_once in MANNERS]
-        tables.append(rest_late.table(contestants, effort.late))
-        return tables, {key: one.missing for key, one in contestants.items() if one.missing}
+        return [*tables, rest_late.table(contestants, effort.late)]
 
 
 def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
@@ -158,9 +197,8 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 def main() -> int:
     options = report.options("rest")
     effort = Effort(1, 2, 0.002, {100: 1}) if options.quick else Effort(5, 6, 0.05, {100: 10, 300: 4, 1000: 2})
-    tables, missing = measure(options.program.parent, effort)
-    facts = machine.facts_of_clients(PACKAGES, {CONTENDERS[key].sequential: what for key, what in missing.items()})
-    report.publish("rest", options, tables, facts, panels)
+    tables = measure(options.program.parent, effort)
+    report.publish("rest", options, tables, machine.facts_of_clients(PACKAGES), panels)
     return 0
 
 

@@ -12,12 +12,11 @@ import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from .pycurl_by_hand import Handle, Multi
 from .rest_rows import PATH, SUBSCRIPTION, Answer, Async, AsyncGet, Blocking, Get
-from .rows import API_KEY, HEADERS, Missing, Row, Server
+from .rows import API_KEY, HEADERS, Row, Server
 
 Connect = Callable[[Server], Get]
 AsyncConnect = Callable[[Server], Awaitable[AsyncGet]]
@@ -87,37 +86,6 @@ async def httpx_async(server: Server) -> AsyncGet:
     return one
 
 
-def niquests(server: Server) -> Get:
-    session = import_module("niquests").Session()
-    session.verify = server.ca_file
-    session.headers.update(HEADERS)
-    return lambda: _fields(session.get(_url(server)).json())
-
-
-def _pyreqwest(builder: Any, server: Server) -> Any:
-    made = builder.default_headers(HEADERS).http2(True)
-    return made.add_root_certificate_pem(Path(server.ca_file).read_bytes()) if server.ca_file else made
-
-
-def pyreqwest(server: Server) -> Get:
-    client = _pyreqwest(import_module("pyreqwest.client").SyncClientBuilder(), server).build()
-    return lambda: _fields(client.get(_url(server)).build().send().json())
-
-
-async def pyreqwest_async(server: Server) -> AsyncGet:
-    client = _pyreqwest(import_module("pyreqwest.client").ClientBuilder(), server).build()
-
-    async def one() -> Answer:
-        return _fields(await (await client.get(_url(server)).build().send()).json())
-
-    return one
-
-
-def primp(server: Server) -> Get:
-    client = import_module("primp").Client(headers=HEADERS, ca_cert_file=server.ca_file)
-    return lambda: _fields(client.get(_url(server)).json())
-
-
 async def aiohttp(server: Server) -> AsyncGet:
     package = import_module("aiohttp")
     connector = package.TCPConnector(ssl=ssl.create_default_context(cafile=server.ca_file))
@@ -126,17 +94,6 @@ async def aiohttp(server: Server) -> AsyncGet:
     async def one() -> Answer:
         async with session.get(_url(server)) as response:
             return _fields(await response.json())
-
-    return one
-
-
-def stripe(server: Server) -> Get:
-    package: Any = import_module("stripe")
-    package.ca_bundle_path = server.ca_file
-    client = package.StripeClient(API_KEY, base_addresses={"api": server.base_url})
-
-    def one() -> Answer:
-        return _fields(client.deserialize(client.raw_request("get", PATH), api_mode="V1"))
 
     return one
 
@@ -176,9 +133,7 @@ def _blocking(package: str, connect: Connect, shared: bool = True) -> Make:
 
 
 def _async(package: str, connect: AsyncConnect, loop: str | None = None) -> Make:
-    found = import_module(package)
-    if package == "billcore" and not hasattr(found, "AsyncClient"):
-        raise Missing("billcore.AsyncClient, which this build does not have")
+    import_module(package)
     factory = None if loop is None else import_module(loop).new_event_loop
     return lambda server, at_once: Async(connect, server, at_once, factory)
 
@@ -190,15 +145,10 @@ PEERS: dict[str, Callable[[], Make]] = {
     "pycurl": lambda: _pycurl,
     "urllib3": partial(_blocking, "urllib3", urllib3),
     "requests": partial(_blocking, "requests", requests, False),  # a Session is not thread-safe
-    "niquests": partial(_blocking, "niquests", niquests, False),
-    "pyreqwest": partial(_blocking, "pyreqwest", pyreqwest),
-    "pyreqwest_async": partial(_async, "pyreqwest", pyreqwest_async),
-    "primp": partial(_blocking, "primp", primp),
     "httpx": partial(_blocking, "httpx", httpx),
     "httpx_async": partial(_async, "httpx", httpx_async),
     "aiohttp": partial(_async, "aiohttp", aiohttp),
     "aiohttp_uvloop": partial(_async, "aiohttp", aiohttp, "uvloop"),
-    "stripe": partial(_blocking, "stripe", stripe),
 }
 
 

@@ -9,10 +9,6 @@ API_KEY = "key_bench_0123456789"
 HEADERS = {"X-API-KEY": API_KEY, "Accept": "application/json"}
 
 
-class Missing(Exception):
-    """A contender cannot be measured; the exception's text names the missing dependency."""
-
-
 @dataclass(frozen=True)
 class Server:
     base_url: str

@@ -28,7 +28,7 @@ case "$*" in
 esac
 
 bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev \
-  libnginx-mod-http-echo libsimdjson-dev libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv zlib1g-dev
+  libnginx-mod-http-echo libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv zlib1g-dev
 bc_ccache "$root"
 mkdir -p build/bench/logs
 
@@ -67,13 +67,16 @@ fi
 if [ "$area" = rest ] || [ "$area" = pages ]; then
   newest="$(tests/libcurl.sh newest)"
   quietly configure-newest cmake -S tests/bench -B build/bench/newest -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$newest"
-  quietly build-newest cmake --build build/bench/newest -j "$bc_jobs" --target "$area-bench"
+  quietly build-newest cmake --build build/bench/newest -j "$bc_jobs" --target turns-native
 fi
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
-targets=("$area-bench")
-[ "$area" != growth ] || targets=(webhook-bench rest-bench pages-bench)
+case "$area" in
+  webhook) targets=(webhook-bench) ;;
+  bulk) targets=() ;;
+  growth) targets=(webhook-bench turns-native turns-go) ;;
+  *) targets=(turns-native turns-go) ;;
+esac
 if [ "$area" = bulk ]; then
-  targets=()
   mapfile -t engine < <(grep -v '^#' tests/spark/requirements.txt)
   BILLCORE_SAIL_PYTHON="$(bc_venv "${engine[@]}")/bin/python"
   export BILLCORE_SAIL_PYTHON

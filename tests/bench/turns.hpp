@@ -37,7 +37,7 @@ class Row {
 /// at_once: number of requests in flight.
 using Make = std::unique_ptr<Row>(std::string_view name, const Server& server, int at_once);
 
-/// The main() of a program, called as PROGRAM ROW [CA_FILE]. Makes a Row for each server on first use and then reuses
+/// Serves the commands of one contender, whose name and CA_FILE are argv[1] and argv[2]. Makes a Row for each server on first use and then reuses
 /// the Row.
 int serve(int argc, char** argv, Make* make);
 

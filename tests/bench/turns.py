@@ -1,7 +1,6 @@
 """Runs each contender as a process that measures only on command, so that each round can measure all languages.
 
-A contender prints `ready`, or `missing` and the name of a missing dependency. A contender that is ready answers each
-command line:
+A contender prints `ready`, and then answers each command line:
 
     show URL AT_ONCE              the values that one measured operation reads
     run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, sum of the lengths read
@@ -40,15 +39,15 @@ class Memory:
 
 
 def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list[str]:
-    """Returns the command that starts a contender. kind: native, newest (the native program, with the latest libcurl),
-    go, rust or python."""
+    """Returns the command that starts a contender. kind: native (C and C++), newest (native, with the latest libcurl),
+    go (without billcore), ffi-go, ffi-rust or python."""
     match kind:
         case "newest":
-            return [str(programs / "newest" / f"{area}-bench"), name.removesuffix("_newest"), *more]
-        case "native":
-            return [str(programs / f"{area}-bench"), name, *more]
-        case "go" | "rust":
-            return [str(programs / f"{area}-{kind}"), *more]
+            return [str(programs / "newest/turns-native"), area, name.removesuffix("_newest"), *more]
+        case "native" | "go":
+            return [str(programs / f"turns-{kind}"), area, name, *more]
+        case "ffi-go" | "ffi-rust":
+            return [str(programs / kind), name, *more]
     return [sys.executable, "-m", "tests.bench.contestant", area, name, *more]
 
 
@@ -61,11 +60,10 @@ def _environment() -> dict[str, str]:
 
 
 class Contestant:
-    """One contender's process. missing: the name of the missing dependency, if the contender cannot be measured."""
+    """One contender's process."""
 
     def __init__(self, name: str, command: list[str], errors: Path) -> None:
         self.name = name
-        self.missing: str | None = None
         self._errors = errors
         self._command = command
 
@@ -83,11 +81,9 @@ class Contestant:
         return self
 
     def begin(self) -> None:
-        """Waits until the contender has printed `ready` or `missing`."""
+        """Waits until the contender has printed `ready`."""
         answer = self._line()
-        if answer.startswith("missing "):
-            self.missing = answer.removeprefix("missing ")
-        elif answer != "ready":
+        if answer != "ready":
             raise RuntimeError(f"{self.name} begins with {answer!r}")
 
     def _line(self) -> str:

@@ -11,7 +11,7 @@ from . import bodies, cold_start, interpreted, machine, native, plot, report
 from .tables import Table
 from .targets import WEBHOOK
 
-PEERS = ("msgspec", "orjson", "standardwebhooks", "stripe", "svix")
+PEERS = ("msgspec", "orjson", "stripe")
 
 
 def measure(program: Path, quick: bool) -> list[Table]:

@@ -5,9 +5,7 @@
 #include <billcore.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <simdjson.h>
 
-#include <algorithm>
 #include <billcore/webhook.hpp>
 #include <condition_variable>
 #include <cstdio>
@@ -37,38 +35,6 @@ bool accepts(Call&& call) {
   }
 }
 
-// Uses EVP_MAC as its manual page recommends, with one MAC context that gets its key once.
-class EvpMac {
- public:
-  explicit EvpMac(std::string_view secret)
-      : mac_(EVP_MAC_fetch(nullptr, "HMAC", nullptr)), context_(EVP_MAC_CTX_new(mac_)) {
-    char digest[] = "SHA256";
-    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string("digest", digest, 0), OSSL_PARAM_construct_end()};
-    if (EVP_MAC_init(context_, reinterpret_cast<const unsigned char*>(secret.data()), secret.size(), params) != 1) {
-      throw std::runtime_error("EVP_MAC_init failed");
-    }
-  }
-  ~EvpMac() {
-    EVP_MAC_CTX_free(context_);
-    EVP_MAC_free(mac_);
-  }
-  EvpMac(const EvpMac&) = delete;
-  EvpMac& operator=(const EvpMac&) = delete;
-
-  [[nodiscard]] bool verify(std::string_view body, const Digest& claimed) const {
-    Digest digest;
-    std::size_t size = 0;
-    return EVP_MAC_init(context_, nullptr, 0, nullptr) == 1 &&
-           EVP_MAC_update(context_, reinterpret_cast<const unsigned char*>(body.data()), body.size()) == 1 &&
-           EVP_MAC_final(context_, digest.data(), &size, digest.size()) == 1 &&
-           CRYPTO_memcmp(digest.data(), claimed.data(), digest.size()) == 0;
-  }
-
- private:
-  EVP_MAC* mac_;
-  EVP_MAC_CTX* context_;
-};
-
 bool one_shot_hmac(std::string_view secret, const Delivery& delivery) {
   Digest digest;
   HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
@@ -97,7 +63,6 @@ void add_row(const std::string& name, const Delivery& good, Row row) {
 struct Parties {
   std::string secret;
   ShaLimit limit{secret};
-  EvpMac evp{secret};
   billcore::Verifier verifier{std::string_view(secret), {.max_body = std::size_t{1} << 25}};  // allows bodies of 16 MiB
   std::unique_ptr<billcore_verifier, void (*)(billcore_verifier*)> c_verifier{nullptr, billcore_verifier_free};
 
@@ -116,7 +81,6 @@ void add_verify_rows(const Parties& all, const Delivery& delivery, const std::st
   const auto add = [&](const std::string& row, auto call) { add_row("verify/" + row + "/" + size, delivery, call); };
   add("limit", [&all](const Delivery& one) { return all.limit.verify(one.text(), one.claimed); });
   add("HMAC", [&all](const Delivery& one) { return one_shot_hmac(all.secret, one); });
-  add("EVP_MAC", [&all](const Delivery& one) { return all.evp.verify(one.text(), one.claimed); });
   add("check", [&all](const Delivery& one) {
     return all.verifier.check(one.text(), one.signature) == billcore::SignatureReason::none;
   });
@@ -136,27 +100,6 @@ void add_verify_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// simdjson on demand: reads only the three fields, in the order of the text, and does not check the rest of the body.
-class OnDemand {
- public:
-  explicit OnDemand(std::size_t body) : padded_(body + simdjson::SIMDJSON_PADDING) {}
-
-  bool read_three(std::string_view body) {
-    std::copy(body.begin(), body.end(), padded_.begin());
-    simdjson::ondemand::document event;
-    if (parser_.iterate(simdjson::padded_string_view(padded_.data(), body.size(), padded_.size())).get(event))
-      return false;
-    std::int64_t id = 0;
-    std::string_view name;
-    std::string_view status;
-    return !event["id"].get(id) && !event["name"].get(name) && !event["data"]["status"].get(status) && id != 0;
-  }
-
- private:
-  simdjson::ondemand::parser parser_;
-  std::vector<char> padded_;
-};
-
 void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::string& size) {
   const auto add = [&](const std::string& row, auto call) { add_row("unwrap/" + row + "/" + size, delivery, call); };
   const auto pool = std::make_shared<ParseLimit>(delivery.body->size());
@@ -167,10 +110,6 @@ void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::st
   add("limit_read", [&all, pool](const Delivery& one) {
     return all.limit.verify(one.text(), one.claimed) &&
            pool->parse(one.text(), [](yyjson_val* root) { return read_three(root); });
-  });
-  const auto on_demand = std::make_shared<OnDemand>(delivery.body->size());
-  add("limit_simdjson", [&all, on_demand](const Delivery& one) {
-    return all.limit.verify(one.text(), one.claimed) && on_demand->read_three(one.text());
   });
   add("shared", [&all](const Delivery& one) {
     return accepts([&] { return !all.verifier.unwrap_shared({one.text(), one.body}, one.signature).raw().empty(); });

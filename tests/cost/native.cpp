@@ -1,6 +1,8 @@
 // Runs each operation in C++ and C, and the same work without billcore (the operation's limit), while Callgrind
 // counts instructions. Usage: cost-native FOLDER. FOLDER contains the webhook deliveries that tests/bench/bodies.py
 // wrote, and the peer's answers in `answers`. Prints how often each operation was performed.
+#include "native.hpp"
+
 #include <billcore.h>
 #include <nanoarrow/nanoarrow.h>
 
@@ -12,9 +14,7 @@
 #include "by_hand.hpp"
 #include "delivery.hpp"
 #include "ffi_c.h"
-#include "pages_rows.hpp"
 #include "peer.h"
-#include "rest_rows.hpp"
 #include "sha_limit.hpp"
 
 namespace {

@@ -5,7 +5,6 @@ go 1.23
 require (
 	bench v0.0.0
 	billcore v0.0.0
-	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/stripe/stripe-go/v82 v82.5.1
 )
 

@@ -1,4 +1,4 @@
-// Runs the Go contenders of the ffi tables. Usage: ffi-go billcore|std|stripe|standard, with commands of the protocol
+// Runs the Go contenders of the ffi tables. Usage: ffi-go billcore|std|stripe, with commands of the protocol
 // of turns.py on stdin. A command names the base URL of a list, or OPERATION:FOLDER; FOLDER contains the files of a
 // delivery, in the format of webhook-bench.
 package main
@@ -37,7 +37,7 @@ func arrived(folder string) delivery {
 // read; nil if the library does not have this operation.
 type contender func(operation string, given delivery) func() (int, error)
 
-var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe, "standard": standard}
+var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe}
 
 type row struct{ once func() (int, error) }
 

@@ -3,17 +3,13 @@ package main
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"hash"
-	"net/http"
 	"strconv"
 	"time"
 
-	"bench/turns"
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stripe/stripe-go/v82/webhook"
 )
 
@@ -78,23 +74,4 @@ func stripe(operation string, given delivery) func() (int, error) {
 	return measured(operation, given, func() error {
 		return webhook.ValidatePayloadIgnoringTolerance(given.body, signed.Header, string(given.secret))
 	})
-}
-
-// standard uses standard-webhooks. standard-webhooks verifies base64 signatures over "ID.TIME.BODY", so standard first
-// signs the delivery this way.
-func standard(operation string, given delivery) func() (int, error) {
-	verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString(given.secret))
-	if err != nil {
-		turns.Fail(err)
-	}
-	now := time.Now()
-	signature, err := verifier.Sign("msg_1", now, given.body)
-	if err != nil {
-		turns.Fail(err)
-	}
-	headers := http.Header{}
-	headers.Set("webhook-id", "msg_1")
-	headers.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
-	headers.Set("webhook-signature", signature)
-	return measured(operation, given, func() error { return verifier.VerifyIgnoringTimestamp(given.body, headers) })
 }

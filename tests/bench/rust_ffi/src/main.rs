@@ -1,6 +1,5 @@
-//! Runs the Rust contenders of the ffi tables. Usage: ffi-rust
-//! billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper, with commands of the protocol of turns.py on
-//! stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER has the delivery
+//! Runs the Rust contenders of the ffi tables. Usage: ffi-rust billcore|crypto|crypto_three|reqwest, with commands of the
+//! protocol of turns.py on stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER has the delivery
 //! as files, as for webhook-bench.
 
 mod ours;
@@ -14,7 +13,7 @@ use std::time::Instant;
 
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// One webhook as the receiver gets it. A contender whose library has another signature scheme signs the body again.
+/// One webhook as the receiver gets it.
 pub struct Delivery {
     pub body: Vec<u8>,
     pub signature: String,
@@ -50,8 +49,7 @@ fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
     if url.starts_with("http") {
         return match name {
             "billcore" => ours::list(url, at_once),
-            "reqwest" => peers::reqwest_list(url, at_once),
-            "hyper" => peers::hyper_list(url, at_once),
+            "reqwest" => peers::list(url, at_once),
             _ => Err(format!("{name} reads no list").into()),
         };
     }
@@ -61,10 +59,6 @@ fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
         "billcore" => ours::row(operation, given),
         "crypto" => peers::crypto(operation, given, peers::Reading::Whole),
         "crypto_three" => peers::crypto(operation, given, peers::Reading::Three),
-        "sonic" => peers::crypto(operation, given, peers::Reading::SonicWhole),
-        "sonic_three" => peers::crypto(operation, given, peers::Reading::SonicThree),
-        "ring" => peers::ring(operation, given),
-        "svix" => peers::svix(operation, given),
         _ => Err(format!("there is no contender {name}").into()),
     }
 }

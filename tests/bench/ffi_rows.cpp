@@ -1,13 +1,12 @@
-// Runs the C and C++ contenders of the ffi tables. Usage: ffi-bench cpp|c, with commands of the protocol of turns.py on
-// stdin. A command names OPERATION:FOLDER in place of a URL; FOLDER contains the files of a delivery, in the format of
-// webhook-bench.
+// The C and C++ contenders of the ffi tables. A command names OPERATION:FOLDER in place of a URL; FOLDER contains the files
+// of a delivery, in the format of webhook-bench.
 #include <billcore/webhook.hpp>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
 #include "ffi_c.h"
-#include "turns.hpp"
+#include "native.hpp"
 
 namespace {
 
@@ -113,7 +112,9 @@ class C final : public Row {
   billcore_verifier* verifier_ = nullptr;
 };
 
-std::unique_ptr<turns::Row> make(std::string_view name, const turns::Server& server, int /*at_once*/) {
+}  // namespace
+
+std::unique_ptr<turns::Row> ffi::make(std::string_view name, const turns::Server& server, int /*at_once*/) {
   const auto colon = server.base_url.find(':');
   const auto operation = server.base_url.substr(0, colon);
   const auto folder = server.base_url.substr(colon + 1);
@@ -121,7 +122,3 @@ std::unique_ptr<turns::Row> make(std::string_view name, const turns::Server& ser
   if (name == "c") return std::make_unique<C>(operation, folder);
   throw std::runtime_error("there is no such row");
 }
-
-}  // namespace
-
-int main(int argc, char** argv) { return turns::serve(argc, argv, &make); }

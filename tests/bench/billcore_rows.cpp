@@ -1,0 +1,223 @@
+// The contenders of the tables rest and pages that use billcore: the C++ client, and the C client from its shared
+// library.
+#include <billcore.h>
+
+#include <billcore/client.hpp>
+#include <stdexcept>
+
+#include "ffi_c.h"
+#include "native.hpp"
+#include "team.hpp"
+
+namespace {
+
+billcore_str c_text(std::string_view text) { return {text.data(), text.size()}; }
+
+void require(billcore_status status) {
+  if (status != BILLCORE_OK) throw std::runtime_error(std::string("C: ") + billcore_status_name(status));
+}
+
+billcore::ClientOptions options_of(const turns::Server& server, int concurrency, bool http2) {
+  billcore::ClientOptions out;
+  out.base_url = server.base_url;
+  out.api_key = turns::api_key;
+  if (!server.ca_file.empty()) out.ca_bundle = server.ca_file;
+  if (http2) out.http2 = true;
+  out.concurrency = concurrency;
+  return out;
+}
+
+billcore_client* c_client(const turns::Server& server, int concurrency, bool http2) {
+  billcore_client_options* options = nullptr;
+  billcore_client* out = nullptr;
+  require(billcore_client_options_new(&options, nullptr));
+  require(billcore_client_options_set_base_url(options, c_text(server.base_url), nullptr));
+  require(billcore_client_options_set_api_key(options, c_text(turns::api_key), nullptr));
+  if (!server.ca_file.empty()) require(billcore_client_options_set_ca_bundle(options, c_text(server.ca_file), nullptr));
+  if (http2) require(billcore_client_options_enable_http2(options, nullptr));
+  require(billcore_client_options_set_concurrency(options, concurrency, nullptr));
+  require(billcore_client_new(options, &out, nullptr));
+  billcore_client_options_free(options);
+  return out;
+}
+
+}  // namespace
+
+// Concurrent GETs use threads that share one client.
+namespace rest {
+namespace {
+
+using turns::Row;
+using turns::Server;
+
+class Cpp {
+ public:
+  explicit Cpp(const Server& server) : client_(options_of(server, 8, true)) {}
+
+  template <typename Use>
+  auto get(const billcore::CallOptions& call, Use use) const {
+    const auto one = client_.subscriptions().get(id_, call);
+    const auto read_id = one.id();
+    return use(std::string_view(read_id.text()), one.reference_id().value_or(""), one.status());
+  }
+  void run_late(std::chrono::milliseconds timeout) const {
+    billcore::CallOptions call;
+    call.timeout = timeout;
+    try {
+      get(call, [](auto&&...) {});
+    } catch (const billcore::Error& error) {
+      if (error.code() == billcore::ErrorCode::timeout) return;
+      throw;
+    }
+    throw std::runtime_error("the C++ client did not time out");
+  }
+  template <typename Use>
+  auto get(Use use) const {
+    return get({}, use);
+  }
+
+ private:
+  billcore::Client client_;
+  billcore::Id id_{std::string(id)};
+};
+
+std::string_view text_of(billcore_str text) { return {text.data, text.len}; }
+
+class C {
+ public:
+  explicit C(const Server& server) : client_(c_client(server, 8, true)) {}
+  ~C() { billcore_client_free(client_); }
+  C(const C&) = delete;
+  C& operator=(const C&) = delete;
+
+  template <typename Use>
+  auto get(Use use) const {
+    billcore_subscription* one = nullptr;
+    require(billcore_subscription_get(client_, c_text(id), nullptr, &one, nullptr));
+    billcore_str read_id{};
+    billcore_str name{};
+    billcore_str status{};
+    bool present = false;
+    require(billcore_subscription_id(one, &read_id, nullptr, nullptr));
+    require(billcore_subscription_reference_id(one, &name, &present, nullptr));
+    require(billcore_subscription_status(one, &status, nullptr));
+    auto out = use(text_of(read_id), text_of(name), text_of(status));
+    billcore_subscription_free(one);
+    return out;
+  }
+  void run_late(std::chrono::milliseconds timeout) const {
+    billcore_call_options* call = nullptr;
+    require(billcore_call_options_new(&call, nullptr));
+    require(billcore_call_options_set_timeout_ms(call, timeout.count(), nullptr));
+    billcore_subscription* one = nullptr;
+    const auto status = billcore_subscription_get(client_, c_text(id), call, &one, nullptr);
+    billcore_call_options_free(call);
+    if (status != BILLCORE_ERROR_TIMEOUT) throw std::runtime_error("the C client did not time out");
+  }
+
+ private:
+  billcore_client* client_;
+};
+
+template <typename Client>
+std::size_t get_many(const void* client, std::size_t count) {
+  std::size_t total = 0;
+  while (count-- > 0) {
+    total += static_cast<const Client*>(client)->get(
+        [](auto id, auto name, auto status) { return id.size() + name.size() + status.size(); });
+  }
+  return total;
+}
+
+template <typename Client>
+class Ours : public Row {
+ public:
+  Ours(const Server& server, int at_once) : client_(server) {
+    if (at_once > 1) team_ = std::make_unique<turns::Team>(at_once, &get_many<Client>, &client_);
+  }
+  std::size_t run(std::size_t count) override { return team_ ? team_->run(count) : get_many<Client>(&client_, count); }
+  std::string show() override {
+    return client_.get([](auto id, auto name, auto status) {
+      return std::string(id).append("\t").append(name).append("\t").append(status);
+    });
+  }
+  void run_late(std::chrono::milliseconds timeout) override { client_.run_late(timeout); }
+
+ private:
+  Client client_;
+  std::unique_ptr<turns::Team> team_;  // destroyed before client_
+};
+
+}  // namespace
+
+std::unique_ptr<Row> make_billcore(std::string_view name, const Server& server, int at_once) {
+  if (name == "cpp") return std::make_unique<Ours<Cpp>>(server, at_once);
+  return std::make_unique<Ours<C>>(server, at_once);
+}
+
+}  // namespace rest
+
+namespace pages {
+namespace {
+
+using Orders = billcore::Pager<billcore::Order>;
+
+std::size_t read_fields(Orders& orders) {
+  std::size_t sum = 0;
+  for (const auto& order : orders) {
+    sum += order.id().text().size() + static_cast<std::size_t>(order.total_with_vat()) + order.state().size();
+  }
+  return sum;
+}
+
+// take_items and take_pages read no fields; they return the number of pages.
+std::size_t take_items(Orders& orders) {
+  for (const auto& order : orders) static_cast<void>(order);
+  return static_cast<std::size_t>(orders.fetched_pages());
+}
+
+std::size_t take_pages(Orders& orders) {
+  std::size_t count = 0;
+  while (orders.next_page()) ++count;
+  return count;
+}
+
+class Cpp : public turns::Row {
+ public:
+  Cpp(const turns::Server& server, int at_once, std::size_t (*read)(Orders&))
+      : client_(options_of(server, at_once, false)), read_(read) {}
+  std::size_t run(std::size_t count) override {
+    auto orders = client_.subscriptions().orders(billcore::Id(list_id(count)));
+    return read_(orders);
+  }
+  std::string show() override { return std::to_string(run(1)); }
+
+ private:
+  billcore::Client client_;
+  std::size_t (*read_)(Orders&);
+};
+
+class C : public turns::Row {
+ public:
+  C(const turns::Server& server, int at_once) : client_(c_client(server, at_once, false)) {}
+  C(const C&) = delete;
+  C& operator=(const C&) = delete;
+  ~C() override { billcore_client_free(client_); }
+  std::size_t run(std::size_t count) override { return ffi_list(client_, list_id(count).c_str()); }
+  std::string show() override { return std::to_string(run(1)); }
+
+ private:
+  billcore_client* client_;
+};
+
+}  // namespace
+
+std::unique_ptr<turns::Row> make_billcore(std::string_view name, const turns::Server& server, int at_once) {
+  if (name == "cpp") return std::make_unique<Cpp>(server, at_once, read_fields);
+  if (name == "cpp_items") return std::make_unique<Cpp>(server, at_once, take_items);
+  if (name == "cpp_pages") return std::make_unique<Cpp>(server, at_once, take_pages);
+  if (name == "c") return std::make_unique<C>(server, at_once);
+  throw std::runtime_error("there is no such row");
+}
+
+}  // namespace pages

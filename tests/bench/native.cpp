@@ -1,0 +1,24 @@
+// Runs the C and C++ contenders of three areas. Usage: turns-native rest|pages|ffi ROW [CA_FILE], with commands of the
+// protocol of turns.py on stdin.
+#include "native.hpp"
+
+#include <stdexcept>
+
+namespace {
+
+std::string area;
+
+std::unique_ptr<turns::Row> make(std::string_view name, const turns::Server& server, int at_once) {
+  const bool raw = name.starts_with("raw");
+  if (area == "rest") return (raw ? rest::make_raw : rest::make_billcore)(name, server, at_once);
+  if (area == "pages") return (raw ? pages::make_raw : pages::make_billcore)(name, server, at_once);
+  if (area == "ffi") return ffi::make(name, server, at_once);
+  throw std::runtime_error("there is no area " + area);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1) area = argv[1];
+  return turns::serve(argc - 1, argv + 1, &make);
+}

@@ -1,0 +1,39 @@
+// The contenders of turns-native, by area. A name is that of a row.
+#pragma once
+
+#include "turns.hpp"
+
+/// GETs of a subscription. at_once: number of requests in flight.
+namespace rest {
+
+inline constexpr std::string_view subscription = "/subscription/sub_1001";
+inline constexpr std::string_view id = "sub_1001";
+
+/// name: raw, raw_yyjson or raw_threads. curl_easy_perform makes the GETs if at_once is 1, and in each thread of
+/// raw_threads.
+turns::Make make_raw;
+/// name: cpp or c. at_once: the number of threads.
+turns::Make make_billcore;
+
+}  // namespace rest
+
+/// Lists of orders, of which the contenders read three fields. at_once: pages in flight.
+namespace pages {
+
+/// Returns the id of the subscription whose list of orders has `count` pages.
+inline std::string list_id(std::size_t count) { return "sub_" + std::to_string(count); }
+
+/// With at_once 1 the contender uses curl_easy_perform.
+turns::Make make_raw;
+/// name: cpp or c; or, to measure what an item costs, cpp_pages (reads pages, not items) or cpp_items (reads items,
+/// but no fields).
+turns::Make make_billcore;
+
+}  // namespace pages
+
+namespace ffi {
+
+/// name: cpp or c.
+turns::Make make;
+
+}  // namespace ffi
