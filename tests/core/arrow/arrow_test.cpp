@@ -30,7 +30,7 @@ std::string problem_of(const std::string& item, const std::string& field) {
 }
 
 TEST(Arrow, ColumnsAreTheFieldsOfTheInterface) {
-  const auto rows = *test::parse_file(BILLCORE_FIXTURES "/fields.json").find("rows");
+  const auto rows = *test::parse_fixture("fields.json").find("rows");
   const std::vector<std::pair<std::string, detail::Table>> tables{{"Subscription", detail::Table::subscriptions},
                                                                   {"Order", detail::Table::orders},
                                                                   {"Product", detail::Table::products}};

@@ -16,7 +16,7 @@ const std::string body = R"({"id":1,"name":"order.paid","account":7,"data":{"tot
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 TEST(Explain, SharedCases) {
-  const auto file = test::parse_file(BILLCORE_FIXTURES "/explain.json");
+  const auto file = test::parse_fixture("explain.json");
   const auto cases = file.find("cases").value();
   std::size_t played = 0;
   for (const auto entry : cases) {

@@ -25,10 +25,9 @@ std::int64_t page_of(const std::string& head) {
 }
 
 std::string page(const std::string& items, const std::string& current, const std::string& pages,
-                 const std::string& next = "null", const std::string& total = "null") {
-  return ScriptedServer::json("{\"data\":[" + items + "],\"pagination\":{\"total\":" + total +
-                              ",\"current_page\":" + current + ",\"total_pages\":" + pages +
-                              ",\"links\":{\"next\":" + next + ",\"previous\":null}}}");
+                 const std::string& total = "null") {
+  return ScriptedServer::json("{\"data\":[" + items + "],\"pagination\":{\"total\":" + total + ",\"current_page\":" +
+                              current + ",\"total_pages\":" + pages + ",\"links\":{\"next\":null,\"previous\":null}}}");
 }
 
 // Three items, distinct from those of other pages.
@@ -41,7 +40,7 @@ std::string items_of(std::int64_t number) {
 }
 
 std::string good_page(std::int64_t number, std::int64_t pages) {
-  return page(items_of(number), std::to_string(number), std::to_string(pages), "null", std::to_string(pages * 3));
+  return page(items_of(number), std::to_string(number), std::to_string(pages), std::to_string(pages * 3));
 }
 
 Client client_of(const ScriptedServer& server, int concurrency = 1) {
@@ -161,7 +160,8 @@ TEST_P(PagerErrors, ABillionPages) {
 INSTANTIATE_TEST_SUITE_P(Concurrency, PagerErrors, testing::Values(1, 8),
                          [](const auto& made) { return "of" + std::to_string(made.param); });
 
-// An invalid answer to the request for page 2, and the expected error text after the name of the page.
+// An invalid answer to the request for page 2, and the expected error text after the name of the page. Further answers
+// are rows of tests/fixtures/bad_input.json (list_second_…).
 struct Bad {
   const char* name;
   std::string answer;
@@ -203,28 +203,19 @@ std::string numbers(const char* current, const char* pages) { return page(items_
 INSTANTIATE_TEST_SUITE_P(
     Answers, BadPage,
     testing::Values(
-        Bad{"Null", ScriptedServer::json("null"), ErrorCode::decode, "no array `data`"},
         Bad{"Empty", ScriptedServer::json(""), ErrorCode::decode, "status 200"},
-        Bad{"NullData", ScriptedServer::json(R"({"data":null,"pagination":{}})"), ErrorCode::decode, "no array `data`"},
-        Bad{"NullPagination", ScriptedServer::json(R"({"data":[],"pagination":null})"), ErrorCode::decode,
-            "no object `pagination`"},
         Bad{"NoNumbers", ScriptedServer::json(R"({"data":[],"pagination":{}})"), ErrorCode::decode,
             "pagination.current_page"},
         Bad{"Half", ScriptedServer::json(R"({"data":[{"id":1})"), ErrorCode::decode, "status 200"},
         Bad{"Html", ScriptedServer::json("<html>"), ErrorCode::decode, "status 200"},
         Bad{"TooLarge", ScriptedServer::json(std::string(5000, ' ')), ErrorCode::decode, "max_response"},
-        Bad{"NegativePage", numbers("-2", "5"), ErrorCode::pagination, "received page -2 instead"},
         Bad{"NoPage", numbers("0", "5"), ErrorCode::pagination, "received page 0 instead"},
         Bad{"OtherPage", numbers("3", "5"), ErrorCode::pagination, "received page 3 instead"},
         Bad{"HugePage", numbers("9223372036854775807", "5"), ErrorCode::pagination,
             "received page 9223372036854775807 instead"},
         Bad{"BeyondNumbers", numbers("123456789012345678901234567890", "5"), ErrorCode::out_of_range,
             "pagination.current_page"},
-        Bad{"FloatPage", numbers("2.0", "5"), ErrorCode::decode, "pagination.current_page"},
-        Bad{"TextPage", numbers("\"2\"", "5"), ErrorCode::decode, "pagination.current_page"},
         Bad{"NullPage", numbers("null", "5"), ErrorCode::decode, "pagination.current_page"},
-        Bad{"FloatPages", numbers("2", "5.5"), ErrorCode::decode, "pagination.total_pages"},
-        Bad{"TextPages", numbers("2", "\"5\""), ErrorCode::decode, "pagination.total_pages"},
         Bad{"PagesBeyondNumbers", numbers("2", "1e30"), ErrorCode::decode, "pagination.total_pages"},
         Bad{"EmptyYetMore", page("", "2", "5"), ErrorCode::pagination, "the page is empty, yet says that there are 5"},
         Bad{"Unauthorised", ScriptedServer::json("null", 401), ErrorCode::authentication, "401"},
@@ -251,25 +242,6 @@ TEST(PagerBadInput, CountsThatCannotBe) {
   Numbers seen;
   while (seen.size() < 40) seen.push_back(number_of(*pager.next()));
   EXPECT_EQ(seen, up_to(40));
-}
-
-TEST(PagerBadInput, LinksAreNotFollowed) {
-  std::atomic<int> strays{0};
-  ScriptedServer elsewhere([&](const std::string&) {
-    ++strays;
-    return ScriptedServer::json("null");
-  });
-  const auto link = "\"" + elsewhere.url() + "/steal\"";
-  ScriptedServer server(
-      [&](const std::string& head) { return page(items_of(page_of(head)), std::to_string(page_of(head)), "4", link); });
-  for (const int concurrency : {1, 8}) {
-    auto pager = orders(client_of(server, concurrency));
-    EXPECT_EQ(pager.next_page()->links().next(), elsewhere.url() + "/steal");
-    Numbers seen = up_to(3);
-    read_on(pager, seen);
-    EXPECT_EQ(seen, up_to(12));
-  }
-  EXPECT_EQ(strays, 0);
 }
 
 TEST(PagerBadInput, ATimeOutNamesTheMissingPage) {

@@ -14,7 +14,8 @@ Value parse(std::string text) {
   return {std::move(document), root};
 }
 
-Value parse_file(const std::string& path) {
+Value parse_fixture(const std::string& name) {
+  const std::string path = BILLCORE_FIXTURES "/" + name;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path);
   std::ostringstream text;

@@ -12,7 +12,8 @@
 namespace billcore::test {
 
 [[nodiscard]] Value parse(std::string text);
-[[nodiscard]] Value parse_file(const std::string& path);
+/// Parses a file of tests/fixtures.
+[[nodiscard]] Value parse_fixture(const std::string& name);
 [[nodiscard]] std::string quoted(std::string_view text);
 [[nodiscard]] std::string quoted_or_null(const std::optional<std::string_view>& text);
 [[nodiscard]] std::string array_of(const std::vector<std::string>& items);

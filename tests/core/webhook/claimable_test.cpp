@@ -23,7 +23,7 @@ int answer_to(const std::string& body) {
 }
 
 TEST(Claimable, SharedDeliveries) {
-  const auto file = test::parse_file(BILLCORE_FIXTURES "/deliveries.json");
+  const auto file = test::parse_fixture("deliveries.json");
   const auto deliveries = file.find("deliveries").value();
   ASSERT_GT(deliveries.size(), 50U);
   for (const auto each : deliveries) {

@@ -56,7 +56,7 @@ void expect_fields(const Event& event, const Value& fields, const std::string& n
 }
 
 TEST(Webhook, SharedVectors) {
-  const auto file = test::parse_file(BILLCORE_FIXTURES "/webhook_vectors.json");
+  const auto file = test::parse_fixture("webhook_vectors.json");
   const auto cases = file.find("cases").value();
   ASSERT_GT(cases.size(), 200U);
   for (const auto entry : cases) {
