@@ -1,15 +1,13 @@
-"""find_charges(): the orders that a charge with an unknown outcome, or a crashed program, may have created."""
+"""find_charges() in Python: its arguments, its errors, and the charge that it finds. charges_test.cpp has its rules."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import pickle
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -29,10 +27,6 @@ RESET = Reply(send_only=0, ending="reset")
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox() as running:
         yield running
-
-
-def page_of(request: Request) -> int:
-    return int(parse_qs(urlsplit(request.target).query)["page"][0])
 
 
 def order(age: float, name: str | None = None, now: datetime | None = None) -> dict[str, Any]:
@@ -81,7 +75,7 @@ def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client
     return server, client, unknown_charge(client)
 
 
-@pytest.mark.parametrize("kind", ["reset_after", "half_body", "status"])
+@pytest.mark.parametrize("kind", ["reset_after", "status"])
 def test_the_charge_is_found(sandbox: Sandbox, kind: FaultKind) -> None:
     with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as client:
         (subscription,) = client.subscriptions.list(reference_id="demo-active")
@@ -138,60 +132,24 @@ with billcore.Client(base_url=sys.argv[2], api_key=sys.argv[3]) as client:
 def test_orders_before_the_charge_minus_skew_are_not_found(serve: Serve) -> None:
     ages = [-60, 30, 200, 400, 100]  # seconds; the list is not sorted: the last order is newer than the one before it
     now = datetime.now(UTC)
-    server, client, error = served(serve, lambda _: page([order(age, now=now) for age in ages], 1, 1))
+    server, client, _ = served(serve, lambda _: page([order(age, now=now) for age in ages], 1, 1))
+    name = "æ%41/b c"  # the path of the error has the id in another form
+    error = unknown_charge(client, name)
+    charge = targets(server)[-1]
     for find in both(server, client):
         assert ids(find(error)) == ["o-60", "o30", "o200"]
         assert ids(find(error, skew=60)) == ids(find(error, skew=timedelta(minutes=1))) == ["o-60", "o30"]
         assert ids(find(error, skew=0)) == ids(find(error, skew=timedelta())) == ["o-60"]
         assert ids(find(error, skew=1e9)) == ["o-60", "o30", "o200", "o400", "o100"]
-        assert ids(find("s", since=now - timedelta(seconds=200))) == ["o-60", "o30", "o200"], (
+        assert ids(find(name, since=now - timedelta(seconds=200))) == ["o-60", "o30", "o200"], (
             "the instant itself is included"
         )
         elsewhere = (now - timedelta(seconds=199)).astimezone(timezone(timedelta(hours=-7)))
-        assert ids(find("s", since=elsewhere)) == ["o-60", "o30"]
-    assert set(targets(server, 1)) == {"/subscription/s/orders?page=1&per_page=200"}
+        assert ids(find(name, since=elsewhere)) == ["o-60", "o30"]
+    assert set(targets(server, 2)) == {charge + "s?page=1&per_page=200"}
     for find in both(server, client):
         assert ids(find(error, product_id=7)) == ["o-60", "o30", "o200"]
-        assert targets(server)[-1] == "/subscription/s/orders?page=1&per_page=200&filter%5Bproduct_id%5D=7"
-
-
-def test_the_service_counts_in_seconds(serve: Serve) -> None:
-    """The service drops fractions of a second, so an order may look older than the charge that created it."""
-    since = datetime(2026, 3, 1, 12, 0, 5, 999_999, tzinfo=UTC)
-    made = [{**ORDER, "created_at": f"2026-03-01T12:00:0{second}Z", "id": second} for second in (6, 5, 4)]
-    server, client, _ = served(serve, lambda _: page(made, 1, 1))
-    for find in both(server, client):
-        assert ids(find("s", since=since)) == [6, 5]
-
-
-def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
-    def answer(request: Request) -> Reply:
-        number, now = page_of(request), error.attempted_at
-        return page([order(100 * number + 10 * i, f"{number}.{i}", now) for i in range(3)], number, 50, total=150)
-
-    server, client, error = served(serve, answer)
-    with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, concurrency=8) as eager:
-        finds: list[Find] = [*both(server, client), eager.subscriptions.find_charges]
-        for find in finds:
-            before = len(server.requests)
-            found = ids(find(error, skew=315))
-            assert found == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
-            asked = [page_of(request) for request in server.requests[before:]]
-            assert asked == [1, 2, 3] * 2, "one after the other, no unneeded page, and read again as a proof"
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-def test_an_order_that_moves_is_found(serve: Serve, awaited: bool) -> None:
-    """An order on page 1 is deleted before page 2 is read, so the first order of page 2 moves to page 1."""
-    lists = itertools.chain([["o5", "o4", "o3"]], itertools.repeat(["o5", "o3"]))
-
-    def answer(request: Request) -> Reply:
-        names = next(lists)
-        first = 2 * page_of(request) - 2
-        return page([order(1, name) for name in names][first : first + 2], page_of(request), 2, total=len(names))
-
-    server, client, error = served(serve, answer)
-    assert ids(both(server, client)[awaited](error)) == ["o5", "o3"]
+        assert targets(server)[-1] == charge + "s?page=1&per_page=200&filter%5Bproduct_id%5D=7"
 
 
 @pytest.mark.parametrize("awaited", [False, True])
@@ -221,56 +179,22 @@ def test_the_earlier_of_two_clocks_counts(serve: Serve, awaited: bool) -> None:
     assert ids(find(pickle.loads(pickle.dumps(known)), skew=60)) == ["made"]
 
 
-@pytest.mark.parametrize("id", ["a/b c", "æ%41", "100%", "x?y=1#z", "%2e%2e", "."])
-def test_ids_of_any_kind(serve: Serve, id: str) -> None:
-    def answer(request: Request) -> Reply:
-        return RESET if request.method == "POST" else page([], 1, 1)
-
-    server, client = serve(answer)
-    if id == ".":
-        with pytest.raises(billcore.InvalidArgumentError):
-            client.subscriptions.find_charges(billcore.OutcomeUnknownError("POST", "/subscription/./order", NOW))
-        return
-    error = unknown_charge(client, id)
-    for find in both(server, client):
-        assert find(error) == [] and find(id, since=error.attempted_at) == []
-    charge, *lists = targets(server)
-    assert lists == [charge + "s?page=1&per_page=200"] * 4
-
-
-def test_requests_of_your_own_are_charges_too(serve: Serve) -> None:
-    server, client = serve([RESET, page([order(-5)], 1, 1)])
-    with pytest.raises(billcore.OutcomeUnknownError) as caught:
-        client.request("POST", "/subscription/s/order", json={"product_id": 1, "amount": 1})
-    assert ids(client.subscriptions.find_charges(caught.value)) == ["o-5"]
-    assert len(server.requests) == 2
-
-
 @pytest.mark.parametrize("awaited", [False, True])
 def test_only_charges_of_unknown_outcome(serve: Serve, awaited: bool) -> None:
-    server, client = serve([RESET, Reply(status=402), Reply(status=503)])
+    server, client = serve([RESET, Reply(status=402)])
     with pytest.raises(billcore.OutcomeUnknownError) as cancelled:
         client.subscriptions.cancel("s")
     with pytest.raises(billcore.PaymentError) as refused:
         client.subscriptions.charge("s", product_id=1, amount=1)
-    with pytest.raises(billcore.ServerError) as read:
-        client.subscriptions.orders("s").first()
     no_time = billcore.ServerError(503, outcome_unknown=True, method="POST", path="/subscription/s/order")
     of_text: Any = billcore.OutcomeUnknownError("POST", "/subscription/s/order", NOW)
     of_text.attempted_at = "now"
     wrong: list[tuple[BaseException, str]] = [
         (cancelled.value, "not about a charge"),
-        (read.value, "not about a charge"),
         (refused.value, "outcome of this charge is known"),
         (no_time, "does not say when"),
         (billcore.DecodeError("text", 200), "not about a charge"),
         (KeyboardInterrupt(), "not about a charge"),
-        (billcore.OutcomeUnknownError("GET", "/subscription/s/order", NOW), "not about a charge"),
-        (billcore.OutcomeUnknownError("POST", "/subscription//order", NOW), "not about a charge"),
-        (billcore.OutcomeUnknownError("POST", "/subscription/order", NOW), "not about a charge"),
-        (billcore.OutcomeUnknownError("POST", "/subscription/a/b/order", NOW), "not about a charge"),
-        (billcore.OutcomeUnknownError("POST", "/subscription/a%2/order", NOW), "not about a charge"),
-        (billcore.OutcomeUnknownError("POST", "/subscription/%2e%2e/order", NOW), "the id"),
         (billcore.OutcomeUnknownError("POST", "/subscription/a%0d%0a/order", NOW), "the id"),
         (billcore.OutcomeUnknownError("POST", "/subscription/s/order", NOW.replace(tzinfo=None)), "time zone"),
         (billcore.OutcomeUnknownError("POST", "/subscription/s/order", "now"), "does not say when"),
