@@ -14,16 +14,14 @@ area_lint() {
   [ -n "$quick" ] || build_tested
   BILLCORE_LINT="${quick:+quick}" run lint tests/lint.sh "$root/$tested"
 }
-# daily core: GoogleTest tests of the C++ core
+# daily core: GoogleTest tests of the C++ core; tests of the C ABI, written in C; its exported symbols
 area_core() {
+  local part
   build_tested
   export BILLCORE_TEST_PYTHON="$python"
-  PYTHONPATH="$root/python:$root/python/sandbox" run core ctest_in "$tested/tests/core" 300
-}
-# daily capi: tests of the C ABI, written in C; its exported symbols
-area_capi() {
-  build_tested
-  PYTHONPATH="$root/python:$root/python/sandbox" BILLCORE_TEST_PYTHON="$python" run capi ctest_in "$tested/tests/capi" 300
+  for part in core capi; do
+    PYTHONPATH="$root/python:$root/python/sandbox" run "$part" ctest_in "$tested/tests/$part" 300
+  done
 }
 # daily python: pytest tests of the Python package
 area_python() {
@@ -64,7 +62,7 @@ area_inbox() {
   PYTHONPATH="$root/build/release/python:$root" run inbox "$python" -m pytest -q "${at_once[@]}" tests/inbox
   whole_proof inbox
 }
-# daily bulk: all lists of an account, read in threads, as Arrow batches
+# daily bulk: all lists of an account, read in threads, as Arrow batches; the data source for Spark, on Sail
 # The area uses the release build, because billcore.bulk is written only in Python.
 area_bulk() {
   local beside
@@ -73,11 +71,7 @@ area_bulk() {
   mapfile -t beside < <(grep -hE '^(dlt|duckdb|pyarrow)==' tests/bulk/requirements.txt tests/requirements.txt)
   BILLCORE_DLT="$(bc_venv "${beside[@]}")/bin/python"
   export BILLCORE_DLT
-  PYTHONPATH="$root/build/release/python:$root" run bulk "$python" -m pytest -q "${at_once[@]}" tests/bulk
-}
-# outside spark: the data source for Spark, on Sail; with BILLCORE_SPARK=1 also on Spark itself
-area_spark() {
-  build_release
+  PYTHONPATH="$root/build/release/python:$root" run bulk if_any "$python" -m pytest -q "${at_once[@]}" tests/bulk
   on_engine spark tests/spark/requirements.txt
   [ "${BILLCORE_SPARK:-}" != 1 ] || on_engine spark-jvm tests/spark/requirements-jvm.txt
 }
@@ -86,7 +80,7 @@ on_engine() { # NAME REQUIREMENTS
   local needed engine
   mapfile -t needed < <(grep -v '^#' "$2")
   engine="$(bc_venv "${needed[@]}")/bin/python"
-  PYTHONPATH="$root/build/release/python:$root" run "$1" "$engine" -m pytest -q ${filter:+-k "$filter"} tests/spark
+  PYTHONPATH="$root/build/release/python:$root" run "$1" if_any "$engine" -m pytest -q ${filter:+-k "$filter"} tests/spark
 }
 # daily export: `billcore export`: its files, kills, bad input, and what it prints; `billcore reconcile`
 area_export() {
@@ -110,30 +104,28 @@ area_conformance() {
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python if_any "${with_asan[@]}" "${tests[@]}" -k "${and}python"
 }
 # Runs pytest. With a filter, status 5 is not a failure: the other run has the tests with that name.
-if_any() { "$@" || { local status="$?"; [ -n "$filter" ] && [ "$status" -eq 5 ]; }; } # COMMAND
-# outside serverless: the handlers of examples/serverless behind real servers, with the installed package
-area_serverless() {
-  install_package
-  PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
-}
-# deep faults: the client on faulty connections, checked against the sandbox's ledger
+if_any() { timeout --foreground --kill-after=30 2400 "$@" || { local status="$?"; [ -n "$filter" ] && [ "$status" -eq 5 ]; }; } # COMMAND
+# deep faults: the client on faulty connections, checked against the sandbox's ledger; h2spec, Wycheproof, BetterTLS
 # The area faults uses the optimised build, because its tests assert deadlines.
 area_faults() {
   build_release
   install_package
   BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" PYTHONPATH="$root" \
-    run faults "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
+    run faults if_any "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
+  PYTHONPATH="$root/build/release/python:$root" run foreign if_any tests/foreign/run.sh "$python" "${at_once[@]}"
 }
 # Slow single-threaded tests that do not use libcurl: the areas libcurl and tsan skip them.
 long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
-# deep libcurl: the transport with the oldest and the newest libcurl
+# deep libcurl: the transport with the newest libcurl, and with the oldest
 # The C++ programs are built against each libcurl; the installed package is built against Debian's libcurl and runs with
-# each.
+# each. All other areas run with Debian 12's libcurl, which is the oldest release; the faults run with the newest one in
+# the area wheel.
 area_libcurl() {
   install_package
-  local name folder build program few=(--few --ignore tests/faults/test_waiting.py --ignore tests/faults/test_toxiproxy.py)
-  [ "${BILLCORE_LIBCURL:-}" = all ] && few=()
-  for name in oldest newest; do
+  local name folder build program names=(newest) faults=()
+  grep -q "oldest) crate=[^ ]*curl-$(pkg-config --modversion libcurl) " tests/libcurl.sh || names=(oldest newest)
+  if [ "${BILLCORE_LIBCURL:-}" = all ]; then names=(oldest newest) faults=(tests/faults); fi
+  for name in "${names[@]}"; do
     folder="$(tests/libcurl.sh "$name")"
     build="$root/build/libcurl-$name"
     bc_say "building with $(basename "$folder")"
@@ -150,35 +142,33 @@ area_libcurl() {
       --no-tests=error --output-on-failure --timeout 300
     BILLCORE_RELEASE_BUILD="$build" PYTHONPATH="$root" \
       run "libcurl-$name-dns" "$installed_python" -m pytest -q tests/conformance/test_dns.py -k cpp
-    BILLCORE_CPP_DRIVER="$build/tests/core/wire-driver-cpp" LD_LIBRARY_PATH="$folder/lib" PYTHONPATH="$root" run \
-      "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
+    [ "${#faults[@]}" -eq 0 ] || BILLCORE_CPP_DRIVER="$build/tests/core/wire-driver-cpp" LD_LIBRARY_PATH="$folder/lib" \
+      PYTHONPATH="$root" run "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" \
+      --libcurl "$folder/lib" "${faults[@]}"
   done
 }
-# daily interface: the code generator; an addition to its input must change the code of every language
-area_interface() {
-  local folder
-  if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
-  if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
-  PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
-}
-# daily layering: allowed includes between files; libraries that the binaries link
+# daily layering: allowed includes, linked libraries; an addition to the interface must change the code of every language
 area_layering() {
+  local folder
   build_release
   install_package
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
-    run layering "$installed_python" -m pytest -q tests/layering
+    run layering if_any "$installed_python" -m pytest -q ${filter:+-k "$filter"} tests/layering
+  if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
+  if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
+  PYTHONPATH="$root" run interface if_any "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
-# outside install: the Python package as pip installs it, the libraries as cmake installs them, the reference pages
+# outside install: the Python package as pip installs it, behind real servers, its reference; the libraries that cmake installs
 area_install() {
   build_release
   install_package
-  # Runs only the tests that depend on the optimised build or the installation, and long-running tests; the area
-  # python runs all tests.
-  PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
-    tests/python/test_{arrow,arrow_reading,async_sockets,cycles,errors,exit,find_charges,first_calls,fork,fork_workers}.py \
-    tests/python/test_{gevent,import,interrupt,large_answers,leaks,long_lists,pickles,prefetch,process_life,proxy}.py \
-    tests/python/test_{secrets,subinterpreters,uninitialised,usable,webhooks}.py
+  # Runs the tests that skip something or count less under AddressSanitizer, and the typing; the area python runs all other
+  # tests. The area wheel has the tests of the optimised build that depend on the linking.
+  PYTHONPATH="$root" run install-python if_any "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
+    tests/python/test_{arrow,async_sockets,cycles,first_calls,fork,fork_workers,gevent,interrupt,leaks,long_lists}.py \
+    tests/python/test_{pickles,prefetch,secrets,subinterpreters,uninitialised,usable}.py
+  PYTHONPATH="$root" run serverless if_any "$installed_python" -m pytest -q -W error ${filter:+-k "$filter"} tests/serverless
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
   run docs "$installed_python" -m pytest -q python/docs
@@ -192,8 +182,9 @@ area_wheel() {
   # Runs the tests that depend on how the modules are linked: process exit, imports, memory, errors.
   PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
     tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
-  PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
-    tests/faults/test_{connections,floods,http2,keep_alive,outage,strays}.py
+  # The wheel has the newest libcurl and its own OpenSSL.
+  PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few --ignore tests/faults/test_waiting.py \
+    --ignore tests/faults/test_toxiproxy.py tests/faults
   PYTHONPATH="$root" run wheel-foreign tests/foreign/run.sh "$with" "${at_once[@]}"
 }
 build_wheel() { # sets wheel_folder, the folder with the wheel and with an environment in which it is installed
@@ -220,18 +211,13 @@ area_meets() {
   with="$(bc_venv_of "$wheel_python" "$root/python/sandbox" "$wheel_folder"/*.whl "${beside[@]}")/bin/python"
   PYTHONPATH="$root" run meets "$with" -m pytest -q "${at_once[@]}" tests/meets
 }
-# deep proof: no branch and no memory address depends on a secret
-# Runs the release build under memcheck, because memcheck does not work with sanitizers.
-area_proof() {
-  build_release
-  run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
-}
-# deep cost: instructions and allocations of the main calls, against stored numbers
-# The stored numbers were measured with Debian's Python, so the area uses Debian's Python if the modules were built
-# for the same version.
-area_cost() {
+# deep valgrind: no branch and no memory address depends on a secret; instructions and allocations of the main calls
+# Runs the release build under memcheck, because memcheck does not work with sanitizers. The stored costs were measured
+# with Debian's Python, so the area uses Debian's Python if the modules were built for the same version.
+area_valgrind() {
   local with="$python" debian=/usr/bin/python3 version='import sys; print(sys.implementation.cache_tag)'
   build_release
+  run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
   [ "$("$debian" -c "$version" 2>&1)" != "$("$python" -c "$version")" ] || with="$debian"
   PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release
 }
@@ -287,11 +273,6 @@ area_rust() {
   if folder="$(bc_rust)"; then test_over_c rust "$folder"; else
     run rust is_missing "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
   fi
-}
-# outside foreign: third-party suites: h2spec, Wycheproof, BetterTLS
-area_foreign() {
-  build_release
-  PYTHONPATH="$root/build/release/python:$root" run foreign tests/foreign/run.sh "$python" "${at_once[@]}"
 }
 # outside examples: quickstart.sh, the commands of README.md, the samples
 area_examples() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of billcore on a fresh Debian 12 machine, as root, or with the packages of the wanted areas installed:
 #   tests/run.sh              everything, as CI runs it
-#   tests/run.sh quick        six areas without sanitizers and clang-tidy, each test once; for use while editing
+#   tests/run.sh quick        five areas without sanitizers and clang-tidy, each test once; for use while editing
 #   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas, in groups
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME: -k for pytest, a wildcard pattern for
 #                             GoogleTest; other test programs run whole
@@ -9,7 +9,7 @@
 # only one area runs, it prints its whole output. build/logs always has the whole output.
 # BILLCORE_TORTURE=all runs every point of the area torture; BILLCORE_LIBCURL=all runs every fault in the area libcurl.
 # BILLCORE_PROOF=all: the areas journal and inbox also run their complete proofs, which take minutes.
-# BILLCORE_SPARK=1: the area spark also runs its tests on Spark itself, and installs a Java runtime for it.
+# BILLCORE_SPARK=1: the area bulk also runs its tests on Spark itself, and installs a Java runtime for it.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: the area faults runs the model of HTTP connections with random seeds for N seconds.
 set -euo pipefail
@@ -19,9 +19,9 @@ cd "$root"
 
 # The longest areas are first: each parallel job (run_lane) takes the next area of this list, so all jobs end at about
 # the same time.
-all_areas=(lint python interface wheel conformance fuzz go rust install libcurl faults examples tsan core torture cost
-  sandbox journal inbox export bulk serverless spark meets layering proof foreign capi)
-quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint quick_capi)
+all_areas=(lint python wheel conformance fuzz go rust install libcurl faults examples tsan core torture valgrind
+  sandbox journal inbox export bulk meets layering)
+quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint)
 most_lanes=3
 
 list_areas() {
@@ -63,26 +63,26 @@ lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 packages_of() { # AREA
   case "${1#quick_}" in
     lint) echo clang-format doxygen golang-go shellcheck ;;
-    interface) echo clang-format golang-go ;;
-    capi) echo clang ;;
+    layering) echo clang-format golang-go ;;
+    core) echo clang ;;
     inbox) echo golang-go postgresql ;;
     journal | export) echo postgresql ;;
     meets) echo libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql ;;
-    spark) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
+    bulk) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
     wheel) echo golang-go iproute2 postgresql ;;
     libcurl) echo iproute2 libnghttp2-dev ;;
     faults) echo golang-go iproute2 ;;
-    go | foreign | examples) echo golang-go ;;
+    go | examples) echo golang-go ;;
     rust) echo clang libclang1-14 ;;
     fuzz) echo clang libclang-rt-14-dev libnghttp2-dev ;;
-    proof | cost) echo valgrind ;;
+    valgrind) echo valgrind ;;
   esac
 }
 mapfile -t needed < <(for area in "${wanted[@]}"; do packages_of "$area"; done | tr ' ' '\n' | sort -u)
 bc_packages build-essential ca-certificates ccache cmake git libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev \
   ninja-build openssl pkg-config python3-dev python3-pip python3-venv zlib1g-dev "${needed[@]}"
 case " ${wanted[*]} " in
-  *lint* | *" interface "* | *" inbox "* | *" rust "* | *" examples "* | *" foreign "* | *" wheel "*)
+  *lint* | *" layering "* | *" inbox "* | *" rust "* | *" examples "* | *" faults "* | *" wheel "*)
     (bc_rust_packages) || true ;; # if Rust is missing, the area rust reports it
 esac
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
@@ -92,6 +92,8 @@ python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
 bc_ccache "$root"
+# Thousands of tests start a Python, which without bytecode files compiles its modules each time.
+unset PYTHONDONTWRITEBYTECODE
 # ccache reuses an object only if the paths and the compiler's name are the same. pip makes a new build environment
 # each time, so pybind11 comes from `venv` instead. The compilers are cc and c++, as in the presets.
 CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir) -DCMAKE_C_COMPILER=cc -DCMAKE_CXX_COMPILER=c++"
@@ -155,7 +157,7 @@ printf '%s\n' "${wanted[@]}" >"$state/left"
 run() { # NAME COMMAND…: runs a test runner; prints and stores its summary line and duration
   local name="$1" output="$log/test-$1.log" status=0 closing took TIMEFORMAT='%R s, processor %U + %S s'
   shift
-  # A runner that waits for ever must fail and show its output. ctest_in has its own limits.
+  # A runner that waits for ever must fail and show its output. ctest_in and if_any have limits of their own.
   [ "$(type -t "$1")" = function ] || set -- timeout --foreground --kill-after=30 2400 "$@"
   if [ "$lane_count" -gt 1 ] || [ -n "${BILLCORE_QUIET:-}" ]; then
     took="$({ time "$@" >"$output" 2>&1; } 2>&1)" || status=$?

@@ -61,7 +61,7 @@ pytest() {
   "$python" -m pytest -x -q -p no:cacheprovider "${parallel[@]}" "$@"
 }
 
-# spark ARGUMENT…, meets ARGUMENT…: pytest with the packages of the area spark or meets
+# spark ARGUMENT…, meets ARGUMENT…: pytest with the packages of Spark or of the area meets
 spark() { pytest_with tests/spark/requirements.txt "$@"; }
 meets() {
   local beside='^(asyncpg|celery|django|duckdb|h11|msgspec|psycopg|psycopg2-binary|pytest|sqlalchemy|starlette|uvicorn)(\[[a-z]+\])?=='

@@ -1,4 +1,4 @@
-"""Spark itself, as BILLCORE_SPARK=1 tests/run.sh spark runs it: a task that is retried, and what Spark shows."""
+"""Spark itself, as BILLCORE_SPARK=1 tests/run.sh bulk runs it: a task that is retried, and what Spark shows."""
 
 from __future__ import annotations
 
