@@ -199,7 +199,7 @@ make_wheel() { # FOLDER
   quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
   local beside wheels=("$1"/*.whl)
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
-  bc_make_venv "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" "${beside[@]}"
+  bc_make_venv_on "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" -- "${beside[@]}"
 }
 # outside meets: programs that people run together with billcore, such as nginx and MariaDB
 area_meets() {
@@ -208,8 +208,9 @@ area_meets() {
   mapfile -t beside < <(grep -hE '^(asyncpg|celery|django|duckdb|psycopg|psycopg2-binary|pytest|pytest-xdist|sqlalchemy)(\[[a-z]+\])?==' \
     tests/requirements.txt; grep -v '^#' tests/meets/requirements.txt)
   # This environment is beside that of the wheel, because ddtrace and OpenTelemetry change what other packages do.
-  with="$(bc_venv_of "$wheel_python" "$root/python/sandbox" "$wheel_folder"/*.whl "${beside[@]}")/bin/python"
-  PYTHONPATH="$root" run meets "$with" -m pytest -q "${at_once[@]}" tests/meets
+  with="$bc_cache/meets-$(printf '%s\n' "$wheel_folder" "${beside[@]}" | sha256sum | cut -c1-16)"
+  bc_once "$with" bc_make_venv_on "$with" "$wheel_python" "$root/python/sandbox" "$wheel_folder"/*.whl -- "${beside[@]}"
+  PYTHONPATH="$root" run meets "$with/bin/python" -m pytest -q "${at_once[@]}" tests/meets
 }
 # deep valgrind: no branch and no memory address depends on a secret; instructions and allocations of the main calls
 # Runs the release build under memcheck, because memcheck does not work with sanitizers. The stored costs were measured

@@ -51,7 +51,7 @@ check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
 [ "${BILLCORE_LINT:-}" = quick ] || check "clang-tidy" tidy
 check "ruff" ruff check "${python[@]}"
 check "ruff format" ruff format --check "${python[@]}"
-check "mypy" mypy "${typed[@]}"
+check "mypy" mypy --cache-dir "$bc_cache/mypy" "${typed[@]}"
 mapfile -t timed < <(files 'tests/*.py' 'tests/*.cpp' 'tests/*.go' 'tests/*.rs' 'capi/*_test.go' ':!tests/bench' ':!tests/clocks.py')
 check "clocks" python3 tests/clocks.py "${timed[@]}"
 check "mutants" python3 tests/mutants/run.py --check

@@ -133,10 +133,9 @@ make_package() { # FOLDER
   local beside
   mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|jedi|kombu|msgspec|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|rich|sybil|tqdm|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
   bc_say "pip install ./python/sandbox '.[sandbox]' into a clean environment"
-  "$(bc_python)" -m venv "$1" &&
-    # The build folder is in the tree, so paths stay the same and ccache finds earlier objects.
-    quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
-      ./python/sandbox ".[sandbox]" "${beside[@]}"
+  # The build folder is in the tree, so paths stay the same and ccache finds earlier objects.
+  quietly pip-install bc_make_venv_on "$1" "$(bc_python)" --config-settings=build-dir=build/wheel ./python/sandbox \
+    ".[sandbox]" -- "${beside[@]}"
 }
 install_package() {
   build_release # comes first, because it turns warnings into errors, and compiles most of what the package needs

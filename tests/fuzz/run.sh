@@ -2,7 +2,7 @@
 # Fuzzes the verifier, the envelope, every resource view, the C ABI, and the client against a hostile peer (clang's
 # libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
 #   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target for SECONDS, two targets at a time; 0 runs only known
-#                                             inputs. Without SECONDS, a small target runs 3 s, any other target 5 s,
+#                                             inputs. Without SECONDS, a small target runs 2 s, any other target 3 s,
 #                                             with a fixed random seed.
 # The known inputs run first: the seeds, tests/fuzz/regressions, and earlier findings still kept in build/fuzz/findings.
 # libFuzzer adds new corpus inputs to build/fuzz/corpus. Move a finding to tests/fuzz/regressions when its defect is
@@ -41,8 +41,8 @@ PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/see
 # Runs one target with the known inputs, then with new ones. Prints a result line; returns non-zero after a finding.
 fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
-  local time="${seconds:-5}"
-  [ -n "$seconds" ] || [[ " ${small_targets[*]} " != *" $target "* ]] || time=3
+  local time="${seconds:-3}"
+  [ -n "$seconds" ] || [[ " ${small_targets[*]} " != *" $target "* ]] || time=2
   local words="$build/seeds/$target.dict"
   [ -e "$words" ] || words="$build/seeds/fields.dict"
   local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$words"
@@ -69,7 +69,7 @@ fuzz() {
   return 1
 }
 
-bc_say "fuzzing, ${seconds:-3 or 5} s each"
+bc_say "fuzzing, ${seconds:-2 or 3} s each"
 passed=0
 failed=0
 running=()

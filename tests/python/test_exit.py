@@ -168,7 +168,7 @@ def script(request: Request) -> Reply:
     return data(SUBSCRIPTION)
 
 
-@pytest.fixture(scope="module", params=["plain", "tls"])
+@pytest.fixture(scope="module", params=["tls"] if SANITIZED else ["plain", "tls"])
 def server(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[tuple[str, str]]:
     """The address of a server, and the certificate to trust."""
     context, certificate = tls if request.param == "tls" else (None, "")
