@@ -63,7 +63,7 @@ bc_once() {
   ) 9>"$folder.lock"
 }
 
-# bc_prune FOLDER: deletes the earlier versions of FOLDER, whose name is STEM-KEY; a version may have 1 GB. Keeps the six
+# bc_prune FOLDER: deletes the earlier versions of FOLDER, whose name is STEM-KEY; a version may have 1 GB. Keeps the ten
 # versions that were used last, and those that were used in the last three hours, because a parallel run may need them.
 bc_prune() {
   local name="${1##*/}" old
@@ -75,7 +75,7 @@ bc_prune() {
         rm -rf "$old"
       fi
     ) 9>"$old.lock"
-  done < <(find "${1%/*}" -maxdepth 1 -type d -name "${name%-*}-*" -printf '%T@ %p\n' | sort -rn | cut -d' ' -f2- | tail -n +7)
+  done < <(find "${1%/*}" -maxdepth 1 -type d -name "${name%-*}-*" -printf '%T@ %p\n' | sort -rn | cut -d' ' -f2- | tail -n +11)
 }
 
 bc_make_venv() { # FOLDER PYTHON REQUIREMENT…

@@ -92,17 +92,23 @@ def test_each_file_is_on_the_disk_before_and_after_it_gets_its_name(
             assert os.fsync in steps[:number] and steps[number + 1] is os.fsync
 
 
-@pytest.fixture(scope="module")
-def busy(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """2,426 subscriptions with 12 orders each, but 26 with 366 orders each: two pages."""
-    seed = tmp_path_factory.mktemp("busy") / "seed.toml"
+@contextlib.contextmanager
+def many_lists(folder: Path, count: int, per_page: int) -> Iterator[Sandbox]:
+    """A sandbox with subscriptions of 12 orders each, but each 93rd with 366 orders: two pages."""
+    seed = folder / "seed.toml"
     texts = [f'[[products]]\nname = "{each}"\ninterval = "{each}"\n' for each in ("month", "day")]
     texts.append('[[products]]\nname = "extra"\ntype = "one_time"\n')
-    texts += [f'[[subscriptions]]\nproduct = "{"day" if number % 93 == 0 else "month"}"\n' for number in range(2426)]
+    texts += [f'[[subscriptions]]\nproduct = "{"day" if number % 93 == 0 else "month"}"\n' for number in range(count)]
     seed.write_text("\n".join(texts))
-    with Sandbox(seed_file=seed, subscriptions_per_page=500) as sandbox:
+    with Sandbox(seed_file=seed, subscriptions_per_page=per_page) as sandbox:
         for _ in range(73):  # one call of 365 days may take longer than its time limit
             sandbox.control.advance(days=5)
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    with many_lists(tmp_path_factory.mktemp("busy"), 2426, 500) as sandbox:
         yield sandbox
 
 

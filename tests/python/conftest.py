@@ -27,6 +27,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # at its end, the interpreter collects them too
+
+
 Serve = Callable[[Script], tuple[ScriptedServer, billcore.Client]]
 
 

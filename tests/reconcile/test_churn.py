@@ -5,19 +5,20 @@ from __future__ import annotations
 import random
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow
+import pytest
 
 import billcore
 from billcore import bulk, reconcile
 from billcore.testing import Sandbox
 from export.support import client_of, command, environment
-from export.test_killed import busy, changing_lists
+from export.test_killed import changing_lists, many_lists
 from support.waiting import LONG, until
 
-__all__ = ["busy"]  # a fixture
 SEED = 20261126
 COLUMNS = ["id", "created_at", "total", "currency", "state", "reference_id"]
 
@@ -104,15 +105,21 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
     assert 0 < len(hidden) < len(lost) / 2
 
 
-def test_an_export_of_2426_changing_lists_survives_kills(busy: Sandbox, tmp_path: Path) -> None:
+@pytest.fixture
+def busy(tmp_path: Path) -> Iterator[Sandbox]:
+    with many_lists(tmp_path, 626, 129) as sandbox:
+        yield sandbox
+
+
+def test_an_export_of_626_changing_lists_survives_kills(busy: Sandbox, tmp_path: Path) -> None:
     folder, kills = tmp_path / "export", 0
-    arguments = command("orders", "-o", folder, "--format", "jsonl", "--lists-per-part", 300)
+    arguments = command("orders", "-o", folder, "--format", "jsonl", "--lists-per-part", 77)
     with client_of(busy) as client:
         before = rows(client)
         ids = sorted({row["subscription_id"] for row in before})
         busy.control.fault("rows", operation="subscriptions.list", query={"page": "5"}, delete=2)
-        with Churn(client, ids[5::90]) as churn:
-            for finished, stop_after in ((1, 450), (3, 750), (5, 750)):  # in the middle of a part
+        with Churn(client, ids[5::22]) as churn:
+            for finished, stop_after in ((1, 115), (3, 192), (5, 192)):  # in the middle of a part
                 with changing_lists(busy, stop_after):
                     running = subprocess.Popen(arguments, env=environment(busy), stdout=subprocess.DEVNULL)
                     until(lambda: len([*folder.glob("part-*.json")]) >= finished, LONG)  # noqa: B023
