@@ -98,6 +98,16 @@ def check_find(command: list[str]) -> None:
     check_settings(command, "demo-active")
 
 
+def check_loop(command: list[str]) -> None:
+    with billcore.Client() as client:
+        several = [(str(each.id), each.status) for each in client.subscriptions.list().collect(20)]
+    done = run(command, *(each for each, _ in several))
+    told = {tuple(line.split()) for line in done.stdout.decode().splitlines()}
+    expect((done.returncode, told) == (0, set(several)), f"{command} gets several at once")
+    expect_one_line(command, says="usage: loop_")
+    check_failures(command)
+
+
 def check_verify(command: list[str]) -> None:
     signature = webhooks.sign(BODY, SECRET)
     expect(status_of(command, signature, body=BODY) == 0, f"{command} accepts a right signature")
@@ -203,13 +213,15 @@ def main() -> int:
             server = [str(build / language / "receiver")]
             check_receiver(server, "0" if language in ("c", "cpp") else "127.0.0.1:0")
             expect_one_line(server, *(["x"] if language in ("c", "cpp") else []), says="usage: receiver")
+        for loop in ("poll", "uv", "glib"):
+            check_loop([str(build / f"c/loop_{loop}")])
         check_report([sys.executable, str(HERE / "python/report.py")])
         pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         for test in ("test_receiver", "test_charge", "test_renewals"):
             expect(status_of([*pytest, str(HERE / f"python/{test}.py")]) == 0, f"{test} passes")
         check_list([sys.executable, str(HERE / "python/columns.py")], "total")
         check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
-    print(f"{9 + 4 * len(compiled)} passed: the programs of examples/README.md work as described")
+    print(f"{12 + 4 * len(compiled)} passed: the programs of examples/README.md work as described")
     return 0
 
 

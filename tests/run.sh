@@ -72,7 +72,8 @@ packages_of() { # AREA
     wheel) echo golang-go iproute2 postgresql ;;
     libcurl) echo iproute2 libnghttp2-dev ;;
     faults) echo golang-go iproute2 ;;
-    go | examples) echo golang-go ;;
+    go) echo golang-go ;;
+    examples) echo golang-go libglib2.0-dev libuv1-dev ;;
     rust) echo clang libclang1-14 ;;
     fuzz) echo clang libclang-rt-14-dev libnghttp2-dev ;;
     valgrind) echo valgrind ;;

@@ -64,7 +64,7 @@
 #ifndef BILLCORE_H
 #define BILLCORE_H
 
-#include "billcore/client.h"
+#include "billcore/loop.h"
 #include "billcore/webhook.h"
 
 /** @mainpage

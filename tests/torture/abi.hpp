@@ -29,6 +29,7 @@ BILLCORE_RELEASE(error)
 BILLCORE_RELEASE(event)
 BILLCORE_RELEASE(headers)
 BILLCORE_RELEASE(list)
+BILLCORE_RELEASE(loop)
 BILLCORE_RELEASE(operation)
 BILLCORE_RELEASE(options)
 BILLCORE_RELEASE(order)
@@ -67,6 +68,7 @@ class Owned {
     return *this;
   }
   ~Owned() { release(given_); }
+  T* give_up() { return std::exchange(given_, nullptr); }
   operator T*() const { return given_; }  // NOLINT: implicit, so that tests pass handles as C programs do
 
  private:
@@ -180,6 +182,7 @@ struct Given {
   Owned<billcore_operation> listing;
   Owned<billcore_operation> custom;
   Owned<billcore_client> client;
+  Owned<billcore_loop> loop;
   Owned<billcore_list> list;
   Owned<billcore_page> page;
   Owned<billcore_resource> item;
@@ -189,6 +192,10 @@ struct Given {
 
 void prepare_webhook(Given& given);
 void prepare_client(Given& given, const std::string& base_url);
+
+/// Drives the loop until its one call, which has no callback, has ended. Returns the result; if the call failed with
+/// another status than `expected`, throws its error.
+Owned<billcore_result> end_of_call(billcore_loop* loop, billcore_status expected = BILLCORE_OK);
 
 /// A scenario that calls one exported function.
 class Call : public Scenario {

@@ -14,6 +14,8 @@ To* as(const Owned<From>& given) {
   return reinterpret_cast<To*>(static_cast<From*>(given));
 }
 
+constexpr billcore_done no_done = nullptr;
+
 void unhooked(void*, const billcore_attempt*) {}
 
 // A row of an inline function: its name has no prefix, because no library exports it.
@@ -63,6 +65,7 @@ void prepare_client(Given& g, const std::string& base_url) {
   call(&billcore_operation_set_text, g.custom, text("method"), text("GET"));
   call(&billcore_operation_set_text, g.custom, text("path"), text("/orders"));
   g.info = make(&billcore_response_get_info, g.response);
+  g.loop = make(&billcore_loop_new, g.client);
 }
 
 const std::vector<Function>& client_functions() {
@@ -95,6 +98,37 @@ const std::vector<Function>& client_functions() {
        [](Given&) {
          const auto listing = make(&billcore_operation_new, text("subscriptions.orders"));
          call(&billcore_operation_add_text, listing, text("state"), text(id));
+       }},
+      {"billcore_loop_cancel",
+       [](Given& g) {
+         const auto loop = make(&billcore_loop_new, g.client);
+         const auto [ticket] = outputs_of(&billcore_loop_start, loop, g.read, no_options, no_done, nullptr, nullptr);
+         call(&billcore_loop_cancel, loop, ticket);
+         end_of_call(loop, BILLCORE_ERROR_INTERRUPTED);
+       }},
+      {"billcore_loop_fetch",
+       [](Given& g) {
+         call(&billcore_loop_fetch, g.loop, g.list, no_done, nullptr, nullptr);
+         end_of_call(g.loop);
+       }},
+      {"billcore_loop_find_charges",
+       [](Given& g) {
+         refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_loop_find_charges, g.loop, nullptr, nullptr, no_options,
+                 no_done, nullptr, nullptr);
+       }},
+      {"billcore_loop_find_charges_since",
+       [](Given& g) {
+         call(&billcore_loop_find_charges_since, g.loop, text(id), std::int64_t{0}, nullptr, no_options, no_done,
+              nullptr, nullptr);
+         end_of_call(g.loop);
+       }},
+      CALL(billcore_loop_new, g.client),
+      CALL(billcore_loop_next, g.loop),
+      CALL(billcore_loop_process, g.loop),
+      {"billcore_loop_start",
+       [](Given& g) {
+         call(&billcore_loop_start, g.loop, g.read, no_options, no_done, nullptr, nullptr);
+         end_of_call(g.loop);
        }},
       CALL(billcore_operation_new, text("subscriptions.charge")),
       CALL(billcore_operation_set_bool, g.update, text("a_field"), true),
@@ -134,6 +168,13 @@ const std::vector<Function>& client_functions() {
       TYPED(billcore_subscription_cancel, g.client, text(id), no_options),
       TYPED(billcore_subscription_change_product, g.client, text(id), std::int64_t{1}, no_options),
       TYPED(billcore_subscription_charge, g.client, text(id), std::int64_t{1}, g.amount, nullptr, no_options),
+      {"billcore_result_take_page",
+       [](Given& g) {
+         call(&billcore_loop_find_charges_since, g.loop, text(id), std::int64_t{0}, nullptr, no_options, no_done,
+              nullptr, nullptr);
+         billcore_result* found = end_of_call(g.loop).give_up();
+         call(&billcore_result_take_page, &found);
+       }},
       {"billcore_result_take_resource",
        [](Given& g) {
          billcore_result* result = std::get<0>(outputs_of(&billcore_client_perform, g.client, g.read, no_options));

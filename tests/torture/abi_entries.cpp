@@ -16,6 +16,7 @@ std::vector<Entry> all_entries() {
   };
   add(abi::webhook_functions(), [](abi::Given& given, const std::string&) { abi::prepare_webhook(given); });
   add(abi::client_functions(), &abi::prepare_client);
+  all.push_back({"loop-charge", &abi::make_loop_charge, true});
   return all;
 }
 

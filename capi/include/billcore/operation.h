@@ -92,7 +92,8 @@ typedef int32_t billcore_result_kind;
 /** Values of a billcore_result_kind that are no resource. */
 enum {
   BILLCORE_RESULT_NONE = 0, /**< billcore_client_perform sets its output to NULL */
-  BILLCORE_RESULT_RESPONSE = 1
+  BILLCORE_RESULT_RESPONSE = 1,
+  BILLCORE_RESULT_PAGE = 1000 /**< of a search for charges on a loop (billcore/loop.h) */
 };
 
 /** The result of an operation. Take what it has, with the function of its kind, or free it with billcore_result_free.
@@ -127,6 +128,10 @@ BILLCORE_API billcore_status billcore_result_take_resource(billcore_result** res
  * billcore_result_take_resource.  @since 0.1 */
 BILLCORE_API billcore_status billcore_result_take_response(billcore_result** result, billcore_response** out,
                                                            billcore_error** err);
+
+/** Takes the page of a search for charges, as billcore_result_take_resource.  @since 0.1 */
+BILLCORE_API billcore_status billcore_result_take_page(billcore_result** result, billcore_page** out,
+                                                       billcore_error** err);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,16 @@
 // The client, and its operations that are written by hand.
 #include "billcore/client.h"
 
-#include <chrono>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "billcore/internal.hpp"
+#include "client/charge_search.hpp"
 #include "client/handles.hpp"
 #include "shared/build.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
 
-using billcore::Id;
 using namespace billcore::capi;
 
 namespace {
@@ -23,11 +22,15 @@ namespace {
 billcore_page* make_page(const std::vector<billcore::Order>& found) { return new billcore_page(found); }
 
 template <typename Search>
-billcore_status find_charges(const billcore_client* client, Search search, billcore_order_page** out,
-                             billcore_error** err) noexcept {
+billcore_status find_charges(const billcore_client* client, Search search, const billcore_call_options* options,
+                             billcore_order_page** out, billcore_error** err) noexcept {
   return call(
       err,
-      [&] { *out = reinterpret_cast<billcore_order_page*>(make_page(search(handle(client).view.subscriptions()))); },
+      [&] {
+        const auto& self = handle(client).view;
+        const auto found = billcore::internal::find_charges(self, search(), call_options_of(options));
+        *out = reinterpret_cast<billcore_order_page*>(make_page(found));
+      },
       out);
 }
 
@@ -56,14 +59,7 @@ billcore_status billcore_subscription_find_charges(const billcore_client* client
                                                    const billcore_call_options* call, billcore_order_page** out,
                                                    billcore_error** err) {
   return find_charges(
-      client,
-      [&](const billcore::Subscriptions& self) {
-        if (charge == nullptr || !charge->error) refuse("the error of the charge is missing: pass it, or use _since");
-        const auto given = options_of(search);
-        return self.find_charges(*charge->error, given.skew.value_or(std::chrono::minutes(5)), given.product_id,
-                                 options_of(call));
-      },
-      out, err);
+      client, [&] { return search_of(charge, search); }, call, out, err);
 }
 
 billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
@@ -71,13 +67,7 @@ billcore_status billcore_subscription_find_charges_since(const billcore_client* 
                                                          const billcore_call_options* call, billcore_order_page** out,
                                                          billcore_error** err) {
   return find_charges(
-      client,
-      [&](const billcore::Subscriptions& self) {
-        const auto given = options_of(search);
-        if (given.skew) refuse("skew_ms goes with the error of a charge: pass an earlier moment");
-        return self.find_charges(Id(view(id)), instant(unix_micros), given.product_id, options_of(call));
-      },
-      out, err);
+      client, [&] { return search_since(id, unix_micros, search); }, call, out, err);
 }
 
 billcore_status billcore_subscription_found_charges(const billcore_error* search_error, billcore_order_page** out,

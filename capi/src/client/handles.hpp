@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -59,21 +60,27 @@ struct billcore_response : billcore_result {
 
 // A pointer to billcore_order_list and similar types in fact points to a billcore_list, and a pointer to
 // billcore_order_page to a billcore_page.
+namespace billcore::capi {
+struct ListOnLoop;
+}
+
 struct billcore_list {
   static constexpr const char* name = "billcore_list";
   template <typename T>
   explicit billcore_list(billcore::Pager<T> pager) : table(billcore::detail::table_of<T>), view(std::move(pager)) {}
   billcore::detail::Table table;  // kind of the items
   billcore::AnyPager view;
+  std::shared_ptr<billcore::capi::ListOnLoop> on_loop;  // null until the list is read on a loop
 };
 
-struct billcore_page {
+struct billcore_page : billcore_result {
   static constexpr const char* name = "billcore_page";
   explicit billcore_page(const billcore::detail::PageData& page) : numbers(page.pagination) {
     items.reserve(page.items.size());
     for (const auto* item : page.items) items.emplace_back(billcore::Value(page.document, item));
   }
-  explicit billcore_page(const std::vector<billcore::Order>& found) : items(found.begin(), found.end()) {}
+  explicit billcore_page(const std::vector<billcore::Order>& found)
+      : billcore_result{BILLCORE_RESULT_PAGE}, items(found.begin(), found.end()) {}
   explicit billcore_page(const std::vector<billcore::Value>& found) : items(found.begin(), found.end()) {}
   std::optional<billcore::Resource> numbers;  // `pagination` of the page; not set for the result of a charge search
   std::vector<billcore::Resource> items;

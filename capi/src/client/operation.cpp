@@ -16,6 +16,7 @@
 #include "billcore/internal.hpp"
 #include "billcore/operations.h"
 #include "client/handles.hpp"
+#include "client/operation.hpp"
 #include "client/operation_table.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
@@ -185,6 +186,15 @@ billcore_status take(billcore_result** result, billcore_result_kind kind, Handle
 
 }  // namespace
 
+OperationUse billcore::capi::use(billcore_operation* operation) {
+  auto& self = handle(operation);
+  return {self.use(), self.options == nullptr || self.options->raise_on_error};
+}
+
+billcore_result_kind billcore::capi::result_of(const billcore_operation* operation) {
+  return handle(operation).row.result;
+}
+
 billcore_status billcore_operation_new(billcore_str name, billcore_operation** out, billcore_error** err) {
   return call(
       err, [&] { *out = new billcore_operation(find_row(view(name))); }, out);
@@ -299,6 +309,8 @@ billcore_status billcore_client_list(const billcore_client* client, billcore_ope
 void billcore_result_free(billcore_result* result) {
   if (result != nullptr && result->kind == BILLCORE_RESULT_RESPONSE) {
     delete static_cast<billcore_response*>(result);
+  } else if (result != nullptr && result->kind == BILLCORE_RESULT_PAGE) {
+    delete static_cast<billcore_page*>(result);
   } else {
     delete static_cast<billcore_resource*>(result);
   }
@@ -310,10 +322,14 @@ billcore_result_kind billcore_result_kind_of(const billcore_result* result) {
 
 billcore_status billcore_result_take_resource(billcore_result** result, billcore_result_kind kind,
                                               billcore_resource** out, billcore_error** err) {
-  if (kind == BILLCORE_RESULT_RESPONSE) kind = BILLCORE_RESULT_NONE;  // no resource: of no result
+  if (kind == BILLCORE_RESULT_RESPONSE || kind == BILLCORE_RESULT_PAGE) kind = BILLCORE_RESULT_NONE;  // no resource
   return take(result, kind, out, err);
 }
 
 billcore_status billcore_result_take_response(billcore_result** result, billcore_response** out, billcore_error** err) {
   return take(result, BILLCORE_RESULT_RESPONSE, out, err);
+}
+
+billcore_status billcore_result_take_page(billcore_result** result, billcore_page** out, billcore_error** err) {
+  return take(result, BILLCORE_RESULT_PAGE, out, err);
 }

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "billcore/client.hpp"
+#include "billcore/error.hpp"
 #include "billcore/operation.hpp"
 
 namespace billcore {
@@ -47,6 +49,9 @@ class AsyncClient {
   struct Cancelled {
     bool outcome_unknown = false;  // a write that was at least partly sent, or that was cancelled within its own hook
     std::string text;              // one-line description
+    /// The operation's Error(interrupted). nullopt if the operation had ended, or if its own hook cancels it. If memory
+    /// runs out, Error(outcome_unknown) for a write that was at least partly sent, else nullopt.
+    std::optional<Error> error = {};
   };
   Cancelled cancel(CallId id);
   /// Number of unfinished operations, plus the number of lists that wait for a page.

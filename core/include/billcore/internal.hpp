@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "billcore/async_client.hpp"
+#include "billcore/charges.hpp"
 #include "billcore/client.hpp"
 #include "billcore/detail/list.hpp"
 #include "billcore/operation.hpp"
@@ -37,6 +38,7 @@ void require_open(const Client& client);
 [[nodiscard]] const std::string& base_url(const Client& client) noexcept;
 /// The time-out that applies to a call with these options.
 [[nodiscard]] std::chrono::milliseconds timeout(const Client& client, const CallOptions& call);
+[[nodiscard]] std::chrono::milliseconds timeout(const AsyncClient& client, const CallOptions& call);
 /// Sends any operation and calls `read` once with the completed operation.
 void send(const Client& client, const Operation& operation, const CallOptions& call,
           const std::function<void(Completed&)>& read);
@@ -45,6 +47,20 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 /// Sends an operation whose answer the service interface does not specify.
 [[nodiscard]] Response response(const Client& client, const Operation& operation, bool raise_on_error,
                                 const CallOptions& call);
+
+/// Runs a search for charges.
+[[nodiscard]] std::vector<Order> find_charges(const Client& client, ChargeSearch search, const CallOptions& call);
+
+// ---- Event loops ----------------------------------------------------------------------------------------------------
+
+/// False in a forked child: the calls and connections of the loop belong to its parent.
+[[nodiscard]] bool is_ours(const AsyncClient& client) noexcept;
+/// Makes the loop's descriptor readable. Threads: any.
+void wake(const AsyncClient& client) noexcept;
+/// Whether the loop's descriptor is readable.
+[[nodiscard]] bool is_ready(const AsyncClient& client) noexcept;
+/// Throws Error(config) after Client::close(), and Error(invalid_argument) for options that do not fit an event loop.
+void require_startable(const AsyncClient& client, const CallOptions& call);
 
 // ---- Lists, independent of the type of their items ----------------------------------------------------------------
 
@@ -64,6 +80,9 @@ class LoopPages {
  public:
   /// Makes an object that has not requested a page yet. Throws Error(config) after Client::close().
   LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call);
+  /// Makes an object for a list that blocks, with the options of that list. When the object is destroyed, the list
+  /// blocks again. Throws Error(invalid_argument) if the list's client has other connections than `client`.
+  LoopPages(const AsyncClient& client, const Flow& list);
   ~LoopPages();
   LoopPages(const LoopPages&) = delete;
   LoopPages& operator=(const LoopPages&) = delete;
@@ -73,9 +92,13 @@ class LoopPages {
   void wait(std::function<void()> ready);
   /// Cancels the pending wait and the request for its page; the requests for other pages stay in flight.
   void cancel() noexcept;
+  /// The error of a wait that was cancelled.
+  [[nodiscard]] Error interruption() const;
 
  private:
   struct State;
+  LoopPages(const AsyncClient& client, detail::SessionPtr session, Flow list, ListOperation operation,
+            const CallOptions& call);
   std::unique_ptr<State> state_;
 };
 

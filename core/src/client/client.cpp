@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "billcore/charges.hpp"
+#include "billcore/internal.hpp"
 #include "call/session.hpp"
 
 namespace billcore {
@@ -33,6 +34,10 @@ std::vector<Order> detail::SubscriptionsByHand::find_charges(const Id& id, Insta
 
 Product detail::ProductsByHand::update(std::int64_t id, const JsonObject& fields, const CallOptions& call) const {
   return Product(session_->resource(operations::products::update(id, fields), call));
+}
+
+std::vector<Order> internal::find_charges(const Client& client, ChargeSearch search, const CallOptions& call) {
+  return found_charges(*Access::session(client), std::move(search), call);
 }
 
 Client::Client(ClientOptions options) : Groups(std::make_shared<detail::Session>(std::move(options))) {}

@@ -5,6 +5,7 @@
 
 #include "client/lists.hpp"
 #include "client/loop.hpp"
+#include "paging/blocking_source.hpp"
 #include "paging/page_fetcher.hpp"
 #include "paging/page_flow.hpp"
 
@@ -17,6 +18,9 @@ const std::string& base_url(const Client& client) noexcept {
 }
 
 std::chrono::milliseconds timeout(const Client& client, const CallOptions& call) {
+  return call.timeout.value_or(Access::session(client)->settings().options.timeout);
+}
+std::chrono::milliseconds timeout(const AsyncClient& client, const CallOptions& call) {
   return call.timeout.value_or(Access::session(client)->settings().options.timeout);
 }
 
@@ -41,13 +45,26 @@ Flow list_for_loops(const Client& client, const ListOperation& list, detail::Pag
   return std::make_shared<detail::PageFlow>(detail::complete(*Access::session(client), list, std::move(options)));
 }
 
+bool is_ours(const AsyncClient& client) noexcept { return Access::loop(client)->is_ours(); }
+void wake(const AsyncClient& client) noexcept { Access::loop(client)->engine->wake_from_any_thread(); }
+bool is_ready(const AsyncClient& client) noexcept { return Access::loop(client)->engine->is_ready(); }
+void require_startable(const AsyncClient& client, const CallOptions& call) {
+  Access::session(client)->require_open();
+  detail::refuse_token(call);
+}
+
 // A page source for event loops: fetch() returns null while the page is in flight, and wait() calls back when the
 // page arrives.
 struct LoopPages::State final : detail::PageSource {
-  State(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call)
-      : loop(Access::loop(client)),
+  State(std::shared_ptr<detail::Loop> of, detail::SessionPtr from, Flow list, ListOperation what,
+        const CallOptions& call)
+      : loop(std::move(of)),
+        session(std::move(from)),
         flow(std::move(list)),
-        fetcher(Access::session(client), *loop->engine, std::move(operation), call) {}
+        operation(std::move(what)),
+        fetcher(session, *loop->engine, operation, call) {}
+
+  [[nodiscard]] bool blocks() const noexcept override { return false; }
 
   std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
     ahead(wanted);
@@ -55,6 +72,9 @@ struct LoopPages::State final : detail::PageSource {
     return fetcher.has(page) ? fetcher.take(page) : nullptr;
   }
   void ahead(const detail::Wanted& wanted) override {
+    if (!loop->is_ours()) {
+      throw Error(ErrorCode::config, "this process was forked from the one whose loop reads the list: list again here");
+    }
     if (wanted.anew) fetcher.clear();
     fetcher.notice_pause();
     fetcher.request(wanted.page, wanted.last, wanted.count);
@@ -71,18 +91,43 @@ struct LoopPages::State final : detail::PageSource {
   }
 
   std::shared_ptr<detail::Loop> loop;
+  detail::SessionPtr session;
   Flow flow;
+  ListOperation operation;
   detail::PageFetcher fetcher;
   std::int64_t page = 0;  // number of the page that fetch() requested last
   bool waited_for = false;
   std::optional<detail::Engine::Timer> timer;
 };
 
-LoopPages::LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call) {
-  Access::session(client)->require_open();
+namespace {
+
+const detail::BlockingSource& blocking_source(const Flow& list) {
+  return static_cast<const detail::BlockingSource&>(*list->own_source());  // as detail::blocking_list() made it
+}
+
+}  // namespace
+
+LoopPages::LoopPages(const AsyncClient& client, detail::SessionPtr session, Flow list, ListOperation operation,
+                     const CallOptions& call) {
+  session->require_open();
   detail::refuse_token(call);
-  state_ = std::make_unique<State>(client, std::move(list), std::move(operation), call);
+  state_ =
+      std::make_unique<State>(Access::loop(client), std::move(session), std::move(list), std::move(operation), call);
   state_->flow->attach(*state_);
+}
+
+LoopPages::LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call)
+    : LoopPages(client, Access::session(client), std::move(list), std::move(operation), call) {}
+
+LoopPages::LoopPages(const AsyncClient& client, const Flow& list)
+    : LoopPages(client, blocking_source(list).session(), list, blocking_source(list).list(),
+                blocking_source(list).options()) {
+  if (state_->session->settings().state != Access::session(client)->settings().state) {
+    throw Error(ErrorCode::invalid_argument,
+                "the list and the loop have different clients: list with the loop's client");
+  }
+  list->own_source()->stop();  // its pages in flight
 }
 
 LoopPages::~LoopPages() {
@@ -94,7 +139,7 @@ LoopPages::~LoopPages() {
   }
 }
 
-void LoopPages::wait(std::function<void()> ready) {
+void LoopPages::wait(std::function<void()> ready) try {
   auto& state = *state_;
   if (!std::exchange(state.waited_for, true)) ++state.loop->waiting;
   auto told = [&state, ready = std::move(ready)] {
@@ -106,11 +151,20 @@ void LoopPages::wait(std::function<void()> ready) {
   } else {
     state.fetcher.expect(state.page, std::move(told));
   }
+} catch (...) {  // out of memory: do not leave the page in flight without its time-out
+  state_->fetcher.clear();
+  state_->leave();
+  throw;
 }
 
 void LoopPages::cancel() noexcept {
   state_->fetcher.cancel();
   state_->leave();
+}
+
+Error LoopPages::interruption() const {
+  const auto page = state_->operation.page(state_->page);
+  return detail::interruption_error({page.method, page.path, *state_->session->settings().answers, 1, page.page}, {});
 }
 
 }  // namespace billcore::internal

@@ -28,8 +28,9 @@ Loop::Loop(TransportOptions transport)
 
 void refuse_token(const CallOptions& options) {
   if (!options.cancel.stop_possible()) return;
-  throw Error(ErrorCode::invalid_argument,
-              "an AsyncClient takes no cancel token: call its cancel() on the thread of the loop");
+  throw Error(
+      ErrorCode::invalid_argument,
+      "an event loop's call takes no cancel token, because another thread may trigger it: cancel the call itself");
 }
 
 Loop::~Loop() {
@@ -95,8 +96,11 @@ void Loop::finish_early() noexcept {
 }
 
 void Loop::process() {
+  struct Last {
+    Loop& loop;
+    ~Last() { loop.finish_early(); }
+  } const last{*this};
   engine->process();
-  finish_early();
 }
 
 AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
@@ -112,8 +116,10 @@ AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
   const auto request = own->call.request();
   AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // a short string needs no allocation
   try {
-    out.text = interruption_error(request, state).message();
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): out of memory: keep the short text
+    out.error = interruption_error(request, state);
+    out.text = out.error->message();
+  } catch (const std::bad_alloc&) {  // keep the short text, and the error that needs no memory
+    if (out.outcome_unknown) out.error = request.settings.no_memory_after_send;
   }
   return out;
 }

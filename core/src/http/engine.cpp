@@ -227,13 +227,14 @@ Engine::Timer Engine::at(SteadyClock::time_point when, std::function<void()> the
 
 void Engine::stop(const Timer& timer) noexcept { impl_->timers.erase(timer); }
 
-void Engine::Impl::run_timers() {
+void Engine::Impl::run_timers(Deadline until) {
   if (timers.empty()) return;
   const auto now = SteadyClock::now();
   while (!timers.empty() && timers.begin()->first.first <= now) {
     const auto then = std::move(timers.begin()->second);
     timers.erase(timers.begin());
     then();
+    if (until && SteadyClock::now() >= *until) return;
   }
 }
 
@@ -259,12 +260,18 @@ int Engine::descriptor() {
 }
 
 void Engine::process() {
+  process(SteadyClock::now() + slice);
+  if (!impl_->readiness->is_lost()) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the descriptor of the event loop was closed, which only the loop may do: it is not readable any more");
+}
+
+void Engine::process(SteadyClock::time_point until) {
   std::array<Readiness::Ready, 64> room;
   int running = 0;
-  const auto until = SteadyClock::now() + slice;
   for (const auto& ready : impl_->readiness->poll(room)) {
     if (impl_->beside != nullptr && ready.socket == impl_->beside->descriptor()) {
-      impl_->beside->process();
+      impl_->beside->process(until);
       continue;
     }
     const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
@@ -276,7 +283,7 @@ void Engine::process() {
     impl_->due.reset();
     impl_->note(curl_multi_socket_action(impl_->multi.get(), CURL_SOCKET_TIMEOUT, 0, &running));
   }
-  if (impl_->unwatched) {
+  if (impl_->unwatched || impl_->readiness->is_lost()) {
     impl_->note(curl_multi_perform(impl_->multi.get(), &running));
     impl_->unwatched = !impl_->in_flight.empty();
   }
@@ -284,7 +291,7 @@ void Engine::process() {
   impl_->unfinished = !impl_->collect(until);
   // While finished transfers wait to be collected, do not run timers: an answer that has already arrived must not
   // time out.
-  if (!impl_->unfinished) impl_->run_timers();
+  if (!impl_->unfinished) impl_->run_timers(until);
   impl_->rearm();
 }
 
@@ -292,6 +299,10 @@ void Engine::wake() noexcept {
   impl_->unfinished = true;
   impl_->rearm();
 }
+
+void Engine::wake_from_any_thread() const noexcept { impl_->readiness->wake(); }
+
+bool Engine::is_ready() const noexcept { return impl_->readiness->is_ready(); }
 
 void Engine::drive_with(Engine& other) {
   static_cast<void>(descriptor());

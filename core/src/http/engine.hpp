@@ -97,14 +97,21 @@ class Engine {
 
   /// Descriptor for an event loop: readable whenever process() has work to do. Owned by the engine.
   [[nodiscard]] int descriptor();
-  /// Advances all requests as far as possible without waiting.
+  /// Advances all requests without waiting, and begins nothing new after 2 ms: descriptor() then stays readable. Throws
+  /// Error(invalid_argument), after it has advanced all requests, if the program closed the descriptor.
   void process();
   /// Makes descriptor() readable, so that the event loop calls process().
   void wake() noexcept;
+  /// Like wake(). Threads: any, once descriptor() was called.
+  void wake_from_any_thread() const noexcept;
+  /// Whether descriptor() is readable.
+  [[nodiscard]] bool is_ready() const noexcept;
   /// Makes descriptor() and process() of this engine also serve `other`, which must outlive this engine.
   void drive_with(Engine& other);
 
  private:
+  void process(SteadyClock::time_point until);
+
   std::unique_ptr<Impl> impl_;
 };
 

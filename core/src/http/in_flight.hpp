@@ -101,7 +101,8 @@ struct Engine::Impl {
   void note(CURLMcode code);
   // Sends a started request over a kept connection at once, instead of in the event loop's next iteration.
   void send_now() noexcept;
-  void run_timers();
+  // Calls the timers that are due. Stops at the time `until`.
+  void run_timers(Deadline until = std::nullopt);
   void expire(InFlight* flight);
   void expire_at(InFlight* flight, SteadyClock::time_point when);
   void make_readiness();

@@ -21,6 +21,8 @@ namespace {
                                        std::error_code(reason, std::generic_category()).message());
 }
 
+constexpr std::uint64_t one_wake = 1;
+
 }  // namespace
 
 Readiness::Readiness() {
@@ -76,10 +78,9 @@ void Readiness::wake_at(std::optional<Time> when) noexcept {
   // Do not move the timer to a later time: one early wake-up is cheaper than a system call for each move.
   if (!when || woken_ || (armed_ && *armed_ <= *when)) return;
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - SteadyClock::now());
-  constexpr std::uint64_t one = 1;
   // For a time in the past, write to the eventfd: setting the timer takes several times as long, especially on a
   // virtual machine.
-  woken_ = left.count() <= 0 && write(now_, &one, sizeof one) > 0;
+  woken_ = left.count() <= 0 && write(now_, &one_wake, sizeof one_wake) > 0;
   if (woken_) return;
   armed_ = when;
   const auto nanoseconds = std::max<std::int64_t>(left.count(), 1);  // zero would disarm the timer
@@ -89,10 +90,19 @@ void Readiness::wake_at(std::optional<Time> when) noexcept {
   timerfd_settime(timer_, 0, &time, nullptr);
 }
 
+// Does not set woken_, which belongs to the loop's thread: poll() reads all wake-ups at once.
+void Readiness::wake() const noexcept { static_cast<void>(write(now_, &one_wake, sizeof one_wake) > 0); }
+
+bool Readiness::is_ready() const noexcept {
+  epoll_event event;
+  return epoll_wait(set_, &event, 1, 0) > 0;
+}
+
 std::span<Readiness::Ready> Readiness::poll(std::span<Ready> room) noexcept {
   std::array<epoll_event, 64> events;
   const auto most = static_cast<int>(std::min(events.size(), room.size()));
   const int count = epoll_wait(set_, events.data(), most, 0);
+  lost_ = count < 0 && (errno == EBADF || errno == EINVAL);
   std::size_t found = 0;
   for (int i = 0; i < count; ++i) {
     const auto& event = events[static_cast<std::size_t>(i)];

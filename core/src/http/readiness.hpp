@@ -40,8 +40,14 @@ class Readiness {
   /// Sets the timer; nullopt leaves the timer as it is. If the new time of the timer is later than the previous one,
   /// the loop may wake up once too early.
   void wake_at(std::optional<Time> when) noexcept;
+  /// Makes the descriptor readable. Threads: any.
+  void wake() const noexcept;
+  /// Whether the descriptor is readable.
+  [[nodiscard]] bool is_ready() const noexcept;
   /// Returns the ready sockets, as many as fit into `room`; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;
+  /// Whether poll() has found that the program closed the descriptor.
+  [[nodiscard]] bool is_lost() const noexcept { return lost_; }
 
  private:
   [[nodiscard]] bool control(int operation, int socket, std::uint32_t events) const noexcept;
@@ -52,6 +58,7 @@ class Readiness {
   int timer_ = -1;
   int now_ = -1;
   bool woken_ = false;
+  bool lost_ = false;
   std::vector<int> paused_;
   std::optional<Time> armed_;
 };

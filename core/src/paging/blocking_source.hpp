@@ -23,6 +23,10 @@ class BlockingSource final : public PageSource {
   void tend() noexcept override;
   void stop() noexcept override;
 
+  [[nodiscard]] const SessionPtr& session() const noexcept { return session_; }
+  [[nodiscard]] const ListOperation& list() const noexcept { return list_; }
+  [[nodiscard]] const CallOptions& options() const noexcept { return options_; }
+
  private:
   struct Leased;
   [[nodiscard]] PageFetcher& fetcher();

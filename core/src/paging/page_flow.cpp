@@ -18,6 +18,16 @@ Step PageFlow::advance() {
   return Step::taken;
 }
 
+// Returns whether a page has been read.
+bool PageFlow::advance_blocking() {
+  if (core_.wanted() && !source_->blocks()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the next page is not here, and a list that is read on a loop does not wait: fetch the page on the loop");
+  }
+  return advance() == Step::taken;
+}
+
 void PageFlow::announce() noexcept try {
   const auto next = core_.ahead();
   if (!next || source_ == nullptr || next->page > next->last) return;
@@ -34,14 +44,14 @@ std::optional<Value> PageFlow::take_item() {
 }
 
 std::optional<Value> PageFlow::next_item() {
-  while (!core_.buffered() && advance() == Step::taken) {
+  while (!core_.buffered() && advance_blocking()) {
   }
   return take_item();
 }
 
 std::optional<PageData> PageFlow::next_page() {
   while (!core_.buffered()) {
-    if (advance() != Step::taken) return std::nullopt;
+    if (!advance_blocking()) return std::nullopt;
     if (core_.has_page()) break;
   }
   return take_page();
@@ -49,13 +59,13 @@ std::optional<PageData> PageFlow::next_page() {
 
 std::optional<PageData> PageFlow::peek_page() {
   while (!core_.buffered()) {
-    if (advance() != Step::taken) return std::nullopt;
+    if (!advance_blocking()) return std::nullopt;
   }
   return core_.rest_of_page();
 }
 
 std::optional<Value> PageFlow::first_item() {
-  while (core_.fetched_pages() == 0 || (!core_.knows_first() && !core_.has_ended())) advance();
+  while (core_.fetched_pages() == 0 || (!core_.knows_first() && !core_.has_ended())) advance_blocking();
   return core_.known_first();
 }
 

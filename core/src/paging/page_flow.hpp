@@ -16,11 +16,13 @@ class PageFlow {
   /// Throws Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source = nullptr);
 
-  /// Uses `source` as the source of pages until detach(). The flow does not own `source`.
+  /// Uses `source` as the source of pages until detach(), and then again its own. The flow does not own `source`.
   void attach(PageSource& source) noexcept { source_ = &source; }
   void detach(const PageSource& source) noexcept {
-    if (source_ == &source) source_ = nullptr;
+    if (source_ == &source) source_ = own_.get();
   }
+  /// The source that the flow was made with.
+  [[nodiscard]] PageSource* own_source() const noexcept { return own_.get(); }
 
   /// Reads the wanted page and prefetches the following ones. Throws if the wanted page failed; the next call
   /// requests that page again.
@@ -32,7 +34,7 @@ class PageFlow {
   /// caller may continue to read.
   void stop() noexcept;
 
-  // The following functions require a blocking source.
+  // The following functions wait for a page. If the source does not block, they throw Error(invalid_argument) instead.
   [[nodiscard]] std::optional<Value> next_item();
   [[nodiscard]] std::optional<PageData> next_page();
   /// Returns the unread items of the current page and leaves them unread; fetches the next page first if no item is
@@ -44,6 +46,7 @@ class PageFlow {
   [[nodiscard]] const PagerCore& core() const noexcept { return core_; }
 
  private:
+  bool advance_blocking();
   void announce() noexcept;
 
   PagerCore core_;

@@ -16,6 +16,8 @@ class PageSource {
   virtual ~PageSource() = default;
   PageSource(const PageSource&) = delete;
   PageSource& operator=(const PageSource&) = delete;
+  /// Whether fetch() waits for the page.
+  [[nodiscard]] virtual bool blocks() const noexcept { return true; }
   /// Returns the wanted page, or null while it is in flight. Throws if the page could not be fetched.
   [[nodiscard]] virtual std::shared_ptr<const Document> fetch(const Wanted& wanted) = 0;
   /// Prefetches these pages; does not wait.

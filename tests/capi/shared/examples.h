@@ -26,6 +26,11 @@ typedef struct example {
 /* The array ends with {NULL, NULL}. */
 extern const example examples[];
 
+/* Waits until the descriptor is readable. */
+bool wait_until_readable(int descriptor);
+/* A billcore_done. */
+void print_order(void* context, billcore_ticket ticket, billcore_result* result, billcore_error* failure);
+
 #define EXAMPLE(name) static billcore_status name(const given* given)
 #define GIVEN                                                                                             \
   const billcore_client* client = given->client;                                                          \

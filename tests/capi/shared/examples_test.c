@@ -5,6 +5,7 @@
 
 #include "shared/examples.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 
 #include "support/client.h"
@@ -33,6 +34,26 @@ static const char* answer(const char* request) {
   if (strncmp(request, "GET /acct/product", 17) == 0) return "HTTP/1.1 200 OK" HEAD ONE_PAGE(PRODUCT);
   if (strstr(request, " /acct/product/102 ") != NULL) return "HTTP/1.1 200 OK" HEAD "{\"data\":" PRODUCT "}";
   return "HTTP/1.1 404 Not Found" HEAD "null";
+}
+
+bool wait_until_readable(int descriptor) {
+  struct pollfd ready = {descriptor, POLLIN, 0};
+  return poll(&ready, 1, -1) == 1;
+}
+
+void print_order(void* context, billcore_ticket ticket, billcore_result* result, billcore_error* failure) {
+  billcore_order* order = NULL;
+  billcore_str id = {NULL, 0};
+  billcore_error* err = NULL;
+  (void)context;
+  CHECK(refuses == (failure != NULL));
+  if (failure == NULL) {
+    CHECK_OK(billcore_result_take_order(&result, &order, &err));
+    CHECK_OK(billcore_order_id(order, &id, NULL, &err));
+    printf("%d: %s\n", (int)ticket, id.data);
+  }
+  billcore_order_free(order);
+  billcore_error_free(failure);
 }
 
 int main(void) {

@@ -47,10 +47,11 @@ TRANSPARENT = {
     "billcore_kind",
     "billcore_event_kind",
     "billcore_data_kind",
+    "billcore_ticket",
 }
 
 
-CALLBACKS = {"billcore_interrupt", "billcore_clock", "billcore_hook", "billcore_release"}
+CALLBACKS = {"billcore_interrupt", "billcore_clock", "billcore_done", "billcore_hook", "billcore_release"}
 
 
 def is_output(parameter: Parameter) -> bool:

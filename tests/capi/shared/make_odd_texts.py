@@ -15,6 +15,7 @@ HEAD = '/* Written by make_odd_texts.py. */\n#include "shared/odd_texts.h"\n\nvo
 # an output variable.
 HANDLES = {
     "billcore_client": "client",
+    "billcore_loop": "loop",
     "billcore_response": "response",
     "billcore_response_info": "info",
     "billcore_value": "value",
@@ -38,7 +39,7 @@ def argument(parameter: Parameter, number: int, odd: bool) -> str:
     if parameter.name == "room":
         return "1"
     if parameter.type.endswith("*"):
-        return "NULL" if parameter.type.startswith("const ") else f"&{parameter.name}"
+        return "NULL" if parameter.type.startswith("const ") or parameter.type == "void *" else f"&{parameter.name}"
     return "0"
 
 

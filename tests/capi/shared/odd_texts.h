@@ -6,6 +6,7 @@
 
 typedef struct given {
   billcore_client* client;
+  billcore_loop* loop;
   billcore_response* response;
   billcore_response_info* info;
   billcore_value* value;

@@ -44,10 +44,12 @@ int main(void) {
   CHECK_OK(billcore_verifier_options_new(&g.verifier_options, &err));
   CHECK_OK(billcore_verifier_stream_new(g.verifier, &g.stream, &err));
   CHECK_OK(billcore_headers_new(&g.headers, &err));
+  CHECK_OK(billcore_loop_new(g.client, &g.loop, &err));
   call_all(&g);
   printf("%d calls were refused\n", calls);
 
   billcore_order_list_free(list);
+  billcore_loop_free(g.loop);
   billcore_client_free(g.client);
   billcore_response_free(g.response);
   billcore_response_info_free(g.info);

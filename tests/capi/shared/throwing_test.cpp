@@ -1,5 +1,7 @@
 // Tests callbacks that throw C++ exceptions. The library catches the exceptions, and reports an unknown outcome if a
 // write was already sent.
+#include <poll.h>
+
 #include <atomic>
 #include <stdexcept>
 
@@ -52,11 +54,39 @@ void test_interrupt(const server* at, bool (*interrupt)(void*)) {
   billcore_client_free(client);
 }
 
+void throwing_done(void* /*context*/, billcore_ticket /*ticket*/, billcore_result* result, billcore_error* failure) {
+  billcore_result_free(result);
+  billcore_error_free(failure);
+  throw std::runtime_error("from a done");
+}
+
+// A `done` that throws changes nothing for the other calls of the loop.
+void test_loop(const server* at) {
+  billcore_client* client = client_of(at, "key", nullptr, nullptr);
+  billcore_loop* loop = nullptr;
+  billcore_operation* get = nullptr;
+  CHECK_OK(billcore_loop_new(client, &loop, &err));
+  CHECK_OK(billcore_operation_new(BILLCORE_STR("orders.get"), &get, &err));
+  CHECK_OK(billcore_operation_set_text(get, BILLCORE_STR("id"), BILLCORE_STR("o"), &err));
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(billcore_loop_start(loop, get, nullptr, &throwing_done, nullptr, &throwing_release, nullptr, &err));
+  }
+  while (billcore_loop_running(loop) > 0) {
+    pollfd ready{billcore_loop_descriptor(loop), POLLIN, 0};
+    CHECK(poll(&ready, 1, -1) == 1);
+    CHECK_OK(billcore_loop_process(loop, nullptr, &err));
+  }
+  billcore_operation_free(get);
+  billcore_loop_free(loop);
+  billcore_client_free(client);
+}
+
 }  // namespace
 
 int main() {
   server* at = server_start(answer);
   test_hook(at);
+  test_loop(at);
   test_interrupt(at, &throwing_interrupt);
   test_interrupt(at, &odd_interrupt);
   server_stop(at);
