@@ -35,7 +35,8 @@ LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os
 EMPTY_IS_MISSING = {"go"}
 # The Rust client takes a count as an unsigned integer, so a test cannot pass a negative count.
 UNSIGNED = {"rust"}
-CLIENTS = (*LANGUAGES, "python-async")
+# Clients besides those of LANGUAGES: the driver in C runs the same requests on a loop, and AsyncClient awaits them.
+CLIENTS = (*LANGUAGES, "c-loop", "python-async")
 DEADLINE = 120.0  # seconds; a call that takes longer counts as hanging
 
 # Maps the name of an exception class to its billcore_status, the same number in every language.
@@ -62,8 +63,8 @@ class ProgramDriver:
     """A driver program, started at the first call. If the program crashes, the test's error message contains its
     stderr."""
 
-    def __init__(self, program: Path) -> None:
-        self._program = program
+    def __init__(self, program: Path, *arguments: str) -> None:
+        self._command: list[str | Path] = [program, *arguments]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # used until the driver exits
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
@@ -98,7 +99,7 @@ class ProgramDriver:
             self._buffer = b""
             self._begin = os.fstat(self._stderr.fileno()).st_size
             self._process = subprocess.Popen(
-                [self._program],
+                self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
@@ -173,10 +174,11 @@ def make_driver(language: str) -> Driver:
         from .python_driver import PythonDriver
 
         return ThreadDriver(PythonDriver(awaited=language == "python-async"))
+    language, _, way = language.partition("-")
     variable = VARIABLES[language]
     program = os.environ.get(variable, "")
     if not program:
         raise RuntimeError(f"{variable} is not set: build the driver and set it to the program's path")
     if not os.access(program, os.X_OK):
         raise RuntimeError(f"{variable} names no program: {program}")
-    return ProgramDriver(Path(program))
+    return ProgramDriver(Path(program), *([way] if way else []))

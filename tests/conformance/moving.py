@@ -104,6 +104,7 @@ COMMON = ("all", "first-all", "pages", "resumed")
 WAYS = {
     "cpp": (*COMMON, "collect", "mixed", "arrow"),
     "c": (*COMMON, "mixed", "peek", "batches"),
+    "c-loop": (*COMMON, "mixed", "peek", "batches"),
     "python": (*COMMON, "collect", "mixed", "batches", "joined", "arrow"),
     "python-async": (*COMMON, "collect", "mixed", "batches", "joined"),
     "go": COMMON,

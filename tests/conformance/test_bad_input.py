@@ -14,7 +14,7 @@ import pytest
 
 from support.waiting import until
 
-from .drivers import LANGUAGES, STATUS, Driver
+from .drivers import CLIENTS, LANGUAGES, STATUS, Driver
 from .fixtures import ACCOUNT, API_KEY, body_bytes, differences, load
 from .server import FullListener, Reply, Request, ScriptedServer, SilentListener, closed_port
 
@@ -22,11 +22,10 @@ CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
 
 
 def languages_of(case: dict[str, Any]) -> list[str]:
-    """Returns the languages for which a case runs. A REST case for Python also runs with AsyncClient."""
-    languages = list(case.get("langs", LANGUAGES))
-    if "python" in languages and not case["call"]["op"].startswith("webhook."):
-        languages.append("python-async")
-    return languages
+    """Returns the clients for which a case runs. A REST case also runs with those that do not block."""
+    languages = case.get("langs", LANGUAGES)
+    others = () if case["call"]["op"].startswith("webhook.") else (set(CLIENTS) - set(LANGUAGES))
+    return [*languages, *sorted(other for other in others if other.partition("-")[0] in languages)]
 
 
 PLAYS = [(case, language) for case in CASES for language in languages_of(case)]

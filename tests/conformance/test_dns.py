@@ -35,7 +35,8 @@ for line in sys.stdin:
 
 def program(language: str) -> list[str]:
     build = os.environ["BILLCORE_RELEASE_BUILD"]
-    compiled = {"cpp": [f"{build}/tests/core/wire-driver-cpp"], "c": [f"{build}/tests/capi/wire-driver-c"]}
+    in_c = f"{build}/tests/capi/wire-driver-c"
+    compiled = {"cpp": [f"{build}/tests/core/wire-driver-cpp"], "c": [in_c], "c-loop": [in_c, "loop"]}
     if language in OF_OWN_AREAS:
         return [os.environ[VARIABLES[language]]]
     return compiled.get(language, [sys.executable, "-c", PYTHON_DRIVER, language])

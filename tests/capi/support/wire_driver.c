@@ -55,6 +55,8 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
 }
 
 static void forget_client(driver* self) {
+  billcore_loop_free(self->loop);
+  self->loop = NULL;
   billcore_client_free(self->client);
   free(self->made_with.data);
   self->client = NULL;
@@ -76,7 +78,8 @@ static bool connect_client(job* self) {
   kept->made_with = wanted;
   const bool made = ok(billcore_client_options_new(&options, &self->err)) &&
                     set_client_options(options, given, &self->err) &&
-                    ok(billcore_client_new(options, &kept->client, &self->err));
+                    ok(billcore_client_new(options, &kept->client, &self->err)) &&
+                    (!kept->on_loop || ok(billcore_loop_new(kept->client, &kept->loop, &self->err)));
   billcore_client_options_free(options);
   return made;
 }
@@ -126,8 +129,9 @@ static void answer(driver* kept, char* line, size_t len) {
   yyjson_doc_free(parsed);
 }
 
-int main(void) {
-  driver kept = {NULL, {NULL, 0}};
+/* With the argument `loop`, the driver runs each operation on a loop. */
+int main(int argc, char** argv) {
+  driver kept = {argc > 1 && strcmp(argv[1], "loop") == 0, NULL, NULL, {NULL, 0}};
   char* line = NULL;
   size_t room = 0;
   ssize_t len;

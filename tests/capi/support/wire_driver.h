@@ -6,7 +6,9 @@
 
 /* State that is kept from one request to the next. */
 typedef struct driver {
+  bool on_loop; /* run the operations on `loop`, not blocking */
   billcore_client* client;
+  billcore_loop* loop;
   bytes made_with; /* the options from which `client` was made, as JSON */
 } driver;
 
@@ -26,6 +28,8 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
 
 /* These functions return the reply, or set job->err or job->problem and return NULL. */
 
+/* Waits for the one call of the driver's loop, which has just been started, and takes its result, which may be NULL. */
+billcore_status end_of_call(job* self, billcore_result** result);
 /* Sets the arguments of the operation, and runs it. */
 yyjson_mut_val* run_operation(job* self, billcore_operation* operation);
 /* Reads what the request's `take` states, and frees the list. */

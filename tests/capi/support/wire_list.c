@@ -18,9 +18,19 @@ static bool keep_raw(reading* self, const billcore_resource* item) {
   return read;
 }
 
+/* On a loop, fetches the next page, unless the list has unread items. */
+static billcore_status arrive(reading* self) {
+  const driver* on = self->job->driver;
+  billcore_result* none = NULL;
+  if (!on->on_loop) return BILLCORE_OK;
+  const billcore_status status = billcore_loop_fetch(on->loop, self->list, NULL, NULL, NULL, NULL, &self->job->err);
+  return ok(status) ? end_of_call(self->job, &none) : status;
+}
+
 static billcore_status next(reading* self) {
   billcore_resource* item = NULL;
-  billcore_status status = billcore_list_next(self->list, &item, &self->job->err);
+  billcore_status status = arrive(self);
+  if (ok(status)) status = billcore_list_next(self->list, &item, &self->job->err);
   if (ok(status) && !keep_raw(self, item)) status = BILLCORE_ERROR_INTERNAL;
   billcore_resource_free(item);
   return status;
@@ -28,7 +38,8 @@ static billcore_status next(reading* self) {
 
 static billcore_status keep_first(reading* self) {
   billcore_resource* item = NULL;
-  billcore_status status = billcore_list_first(self->list, &item, &self->job->err);
+  billcore_status status = arrive(self);
+  if (ok(status)) status = billcore_list_first(self->list, &item, &self->job->err);
   if (ok(status) && !keep_raw(self, item)) status = BILLCORE_ERROR_INTERNAL;
   billcore_resource_free(item);
   return status;
@@ -49,7 +60,8 @@ static billcore_status keep_page(reading* self, billcore_page* page, size_t* cou
 static billcore_status next_page(reading* self) {
   billcore_page* page = NULL;
   size_t count = 0;
-  const billcore_status status = billcore_list_next_page(self->list, &page, &self->job->err);
+  billcore_status status = arrive(self);
+  if (ok(status)) status = billcore_list_next_page(self->list, &page, &self->job->err);
   return ok(status) ? keep_page(self, page, &count) : status;
 }
 
@@ -64,7 +76,8 @@ static billcore_status next_item_and_page(reading* self) {
 static billcore_status peek_and_skip(reading* self) {
   billcore_page* page = NULL;
   size_t count = 0;
-  billcore_status status = billcore_list_peek_page(self->list, &page, &self->job->err);
+  billcore_status status = arrive(self);
+  if (ok(status)) status = billcore_list_peek_page(self->list, &page, &self->job->err);
   if (ok(status)) status = keep_page(self, page, &count);
   return ok(status) ? billcore_list_skip(self->list, count, &self->job->err) : status;
 }
@@ -85,7 +98,8 @@ static void keep_ids(reading* self, const struct ArrowArray* ids) {
 static billcore_status next_batch(reading* self) {
   struct ArrowArray array;
   struct ArrowSchema schema;
-  const billcore_status status = billcore_list_next_arrow(self->list, &array, &schema, &self->job->err);
+  billcore_status status = arrive(self);
+  if (ok(status)) status = billcore_list_next_arrow(self->list, &array, &schema, &self->job->err);
   if (!ok(status)) return status;
   for (int64_t i = 0; i < schema.n_children; ++i) {
     if (strcmp(schema.children[i]->name, "id") == 0) keep_ids(self, array.children[i]);
@@ -99,7 +113,8 @@ static billcore_status next_batch(reading* self) {
 static billcore_status first_and_all(reading* self) {
   billcore_resource* item = NULL;
   billcore_str raw = {"", 0};
-  billcore_status status = billcore_list_first(self->list, &item, &self->job->err);
+  billcore_status status = arrive(self);
+  if (ok(status)) status = billcore_list_first(self->list, &item, &self->job->err);
   const bool found = ok(status) && ok(billcore_resource_raw(item, &raw, &self->job->err));
   while (ok(status) || (status == BILLCORE_DONE && !found)) {
     status = next(self);

@@ -1,6 +1,9 @@
 /* The driver's operations of a client. An operation and its arguments go to the library by their names, so a new
  * operation needs nothing here. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +123,28 @@ static yyjson_mut_val* run_list(job* self, billcore_operation* operation) {
                                                                                             : NULL;
 }
 
+billcore_status end_of_call(job* self, billcore_result** result) {
+  billcore_loop* loop = self->driver->loop;
+  struct pollfd ready = {billcore_loop_descriptor(loop), POLLIN, 0};
+  billcore_ticket ticket;
+  billcore_error* failure = NULL;
+  billcore_status status = BILLCORE_DONE;
+  while (status == BILLCORE_DONE) {
+    poll(&ready, 1, -1);
+    status = billcore_loop_process(loop, NULL, &self->err);
+    if (ok(status)) status = billcore_loop_next(loop, &ticket, result, &failure, &self->err);
+  }
+  if (failure != NULL) self->err = failure;
+  return failure != NULL ? billcore_error_status(failure) : status;
+}
+
+static billcore_status perform(job* self, billcore_operation* operation, billcore_result** result) {
+  const driver* on = self->driver;
+  if (!on->on_loop) return billcore_client_perform(on->client, operation, NULL, result, &self->err);
+  const billcore_status status = billcore_loop_start(on->loop, operation, NULL, NULL, NULL, NULL, NULL, &self->err);
+  return ok(status) ? end_of_call(self, result) : status;
+}
+
 yyjson_mut_val* run_operation(job* self, billcore_operation* operation) {
   billcore_result* result = NULL;
   yyjson_obj_iter each = yyjson_obj_iter_with(self->args);
@@ -128,7 +153,7 @@ yyjson_mut_val* run_operation(job* self, billcore_operation* operation) {
   }
   if (yyjson_obj_get(self->request, "take") != NULL) return run_list(self, operation);
   yyjson_mut_val* out = NULL;
-  if (ok(billcore_client_perform(self->driver->client, operation, NULL, &result, &self->err))) {
+  if (ok(perform(self, operation, &result))) {
     out = put_result(self, &result);
   }
   billcore_result_free(result);
