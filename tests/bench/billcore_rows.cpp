@@ -1,6 +1,7 @@
 // The contenders of the tables rest and pages that use billcore: the C++ client, and the C client from its shared
 // library.
 #include <billcore.h>
+#include <poll.h>
 
 #include <billcore/client.hpp>
 #include <stdexcept>
@@ -94,6 +95,10 @@ class C {
   auto get(Use use) const {
     billcore_subscription* one = nullptr;
     require(billcore_subscription_get(client_, c_text(id), nullptr, &one, nullptr));
+    return read(one, use);
+  }
+  template <typename Use>
+  static auto read(billcore_subscription* one, Use use) {
     billcore_str read_id{};
     billcore_str name{};
     billcore_str status{};
@@ -115,8 +120,46 @@ class C {
     if (status != BILLCORE_ERROR_TIMEOUT) throw std::runtime_error("the C client did not time out");
   }
 
+ protected:
+  [[nodiscard]] billcore_client* client() const { return client_; }
+
  private:
   billcore_client* client_;
+};
+
+// The same call on a loop.
+class CLoop : public C {
+ public:
+  explicit CLoop(const Server& server) : C(server) { require(billcore_loop_new(client(), &loop_, nullptr)); }
+  ~CLoop() { billcore_loop_free(loop_); }
+  CLoop(const CLoop&) = delete;
+  CLoop& operator=(const CLoop&) = delete;
+
+  template <typename Use>
+  auto get(Use use) const {
+    billcore_operation* get = nullptr;
+    billcore_result* result = nullptr;
+    billcore_error* failure = nullptr;
+    billcore_ticket ticket = 0;
+    billcore_subscription* one = nullptr;
+    require(billcore_operation_new(BILLCORE_STR("subscriptions.get"), &get, nullptr));
+    require(billcore_operation_set_text(get, BILLCORE_STR("id"), c_text(id), nullptr));
+    require(billcore_loop_start(loop_, get, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+    billcore_operation_free(get);
+    auto status = billcore_status{BILLCORE_DONE};
+    while (status == BILLCORE_DONE) {
+      pollfd ready{billcore_loop_descriptor(loop_), POLLIN, 0};
+      poll(&ready, 1, -1);
+      require(billcore_loop_process(loop_, nullptr, nullptr));
+      status = billcore_loop_next(loop_, &ticket, &result, &failure, nullptr);
+    }
+    require(billcore_error_status(failure));
+    require(billcore_result_take_subscription(&result, &one, nullptr));
+    return read(one, use);
+  }
+
+ private:
+  billcore_loop* loop_ = nullptr;
 };
 
 template <typename Client>
@@ -152,6 +195,7 @@ class Ours : public Row {
 
 std::unique_ptr<Row> make_billcore(std::string_view name, const Server& server, int at_once) {
   if (name == "cpp") return std::make_unique<Ours<Cpp>>(server, at_once);
+  if (name == "c_loop") return std::make_unique<Ours<CLoop>>(server, at_once);
   return std::make_unique<Ours<C>>(server, at_once);
 }
 

@@ -132,6 +132,7 @@ void count_calls(const turns::Server& server) {
   gets("limit get", rest::make_raw("raw_yyjson", server, 1));
   gets("C++ get", rest::make_billcore("cpp", server, 1));
   gets("C get", rest::make_billcore("c", server, 1));
+  gets("C loop get", rest::make_billcore("c_loop", server, 1));
   lists("limit list", pages::make_raw("raw", server, 1));
   lists("C++ list", pages::make_billcore("cpp", server, 8));
   lists("C list", pages::make_billcore("c", server, 8));

@@ -10,9 +10,16 @@
 namespace billcore::detail {
 
 std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) noexcept {
-  const auto found = std::find_if(in_flight.begin(), in_flight.end(),
-                                  [flight](const auto& candidate) { return candidate.get() == flight; });
-  if (found == in_flight.end()) return nullptr;
+  const auto is_it = [flight](const auto& candidate) { return candidate.get() == flight; };
+  const auto found = std::find_if(in_flight.begin(), in_flight.end(), is_it);
+  if (found == in_flight.end()) {
+    const auto place = std::find_if(waiting.begin(), waiting.end(), is_it);
+    if (place == waiting.end()) return nullptr;
+    auto taken = std::move(*place);
+    waiting.erase(place);
+    if (taken->expiry) timers.erase(*taken->expiry);
+    return taken;
+  }
   // An HTTP/2 connection stays open after the client has abandoned a request on it. If no bytes have arrived on the
   // connection since the request was sent, the connection may be dead, so retire it.
   const auto& connection = (*found)->connection;
@@ -23,6 +30,10 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   if (taken->expiry) timers.erase(*taken->expiry);
   curl_multi_remove_handle(multi.get(), taken->easy.get());
   leave(*taken);
+  if (!waiting.empty()) {  // a connection is free: let process() admit a waiting request
+    unfinished = true;
+    rearm();
+  }
   return taken;
 }
 
@@ -77,7 +88,7 @@ void Engine::Impl::limit_streams() noexcept {
 }
 
 void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
-  if (!reuses_handles) return;
+  if (!reuses_handles || flight->easy == nullptr) return;
   // The handle is kept for reuse, so it must not refer to data of the finished request.
   curl_easy_setopt(flight->easy.get(), CURLOPT_POSTFIELDS, nullptr);
   static_cast<RequestState&>(*flight) = RequestState{};

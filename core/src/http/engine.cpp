@@ -59,9 +59,11 @@ Engine::Engine(const TransportOptions& options, std::shared_ptr<Descriptors> des
 Engine::~Engine() = default;
 
 InFlight* Engine::start(Request request, Completion done) {
+  const bool waits = impl_->must_wait();
   std::unique_ptr<InFlight> flight;
-  if (impl_->spare.empty()) {
-    flight = impl_->make_request();
+  if (waits || impl_->spare.empty()) {
+    flight = std::make_unique<InFlight>(impl_->options, *impl_);
+    if (!waits) impl_->make_handle(*flight);
   } else {
     flight = std::move(impl_->spare.back());
     impl_->spare.pop_back();
@@ -69,9 +71,13 @@ InFlight* Engine::start(Request request, Completion done) {
   static_cast<RequestState&>(*flight) = RequestState{std::move(done)};
   flight->transfer.request = std::move(request);
   flight->error[0] = '\0';
-  impl_->prepare(*flight);
+  if (!waits) impl_->prepare(*flight);
   InFlight* const started = flight.get();
-  impl_->in_flight.push_back(std::move(flight));
+  if (waits) {
+    impl_->waiting.push_back(std::move(flight));
+  } else {
+    impl_->in_flight.push_back(std::move(flight));
+  }
   try {
     // libcurl does not apply the time-out to a request that is waiting for a connection, nor to a write that was sent
     // (before_send() in callbacks.cpp).
@@ -79,15 +85,52 @@ InFlight* Engine::start(Request request, Completion done) {
     if (asked.deadline && (impl_->readiness != nullptr || asked.write)) {
       impl_->expire_at(started, *asked.deadline + expiry_grace);
     }
-    if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) throw std::bad_alloc();
+    if (!waits && curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) throw std::bad_alloc();
   } catch (...) {
     if (started->expiry) stop(*started->expiry);
-    impl_->in_flight.pop_back();
+    if (waits) {
+      impl_->waiting.pop_back();
+    } else {
+      impl_->in_flight.pop_back();
+    }
     throw;
   }
+  if (waits && impl_->has_room()) impl_->unfinished = true;
   impl_->send_now();
   impl_->rearm();
   return started;
+}
+
+bool Engine::Impl::must_wait() const noexcept {
+  // Over HTTP/2 a connection serves many requests, so libcurl decides.
+  if (readiness == nullptr || options.max_connections == 0 || options.http2) return false;
+  return !waiting.empty() || !has_room() || !connections.any();
+}
+
+bool Engine::Impl::has_room() const noexcept {
+  return in_flight.size() < static_cast<std::size_t>(options.max_connections);
+}
+
+void Engine::Impl::admit(SteadyClock::time_point until) {
+  while (!waiting.empty() && has_room()) {
+    InFlight* const flight = waiting.front().get();
+    try {
+      if (flight->easy == nullptr) equip(*flight);
+      prepare(*flight);
+      in_flight.reserve(static_cast<std::size_t>(options.max_connections));
+      if (curl_multi_add_handle(multi.get(), flight->easy.get()) != CURLM_OK) throw std::bad_alloc();
+    } catch (const std::bad_alloc&) {
+      flight->transfer.failure = Failure::memory;
+      end(flight);
+      continue;
+    }
+    in_flight.push_back(std::move(waiting.front()));
+    waiting.pop_front();
+    run_started();
+    if (SteadyClock::now() < until) continue;
+    unfinished = unfinished || !waiting.empty();
+    return;
+  }
 }
 
 // This function must not fail, because the request is already in flight. process() completes a request that ends
@@ -95,7 +138,10 @@ InFlight* Engine::start(Request request, Completion done) {
 void Engine::Impl::send_now() noexcept {
   // Without an open connection, leave the request to the event loop: connecting can take so long that it would block
   // the other threads of a language with a global lock.
-  if (!due || !connections.any()) return;
+  if (due && connections.any()) run_started();
+}
+
+void Engine::Impl::run_started() noexcept {
   due.reset();
   int running = 0;
   if (curl_multi_socket_action(multi.get(), CURL_SOCKET_TIMEOUT, 0, &running) == CURLM_OUT_OF_MEMORY) unwatched = true;
@@ -292,6 +338,7 @@ void Engine::process(SteadyClock::time_point until) {
   // While finished transfers wait to be collected, do not run timers: an answer that has already arrived must not
   // time out.
   if (!impl_->unfinished) impl_->run_timers(until);
+  impl_->admit(until);
   impl_->rearm();
 }
 

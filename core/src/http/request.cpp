@@ -40,10 +40,16 @@ RequestHeaders::RequestHeaders(const std::vector<std::string>& lines)
                        make_list(lines, {"Expect:", "Content-Type:"})}) {}
 RequestHeaders::~RequestHeaders() = default;
 
-std::unique_ptr<InFlight> Engine::Impl::make_request() {
-  auto made = std::make_unique<InFlight>(options, *this);
-  made->easy.reset(curl_easy_init());
-  CURL* easy = made->easy.get();
+void Engine::Impl::equip(InFlight& flight) {
+  if (spare.empty()) return make_handle(flight);
+  flight.easy = std::move(spare.back()->easy);
+  spare.pop_back();
+  set_callbacks(flight);
+}
+
+void Engine::Impl::make_handle(InFlight& flight) const {
+  flight.easy.reset(curl_easy_init());
+  CURL* easy = flight.easy.get();
   if (easy == nullptr) throw std::bad_alloc();
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_NOPROGRESS, 1L);
@@ -77,11 +83,10 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
     set(easy, CURLOPT_SSLKEY, options.client_certificate->c_str());
     set(easy, CURLOPT_KEYPASSWD, "");  // an empty password, so that OpenSSL does not ask for one
   }
-  set_callbacks(*made);
+  set_callbacks(flight);
 #ifdef BILLCORE_TRACE
   trace_if_asked(easy);
 #endif
-  return made;
 }
 
 // By default libcurl parses and reassembles the URL of each request, which is a fifth of libcurl's work per request. To
