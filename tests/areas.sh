@@ -163,11 +163,10 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # Runs the tests that skip something or count less under AddressSanitizer, and the typing; the area python runs all other
-  # tests. The area wheel has the tests of the optimised build that depend on the linking.
+  # Runs the typing, and the tests that skip something or count less under AddressSanitizer or need the speed of the
+  # optimised build; the area python runs all other tests. The area wheel has those that depend on the linking.
   PYTHONPATH="$root" run install-python if_any "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
-    tests/python/test_{arrow,async_sockets,cycles,first_calls,fork,fork_workers,gevent,interrupt,leaks,long_lists}.py \
-    tests/python/test_{pickles,prefetch,secrets,subinterpreters,uninitialised,usable}.py
+    tests/python/test_{first_calls,fork,fork_workers,gevent,interrupt,leaks,long_lists,pickles,secrets,uninitialised}.py
   PYTHONPATH="$root" run serverless if_any "$installed_python" -m pytest -q -W error ${filter:+-k "$filter"} tests/serverless
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
@@ -181,7 +180,7 @@ area_wheel() {
   PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
   # Runs the tests that depend on how the modules are linked: process exit, imports, memory, errors.
   PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
-    tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
+    tests/python/test_{exit,import,errors,large_answers,process_life,proxy}.py
   # The wheel has the newest libcurl and its own OpenSSL.
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few --ignore tests/faults/test_waiting.py \
     --ignore tests/faults/test_toxiproxy.py tests/faults

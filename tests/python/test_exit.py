@@ -11,7 +11,7 @@ from conformance.server import Reply, Request, ScriptedServer
 
 from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, SECRET, SUBSCRIPTION, data, page, run_together, sign
 
-PROCESSES = 3 if SANITIZED else 6  # processes of each kind; each one exits at a different moment
+PROCESSES = 3 if SANITIZED else 4  # processes of each kind; each one exits at a different moment
 THREADS = 8
 
 PREAMBLE = """
