@@ -111,7 +111,7 @@ area_faults() {
   build_release
   install_package
   BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" PYTHONPATH="$root" \
-    run faults if_any "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
+    BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c" run faults if_any "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
   PYTHONPATH="$root/build/release/python:$root" run foreign if_any tests/foreign/run.sh "$python" "${at_once[@]}"
 }
 # Slow single-threaded tests that do not use libcurl: the areas libcurl and tsan skip them.

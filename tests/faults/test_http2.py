@@ -18,7 +18,7 @@ from .certificates import Certificates
 from .http2 import Codes, Http2Connection
 from .libcurl import release
 from .proxy import passing
-from .scene import ANY_BODY, WRITES, Scene, World
+from .scene import ANY_BODY, WRITES, Scene, World, skip_on_a_loop
 from .test_answers import LATE, LOST, OK, Row, combined, final, late, served, status
 from .test_async import call
 
@@ -231,6 +231,7 @@ def test_headers_over_the_limit(
 def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:
     """If nothing arrives on a connection after a request was sent, the connection may be dead. The client must not
     reuse a connection that may be dead."""
+    skip_on_a_loop(language)
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", **GIVEN).name == OK
         for times in range(1, 4):
@@ -243,6 +244,7 @@ def test_a_silent_connection_gets_no_further_request(world: World, language: str
 
 def test_a_connection_that_never_answers_is_left(world: World, language: str, certificates: Certificates) -> None:
     """The peer stops answering on a connection: only the first charge on that connection may be lost."""
+    skip_on_a_loop(language)
 
     class SilentFromNowOn(Http2Connection):
         """Makes the first connection silent after its first stream."""

@@ -34,7 +34,7 @@ class Reserved {
 
  private:
   struct Free {
-    void operator()(void* memory) const noexcept { ::operator delete(memory, sizeof(Handle)); }
+    void operator()(void* memory) const noexcept { ::operator delete(memory); }
   };
   std::unique_ptr<void, Free> memory_{::operator new(sizeof(Handle))};
 };

@@ -100,6 +100,9 @@ yyjson_mut_val* put_error(yyjson_mut_doc* reply, const billcore_error* error) {
   add_text(reply, out, "api_message", billcore_error_api_message(error));
   add_text(reply, out, "body", billcore_error_body(error));
   add_text(reply, out, "request_id", billcore_error_request_id(error));
+  if (billcore_error_attempts(error) != 0) {
+    yyjson_mut_obj_add_int(reply, out, "attempts", billcore_error_attempts(error));
+  }
   if (billcore_error_retry_after(error, &seconds)) yyjson_mut_obj_add_real(reply, out, "retry_after", seconds);
   if (reason != BILLCORE_REASON_NONE) yyjson_mut_obj_add_str(reply, out, "reason", billcore_reason_name(reason));
   yyjson_mut_obj_add_bool(reply, out, "outcome_unknown", billcore_error_outcome_unknown(error));

@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int64_t milliseconds(yyjson_val* seconds) { return llround(strtod(yyjson_get_raw(seconds), NULL) * 1000); }
+
+static bool set_call_options(job* self) {
+  yyjson_val* timeout = yyjson_obj_get(self->request, "timeout");
+  if (timeout == NULL) return true;
+  if (!ok(billcore_call_options_new(&self->call, &self->err))) return false;
+  return ok(yyjson_is_null(timeout)
+                ? billcore_call_options_set_no_timeout(self->call, &self->err)
+                : billcore_call_options_set_timeout_ms(self->call, milliseconds(timeout), &self->err));
+}
+
 static bool set_client_options(billcore_client_options* to, yyjson_val* from, billcore_error** err) {
   yyjson_val* timeout = yyjson_obj_get(from, "timeout");
   yyjson_val* name;
@@ -19,10 +30,8 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
     return false;
   if ((text = arg_text(from, "api_key")).data && !ok(billcore_client_options_set_api_key(to, text, err))) return false;
   if (yyjson_is_null(timeout) && !ok(billcore_client_options_set_no_timeout(to, err))) return false;
-  if (yyjson_is_raw(timeout)) {
-    const int64_t milliseconds = llround(strtod(yyjson_get_raw(timeout), NULL) * 1000);
-    if (!ok(billcore_client_options_set_timeout_ms(to, milliseconds, err))) return false;
-  }
+  if (yyjson_is_raw(timeout) && !ok(billcore_client_options_set_timeout_ms(to, milliseconds(timeout), err)))
+    return false;
   int64_t retries = 0;
   if (arg_integer(from, "max_retries", &retries) &&
       !ok(billcore_client_options_set_max_retries(to, (int32_t)retries, err)))
@@ -94,7 +103,8 @@ static yyjson_mut_val* run(job* self) {
     self->problem = "the driver knows no such op";
     return NULL;
   }
-  if (connect_client(self)) out = run_operation(self, operation);
+  if (connect_client(self) && set_call_options(self)) out = run_operation(self, operation);
+  billcore_call_options_free(self->call);
   billcore_operation_free(operation);
   return out;
 }
@@ -103,7 +113,7 @@ static void answer(driver* kept, char* line, size_t len) {
   yyjson_doc* parsed = yyjson_read(line, len, YYJSON_READ_NUMBER_AS_RAW);
   yyjson_mut_doc* reply = yyjson_mut_doc_new(NULL);
   yyjson_val* request = yyjson_doc_get_root(parsed);
-  job self = {kept, request, yyjson_obj_get(request, "args"), reply, NULL, NULL, NULL, {NULL, 0}};
+  job self = {kept, request, yyjson_obj_get(request, "args"), reply, NULL, NULL, NULL, NULL, {NULL, 0}};
   yyjson_mut_val* root = yyjson_mut_obj(reply);
   yyjson_mut_val* result = run(&self);
   yyjson_mut_doc_set_root(reply, root);

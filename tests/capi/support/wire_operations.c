@@ -119,8 +119,9 @@ static yyjson_mut_val* put_result(job* self, billcore_result** result) {
 
 static yyjson_mut_val* run_list(job* self, billcore_operation* operation) {
   billcore_list* list = NULL;
-  return ok(billcore_client_list(self->driver->client, operation, NULL, &list, &self->err)) ? read_list(self, list)
-                                                                                            : NULL;
+  return ok(billcore_client_list(self->driver->client, operation, self->call, &list, &self->err))
+             ? read_list(self, list)
+             : NULL;
 }
 
 billcore_status end_of_call(job* self, billcore_result** result) {
@@ -140,8 +141,9 @@ billcore_status end_of_call(job* self, billcore_result** result) {
 
 static billcore_status perform(job* self, billcore_operation* operation, billcore_result** result) {
   const driver* on = self->driver;
-  if (!on->on_loop) return billcore_client_perform(on->client, operation, NULL, result, &self->err);
-  const billcore_status status = billcore_loop_start(on->loop, operation, NULL, NULL, NULL, NULL, NULL, &self->err);
+  if (!on->on_loop) return billcore_client_perform(on->client, operation, self->call, result, &self->err);
+  const billcore_status status =
+      billcore_loop_start(on->loop, operation, self->call, NULL, NULL, NULL, NULL, &self->err);
   return ok(status) ? end_of_call(self, result) : status;
 }
 

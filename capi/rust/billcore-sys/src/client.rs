@@ -355,6 +355,7 @@ unsafe extern "C" {
 pub type billcore_result_kind = i32;
 pub const BILLCORE_RESULT_NONE: i32 = 0;
 pub const BILLCORE_RESULT_RESPONSE: i32 = 1;
+pub const BILLCORE_RESULT_PAGE: i32 = 1000;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct billcore_result {
@@ -396,6 +397,13 @@ unsafe extern "C" {
     pub fn billcore_result_take_response(
         result: *mut *mut billcore_result,
         out: *mut *mut billcore_response,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_result_take_page(
+        result: *mut *mut billcore_result,
+        out: *mut *mut billcore_page,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }
