@@ -115,6 +115,7 @@ fn c_type(from: &Type, qualifier: &str) -> String {
                 "f64" => "double",
                 "usize" => "size_t",
                 "c_char" => "char",
+                "c_int" => "int",
                 "c_void" => "void",
                 other => other,
             };

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 generated="$(sed -nE 's/^pub (const|type|struct) ([A-Za-z0-9_]+).*/\2/p' src/names.rs src/operations.rs | paste -sd '|')"
 common=(--use-core --default-enum-style consts --generate-cstr --no-doc-comments --no-layout-tests --rust-target 1.85
   --rust-edition 2024 --formatter none --disable-header-comment --blocklist-item "$generated")
-of_client='.*/billcore/(client|client_handle|call_options|client_options|operation|operation_options|operations|request_options|options|cancel|hooks|pager|pagination)[.]h'
+of_client='.*/billcore/(client|client_handle|call_options|client_options|operation|operation_options|operations|request_options|options|cancel|hooks|loop|pager|pagination)[.]h'
 
 
 make() { # FILE HEADER OPTION…
@@ -25,7 +25,7 @@ make() { # FILE HEADER OPTION…
   sed -i -E "/^pub const ($generated): /d" "$work/$1" # --blocklist-item skips types and functions, but not constants
 }
 make webhook.rs webhook.h --allowlist-item 'billcore_.*|BILLCORE_.*' --raw-line 'use crate::names::*;'
-make client.rs client.h --allowlist-file "$of_client" --no-recursive-allowlist \
+make client.rs loop.h --allowlist-file "$of_client" --no-recursive-allowlist \
   --raw-line 'use crate::{names::*, operations::*, webhook::*};'
 for file in webhook.rs client.rs; do
   if [ "${2:-}" = --check ]; then

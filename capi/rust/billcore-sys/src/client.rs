@@ -1,4 +1,4 @@
-// Generated from billcore/client.h by generate.sh.
+// Generated from billcore/loop.h by generate.sh.
 use crate::{names::*, operations::*, webhook::*};
 
 #[repr(C)]
@@ -539,4 +539,107 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn billcore_response_free(response: *mut billcore_response);
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_loop {
+    _unused: [u8; 0],
+}
+pub type billcore_ticket = u64;
+pub type billcore_done = ::core::option::Option<
+    unsafe extern "C" fn(
+        context: *mut ::core::ffi::c_void,
+        ticket: billcore_ticket,
+        result: *mut billcore_result,
+        failure: *mut billcore_error,
+    ),
+>;
+unsafe extern "C" {
+    pub fn billcore_loop_new(
+        client: *const billcore_client,
+        out: *mut *mut billcore_loop,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_free(loop_: *mut billcore_loop);
+}
+unsafe extern "C" {
+    pub fn billcore_loop_descriptor(loop_: *const billcore_loop) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_process(
+        loop_: *mut billcore_loop,
+        more: *mut bool,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_start(
+        loop_: *mut billcore_loop,
+        operation: *mut billcore_operation,
+        call: *const billcore_call_options,
+        done: billcore_done,
+        context: *mut ::core::ffi::c_void,
+        release: billcore_release,
+        ticket: *mut billcore_ticket,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_fetch(
+        loop_: *mut billcore_loop,
+        list: *mut billcore_list,
+        done: billcore_done,
+        context: *mut ::core::ffi::c_void,
+        release: billcore_release,
+        ticket: *mut billcore_ticket,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_find_charges(
+        loop_: *mut billcore_loop,
+        charge: *const billcore_error,
+        search: *const billcore_charge_search,
+        call: *const billcore_call_options,
+        done: billcore_done,
+        context: *mut ::core::ffi::c_void,
+        release: billcore_release,
+        ticket: *mut billcore_ticket,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_find_charges_since(
+        loop_: *mut billcore_loop,
+        id: billcore_str,
+        unix_micros: i64,
+        search: *const billcore_charge_search,
+        call: *const billcore_call_options,
+        done: billcore_done,
+        context: *mut ::core::ffi::c_void,
+        release: billcore_release,
+        ticket: *mut billcore_ticket,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_cancel(
+        loop_: *mut billcore_loop,
+        ticket: billcore_ticket,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_next(
+        loop_: *mut billcore_loop,
+        ticket: *mut billcore_ticket,
+        result: *mut *mut billcore_result,
+        failure: *mut *mut billcore_error,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_running(loop_: *const billcore_loop) -> usize;
 }
