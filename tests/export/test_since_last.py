@@ -236,6 +236,7 @@ def test_what_is_noticed_deep_in_a_list(tmp_path: Path, monkeypatch: pytest.Monk
     for _ in range(250):
         add(0)
     del orders[-250:]
+    shop.render()
     assert night(shop, tmp_path / "lake", counts, [], "jsonl", {long}, 0) == 1, "only the first 200 can be read"
     assert missed() == set(), "the orders of a reading that failed do not end the next one"
 
