@@ -20,9 +20,9 @@ typedef struct job {
   yyjson_mut_doc* reply;
   billcore_error* err;
   billcore_call_options* call; /* NULL if the request has no time-out of its own */
-  const char* problem;   /* why the request is invalid; NULL if it is valid */
-  yyjson_mut_val* items; /* the items of a list; the reply contains them even if reading the list failed */
-  billcore_buf state;    /* state of a list; the reply contains it even if reading the list failed */
+  const char* problem;         /* why the request is invalid; NULL if it is valid */
+  yyjson_mut_val* items;       /* the items of a list; the reply contains them even if reading the list failed */
+  billcore_buf state;          /* state of a list; the reply contains it even if reading the list failed */
 } job;
 
 static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
