@@ -37,8 +37,9 @@ extern "C" {
 
 /** An operation with its arguments. Its first use freezes it. A write can be used once: a second use gives
  * BILLCORE_ERROR_INVALID_ARGUMENT, because it would send the write twice; make a new operation. A read can be used any
- * number of times, with any clients. After fork(), only one of the two processes may use a write that was not used before:
- * each has a copy. Freed with billcore_operation_free. Threads: one thread at a time until the first use, then shared. */
+ * number of times, with any clients. After fork(), only one of the two processes may use a write that was not used
+ * before: each has a copy. Freed with billcore_operation_free. Threads: one thread at a time until the first use, then
+ * shared. */
 typedef struct billcore_operation billcore_operation;
 
 /** Makes an operation without arguments. BILLCORE_ERROR_INVALID_ARGUMENT when no operation has this name. The caller
@@ -49,8 +50,8 @@ BILLCORE_API billcore_status billcore_operation_new(billcore_str name, billcore_
 BILLCORE_EXPORT void billcore_operation_free(billcore_operation* operation);
 
 /** Sets an argument whose value is a text, which is copied. In this function and the next ones,
- * BILLCORE_ERROR_INVALID_ARGUMENT when the operation has no argument with this name, when the argument has another type,
- * or when the operation was used.  @since 0.1 */
+ * BILLCORE_ERROR_INVALID_ARGUMENT when the operation has no argument with this name, when the argument has another
+ * type, or when the operation was used.  @since 0.1 */
 BILLCORE_API billcore_status billcore_operation_set_text(billcore_operation* operation, billcore_str name,
                                                          billcore_str value, billcore_error** err);
 
@@ -62,8 +63,8 @@ BILLCORE_API billcore_status billcore_operation_set_int64(billcore_operation* op
 BILLCORE_API billcore_status billcore_operation_set_bool(billcore_operation* operation, billcore_str name, bool value,
                                                          billcore_error** err);
 
-/** Sets a field of "products.update", or the json of "request", to JSON text, which is copied. Numbers are sent with the
- * digits given.  @since 0.1 */
+/** Sets a field of "products.update", or the json of "request", to JSON text, which is copied. Numbers are sent with
+ * the digits given.  @since 0.1 */
 BILLCORE_API billcore_status billcore_operation_set_json(billcore_operation* operation, billcore_str name,
                                                          billcore_str json, billcore_error** err);
 
@@ -107,8 +108,8 @@ BILLCORE_API billcore_status billcore_client_perform(const billcore_client* clie
                                                      const billcore_call_options* call, billcore_result** out,
                                                      billcore_error** err);
 
-/** Makes a list of an operation such as "subscriptions.orders". Sends no request; the functions that read the list do. call
- * may be NULL. The caller frees *out.  @since 0.1 */
+/** Makes a list of an operation such as "subscriptions.orders". Sends no request; the functions that read the list do.
+ * call may be NULL. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_list(const billcore_client* client, billcore_operation* operation,
                                                   const billcore_call_options* call, billcore_list** out,
                                                   billcore_error** err);
@@ -119,8 +120,8 @@ BILLCORE_EXPORT void billcore_result_free(billcore_result* result);
 /** The kind of a result; BILLCORE_RESULT_NONE for NULL.  @since 0.1 */
 BILLCORE_API billcore_result_kind billcore_result_kind_of(const billcore_result* result);
 
-/** Takes the resource of a result of this kind, and sets *result to NULL. BILLCORE_ERROR_INVALID_ARGUMENT, and the result
- * stays as it is, when it is of another kind. The caller frees *out.  @since 0.1 */
+/** Takes the resource of a result of this kind, and sets *result to NULL. BILLCORE_ERROR_INVALID_ARGUMENT, and the
+ * result stays as it is, when it is of another kind. The caller frees *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_result_take_resource(billcore_result** result, billcore_result_kind kind,
                                                            billcore_resource** out, billcore_error** err);
 

@@ -58,12 +58,12 @@ struct billcore_response : billcore_result {
   billcore::Response view;
 };
 
-// A pointer to billcore_order_list and similar types in fact points to a billcore_list, and a pointer to
-// billcore_order_page to a billcore_page.
 namespace billcore::capi {
 struct ListOnLoop;
 }
 
+// A pointer to billcore_order_list and similar types in fact points to a billcore_list, and a pointer to
+// billcore_order_page to a billcore_page.
 struct billcore_list {
   static constexpr const char* name = "billcore_list";
   template <typename T>

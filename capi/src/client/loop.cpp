@@ -201,7 +201,7 @@ struct billcore_loop {
   std::vector<billcore_ticket> posted;  // the calls to cancel
 
  private:
-  // Returns false if it had no time for all.
+  // Gives up the calls that billcore_loop_cancel has named. Returns false if its time has passed before it was done.
   bool cancel_posted() noexcept {
     const auto until = std::chrono::steady_clock::now() + slice;
     while (true) {

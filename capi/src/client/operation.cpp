@@ -34,8 +34,8 @@ using Type = Argument::Type;
 constexpr std::array<Argument, 1> of_update{{{"id", Type::integer, true}}};
 constexpr std::array<Argument, 3> of_request{
     {{"method", Type::text, true}, {"path", Type::text, true}, {"raise_on_error", Type::flag, false}}};
-// The operations whose requests take more than arguments with names of the table: `fields` and `options` of
-// billcore_operation have it.
+// These operations take more than a table can list: any field of a product, and the options of any request. They are in
+// the members `fields` and `options` of billcore_operation.
 constexpr std::array by_hand{
     OperationRow{"products.update", BILLCORE_RESULT_PRODUCT, of_update, nullptr, nullptr},
     OperationRow{"request", BILLCORE_RESULT_RESPONSE, of_request, nullptr, nullptr},
@@ -91,7 +91,8 @@ struct billcore_operation {
     return row.list(client, given, call);
   }
 
-  // Calls of one thread at a time take and give back the same memory.
+  // The memory of the operation that was freed last is kept for the next one, so that a program that makes one call after
+  // the other allocates it once.
   static void* operator new(std::size_t size) {
     void* kept = spare.exchange(nullptr, std::memory_order_acquire);
     return kept != nullptr ? kept : ::operator new(size);
@@ -99,6 +100,9 @@ struct billcore_operation {
   static void operator delete(void* freed) noexcept {
     ::operator delete(spare.exchange(freed, std::memory_order_acq_rel));
   }
+
+  /// Whether an error status of the answer is an error.
+  [[nodiscard]] bool raises_on_error() const noexcept { return options == nullptr || options->raise_on_error; }
 
   const OperationRow& row;
   Arguments given;
@@ -155,12 +159,12 @@ void replace(billcore_operation& operation, const Options& from) {
   refuse("these options are of another kind");
 }
 
-// `new` takes its memory before it evaluates the arguments, so that an answer that says that a charge was made is not
-// lost because there is no memory for the result.
+// `new` takes the memory of the result before it evaluates the arguments, which send the request. So a lack of memory
+// cannot lose the answer to a charge that was made.
 billcore_result* perform(const billcore::Client& client, billcore_operation& operation,
                          const billcore::CallOptions& call) {
   const auto kind = operation.row.result;
-  const bool raises = operation.options == nullptr || operation.options->raise_on_error;
+  const bool raises = operation.raises_on_error();
   if (kind == BILLCORE_RESULT_NONE) {
     static_cast<void>(internal::response(client, operation.use(), raises, call));
     return nullptr;
@@ -188,7 +192,7 @@ billcore_status take(billcore_result** result, billcore_result_kind kind, Handle
 
 OperationUse billcore::capi::use(billcore_operation* operation) {
   auto& self = handle(operation);
-  return {self.use(), self.options == nullptr || self.options->raise_on_error};
+  return {self.use(), self.raises_on_error()};
 }
 
 billcore_result_kind billcore::capi::result_of(const billcore_operation* operation) {

@@ -39,8 +39,8 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
-/// Delay of the client's other requests after a 429: that of the call's own next attempt; if there is none, the one
-/// that the service asked for.
+/// How long the client holds back its other requests after a call got a 429: `own`, the delay before the next attempt of
+/// that call; if it has none, the delay that the service asked for, or else the first delay. At most longest_wait.
 [[nodiscard]] std::chrono::milliseconds hold_after_429(std::optional<std::chrono::milliseconds> own,
                                                        std::optional<std::chrono::milliseconds> asked_for) noexcept;
 

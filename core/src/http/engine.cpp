@@ -121,6 +121,11 @@ void Engine::Impl::admit(SteadyClock::time_point until) {
       if (curl_multi_add_handle(multi.get(), flight->easy.get()) != CURLM_OK) throw std::bad_alloc();
     } catch (const std::bad_alloc&) {
       flight->transfer.failure = Failure::memory;
+    } catch (const Error& refused) {  // this libcurl lacks an option
+      flight->transfer.failure = Failure::other;
+      flight->transfer.reason = refused.what();
+    }
+    if (flight->transfer.failure != Failure::none) {
       end(flight);
       continue;
     }

@@ -16,7 +16,8 @@ class PageFlow {
   /// Throws Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source = nullptr);
 
-  /// Uses `source` as the source of pages until detach(), and then again its own. The flow does not own `source`.
+  /// Takes the pages from `source` until detach(), and after that from its own source again. The flow does not own
+  /// `source`.
   void attach(PageSource& source) noexcept { source_ = &source; }
   void detach(const PageSource& source) noexcept {
     if (source_ == &source) source_ = own_.get();
