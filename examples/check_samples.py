@@ -104,6 +104,10 @@ def check_loop(command: list[str]) -> None:
     done = run(command, *(each for each, _ in several))
     told = {tuple(line.split()) for line in done.stdout.decode().splitlines()}
     expect((done.returncode, told) == (0, set(several)), f"{command} gets several at once")
+    done = run(command, "0", *(each for each, _ in several))
+    told = {tuple(line.split()) for line in done.stdout.decode().splitlines()}
+    expect((done.returncode, told) == (1, set(several)), f"{command} goes on after a call that failed")
+    expect(b"404" in done.stderr and done.stderr.count(b"\n") == 1, f"{command} says why a call failed")
     expect_one_line(command, says="usage: loop_")
     check_failures(command)
 

@@ -5,6 +5,13 @@
 static billcore_loop* loop;
 static int failed;
 
+static void report(billcore_error* error) {
+  fprintf(stderr, "%s\n", billcore_error_message(error).data);
+  billcore_error_free(error);
+  failed = 1;
+}
+
+/* Called once for each subscription. */
 static void print_end(void* id, billcore_ticket ticket, billcore_result* result, billcore_error* failure) {
   billcore_subscription* subscription = NULL;
   billcore_str text;
@@ -13,19 +20,20 @@ static void print_end(void* id, billcore_ticket ticket, billcore_result* result,
       billcore_subscription_status(subscription, &text, &failure) == BILLCORE_OK) {
     printf("%s %s\n", (const char*)id, text.data);
   } else {
-    fprintf(stderr, "%s\n", billcore_error_message(failure).data);
-    failed = 1;
+    report(failure);
   }
   billcore_subscription_free(subscription);
-  billcore_error_free(failure);
 }
 
 static gboolean on_readable(gint descriptor, GIOCondition condition, gpointer main_loop) {
   (void)descriptor, (void)condition;
-  if (billcore_loop_process(loop, NULL, NULL) != BILLCORE_OK) failed = 1;
-  if (!failed && billcore_loop_running(loop) > 0) return G_SOURCE_CONTINUE;
+  billcore_error* err = NULL;
+  const billcore_status processed =
+      billcore_loop_process(loop, NULL, &err); /* calls print_end for each call that has ended */
+  if (processed != BILLCORE_OK) report(err);
+  if (processed == BILLCORE_OK && billcore_loop_running(loop) > 0) return G_SOURCE_CONTINUE;
   g_main_loop_quit(main_loop);
-  return G_SOURCE_REMOVE; /* before the loop's descriptor is closed */
+  return G_SOURCE_REMOVE; /* before billcore_loop_free closes the descriptor */
 }
 
 int main(int argc, char** argv) {
@@ -48,9 +56,8 @@ int main(int argc, char** argv) {
     g_main_loop_run(main_loop);
     g_main_loop_unref(main_loop);
   }
-  if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
+  if (status != BILLCORE_OK) report(err);
   billcore_loop_free(loop);
   billcore_client_free(client);
-  billcore_error_free(err);
-  return status != BILLCORE_OK || failed;
+  return failed;
 }

@@ -4,6 +4,13 @@
 
 static int failed;
 
+static void report(billcore_error* error) {
+  fprintf(stderr, "%s\n", billcore_error_message(error).data);
+  billcore_error_free(error);
+  failed = 1;
+}
+
+/* Called once for each subscription. */
 static void print_end(void* id, billcore_ticket ticket, billcore_result* result, billcore_error* failure) {
   billcore_subscription* subscription = NULL;
   billcore_str text;
@@ -12,11 +19,9 @@ static void print_end(void* id, billcore_ticket ticket, billcore_result* result,
       billcore_subscription_status(subscription, &text, &failure) == BILLCORE_OK) {
     printf("%s %s\n", (const char*)id, text.data);
   } else {
-    fprintf(stderr, "%s\n", billcore_error_message(failure).data);
-    failed = 1;
+    report(failure);
   }
   billcore_subscription_free(subscription);
-  billcore_error_free(failure);
 }
 
 int main(int argc, char** argv) {
@@ -37,9 +42,8 @@ int main(int argc, char** argv) {
   struct pollfd ready = {billcore_loop_descriptor(loop), POLLIN, 0}; /* beside the program's own descriptors */
   while (status == BILLCORE_OK && billcore_loop_running(loop) > 0)
     if (poll(&ready, 1, -1) > 0) status = billcore_loop_process(loop, NULL, &err);
-  if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
+  if (status != BILLCORE_OK) report(err);
   billcore_loop_free(loop);
   billcore_client_free(client);
-  billcore_error_free(err);
-  return status != BILLCORE_OK || failed;
+  return failed;
 }

@@ -5,6 +5,13 @@
 static billcore_loop* loop;
 static int failed;
 
+static void report(billcore_error* error) {
+  fprintf(stderr, "%s\n", billcore_error_message(error).data);
+  billcore_error_free(error);
+  failed = 1;
+}
+
+/* Called once for each subscription. */
 static void print_end(void* id, billcore_ticket ticket, billcore_result* result, billcore_error* failure) {
   billcore_subscription* subscription = NULL;
   billcore_str text;
@@ -13,17 +20,19 @@ static void print_end(void* id, billcore_ticket ticket, billcore_result* result,
       billcore_subscription_status(subscription, &text, &failure) == BILLCORE_OK) {
     printf("%s %s\n", (const char*)id, text.data);
   } else {
-    fprintf(stderr, "%s\n", billcore_error_message(failure).data);
-    failed = 1;
+    report(failure);
   }
   billcore_subscription_free(subscription);
-  billcore_error_free(failure);
 }
 
 static void on_readable(uv_poll_t* watcher, int status, int events) {
   (void)status, (void)events;
-  if (billcore_loop_process(loop, NULL, NULL) != BILLCORE_OK) failed = 1;
-  if (failed || billcore_loop_running(loop) == 0) uv_poll_stop(watcher); /* uv_run then has nothing left to wait for */
+  billcore_error* err = NULL;
+  const billcore_status processed =
+      billcore_loop_process(loop, NULL, &err); /* calls print_end for each call that has ended */
+  if (processed != BILLCORE_OK) report(err);
+  if (processed != BILLCORE_OK || billcore_loop_running(loop) == 0)
+    uv_poll_stop(watcher); /* uv_run then has nothing left to wait for */
 }
 
 int main(int argc, char** argv) {
@@ -40,17 +49,22 @@ int main(int argc, char** argv) {
     if (status == BILLCORE_OK) status = billcore_loop_start(loop, get, NULL, print_end, argv[i], NULL, NULL, &err);
     billcore_operation_free(get);
   }
-  uv_poll_t watcher;
-  if (status == BILLCORE_OK && uv_poll_init(uv_default_loop(), &watcher, billcore_loop_descriptor(loop)) == 0) {
-    uv_poll_start(&watcher, UV_READABLE, on_readable);
-    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
-    uv_close((uv_handle_t*)&watcher, NULL); /* before the loop's descriptor is closed */
-    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  if (status == BILLCORE_OK) {
+    uv_poll_t watcher;
+    const int problem = uv_poll_init(uv_default_loop(), &watcher, billcore_loop_descriptor(loop));
+    if (problem == 0) {
+      uv_poll_start(&watcher, UV_READABLE, on_readable);
+      uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+      uv_close((uv_handle_t*)&watcher, NULL); /* before billcore_loop_free closes the descriptor */
+      uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    } else {
+      fprintf(stderr, "%s\n", uv_strerror(problem));
+      failed = 1;
+    }
   }
-  if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
+  if (status != BILLCORE_OK) report(err);
   uv_loop_close(uv_default_loop());
   billcore_loop_free(loop);
   billcore_client_free(client);
-  billcore_error_free(err);
-  return status != BILLCORE_OK || failed;
+  return failed;
 }
