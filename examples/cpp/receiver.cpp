@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <billcore/webhook.hpp>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <ranges>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,7 +51,8 @@ struct Inbox {
   }
 };
 
-// The functions that libmicrohttpd calls are noexcept: an exception (out of memory) must not enter C code.
+// libmicrohttpd calls add_header, on_request and on_completed, and is written in C, through which no exception may pass.
+// With noexcept, an exception that they do not catch (std::bad_alloc) ends the program.
 MHD_Result add_header(void* headers, MHD_ValueKind, const char* name, const char* value) noexcept {
   static_cast<Headers*>(headers)->emplace_back(name, value == nullptr ? "" : value);
   return MHD_YES;
