@@ -43,7 +43,7 @@ LANGUAGES = {
 }
 THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of the area `pages` that this area measures again
-# Maps the contenders of pages.BORDER that the list table contains to keys of LANGUAGES.
+# The list table also shows the contenders of pages.BORDER. Each is measured by the program of a key of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest"}
 
 

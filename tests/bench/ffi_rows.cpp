@@ -1,5 +1,5 @@
-// The C and C++ contenders of the ffi tables. A command names OPERATION:FOLDER in place of a URL; FOLDER contains the files
-// of a delivery, in the format of webhook-bench.
+// The contenders of the ffi tables that are written in C and C++. In place of a URL a command has OPERATION:FOLDER; FOLDER
+// contains the files of a delivery, in the format of webhook-bench.
 #include <billcore/webhook.hpp>
 #include <fstream>
 #include <iterator>

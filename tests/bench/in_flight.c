@@ -9,7 +9,7 @@
 
 static long failed;
 
-/* A number of /proc/self/status. */
+/* Returns a number of /proc/self/status: in KB for VmRSS and VmHWM, the memory used now and its peak. */
 static long status_of(const char* name) {
   char line[256];
   long number = -1;
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   require(billcore_loop_new(client, &loop, &err), err);
   require(billcore_operation_new(BILLCORE_STR("orders.get"), &get, &err), err);
   require(billcore_operation_set_text(get, BILLCORE_STR("id"), BILLCORE_STR("ord_1"), &err), err);
-  /* The first call connects, and initialises libraries. */
+  /* Round 0 is not measured: its one call initialises the libraries and connects. */
   struct pollfd ready = {billcore_loop_descriptor(loop), POLLIN, 0};
   const long counts[2] = {1, calls};
   for (int round = 0; round < 2; ++round) {
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
     long most_threads = 0;
     while (billcore_loop_running(loop) > 0) {
       poll(&ready, 1, -1);
-      const clock_t turn = clock(); /* of the processor: others may use it too */
+      const clock_t turn = clock(); /* processor time: other programs may use the processor meanwhile */
       require(billcore_loop_process(loop, NULL, &err), err);
       if (clock() - turn > longest) longest = clock() - turn;
       if (status_of("Threads:") > most_threads) most_threads = status_of("Threads:");

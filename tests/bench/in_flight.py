@@ -1,7 +1,8 @@
 """Measures calls in flight on one loop of the C ABI: python -m tests.bench.in_flight PROGRAM [CALLS]
 
-A server answers each request after 50 ms, over plain HTTP/1.1 and over TLS. PROGRAM is
-in-flight of the build of this folder. The memory includes that of the connections."""
+A server answers each request after 50 ms, over plain HTTP/1.1 and over TLS. PROGRAM is `in-flight`, which CMake
+builds from in_flight.c. The memory includes that of the connections.
+"""
 
 from __future__ import annotations
 

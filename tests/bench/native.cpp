@@ -1,5 +1,6 @@
-// Runs the C and C++ contenders of three areas. Usage: turns-native rest|pages|ffi ROW [CA_FILE], with commands of the
-// protocol of turns.py on stdin.
+// The program that measures the contenders written in C and C++, one for each process: ROW names the contender, and
+// native.hpp lists the names of each area. Usage: turns-native rest|pages|ffi ROW [CA_FILE]. turns.py starts the program
+// and sends it commands on stdin.
 #include "native.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// The contenders of turns-native, by area. A name is that of a row.
+// Makes the contenders of turns-native: for each area, functions that make a Row from the name of a contender.
 #pragma once
 
 #include "turns.hpp"
@@ -12,7 +12,7 @@ inline constexpr std::string_view id = "sub_1001";
 /// name: raw, raw_yyjson or raw_threads. curl_easy_perform makes the GETs if at_once is 1, and in each thread of
 /// raw_threads.
 turns::Make make_raw;
-/// name: cpp or c. at_once: the number of threads.
+/// name: cpp, c or c_loop (a loop of the C ABI, only with at_once 1). at_once: the number of threads.
 turns::Make make_billcore;
 
 }  // namespace rest

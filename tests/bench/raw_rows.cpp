@@ -140,7 +140,7 @@ std::unique_ptr<Row> make_raw(std::string_view name, const Server& server, int a
 
 }  // namespace rest
 
-// Reads page 1, which contains the number of pages, then the other pages.
+// The contender of the area pages. It reads page 1, which contains the number of pages, then the other pages.
 namespace pages {
 namespace {
 

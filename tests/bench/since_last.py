@@ -256,7 +256,7 @@ def simulate(
 
 
 def processor() -> float:
-    """Seconds of processor time of all processes that have ended."""
+    """The processor time, in seconds, of all nights so far: each night is a child process that has ended."""
     return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 

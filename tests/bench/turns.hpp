@@ -37,8 +37,8 @@ class Row {
 /// at_once: number of requests in flight.
 using Make = std::unique_ptr<Row>(std::string_view name, const Server& server, int at_once);
 
-/// Serves the commands of one contender, whose name and CA_FILE are argv[1] and argv[2]. Makes a Row for each server on first use and then reuses
-/// the Row.
+/// Measures one contender: reads commands from stdin, and prints an answer to each (turns.py has the protocol). argv[1]
+/// is the contender's name, argv[2] the CA_FILE. The first command for a server makes a Row, which later ones reuse.
 int serve(int argc, char** argv, Make* make);
 
 }  // namespace turns

@@ -1,6 +1,6 @@
-// Runs the Go contenders of the ffi tables. Usage: ffi-go billcore|std|stripe, with commands of the protocol
-// of turns.py on stdin. A command names the base URL of a list, or OPERATION:FOLDER; FOLDER contains the files of a
-// delivery, in the format of webhook-bench.
+// Runs the Go contenders of the ffi tables. Usage: ffi-go billcore|std|stripe, with commands of the protocol of turns.py
+// on stdin. A command names the base URL of a list, or OPERATION:FOLDER; FOLDER contains the files of a delivery, in the
+// format of webhook-bench.
 package main
 
 import (

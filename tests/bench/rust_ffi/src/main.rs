@@ -1,6 +1,6 @@
-//! Runs the Rust contenders of the ffi tables. Usage: ffi-rust billcore|crypto|crypto_three|reqwest, with commands of the
-//! protocol of turns.py on stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER has the delivery
-//! as files, as for webhook-bench.
+//! Runs the Rust contenders of the ffi tables. Usage: ffi-rust billcore|crypto|crypto_three|reqwest, with commands of
+//! the protocol of turns.py on stdin. A command names the base URL of a list, or OPERATION:FOLDER; FOLDER contains the
+//! files of a delivery, in the format of webhook-bench.
 
 mod ours;
 mod peers;

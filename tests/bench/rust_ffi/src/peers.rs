@@ -46,8 +46,8 @@ fn length(id: Option<u64>, name: Option<&str>, status: Option<&str>) -> Outcome<
     Ok(id.to_string().len() + name.len() + status.len())
 }
 
-/// Returns a contender that uses common crates: it reuses the key, compares in constant time and, for "unwrap", parses the
-/// body as `reading` selects.
+/// Returns a contender that uses common crates: it reuses the key, compares in constant time and, for "unwrap", parses
+/// the body as `reading` selects.
 pub fn crypto(operation: &str, given: Delivery, reading: Reading) -> Outcome<Row> {
     let key = Hmac::<Sha256>::new_from_slice(&given.secret)?;
     let verify = move |given: &Delivery| -> Outcome<()> {
@@ -100,7 +100,8 @@ async fn page(client: &Client, url: &str, pages: usize, page: usize) -> Outcome<
     Ok(serde_json::from_slice(&request.send().await?.error_for_status()?.bytes().await?)?)
 }
 
-/// Returns a contender that reads a list with reqwest and serde_json: the first page, then the others, `at_once` in flight.
+/// Returns a contender that reads a list with reqwest and serde_json: the first page, then the others, `at_once` in
+/// flight.
 pub fn list(url: &str, at_once: usize) -> Outcome<Row> {
     let client = Client::new();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
