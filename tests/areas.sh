@@ -163,7 +163,7 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # Runs the typing, and the tests that skip something or count less under AddressSanitizer or need the speed of the
+  # Runs the tests of typing, and the tests that skip something or count less under AddressSanitizer or need the speed of the
   # optimised build; the area python runs all other tests. The area wheel has those that depend on the linking.
   PYTHONPATH="$root" run install-python if_any "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
     tests/python/test_{first_calls,fork,fork_workers,gevent,interrupt,leaks,long_lists,pickles,secrets,uninitialised}.py
