@@ -15,7 +15,7 @@ from ._errors import ApiError, ConnectionError, TimeoutError, TransportError
 from ._interface import is_repeated
 
 T = TypeVar("T")
-_UNREACHED = 10.0  # seconds of patience with a service that has never answered
+_UNREACHED = 10.0  # seconds of repeated requests to a service that has never answered
 
 
 def pause_after(error: Exception) -> float | None:
@@ -29,10 +29,12 @@ def pause_after(error: Exception) -> float | None:
 
 
 class Patience:
-    """Calls a request again after errors that may pass, for some seconds.
+    """Calls a function that sends a request, and calls it again after errors for which pause_after() has a pause.
 
     Args:
-        reached: Whether the service has answered before; otherwise it may never do, and the seconds are few.
+        seconds: How long after its first error a request is sent again; then its last error is raised.
+        reached: Whether the service has answered before. Until it has, an error is raised after at most _UNREACHED
+            seconds, because the address may be wrong.
     """
 
     def __init__(self, seconds: float, *, reached: bool) -> None:
@@ -42,6 +44,7 @@ class Patience:
     def __call__(
         self, pause: Callable[[float], None], request: Callable[[], T], stopped: Callable[[], bool] = lambda: False
     ) -> T:
+        """Return what `request` returns. Calls `pause` with the seconds to wait, then raises if `stopped` says so."""
         since = None
         while True:
             try:
