@@ -25,7 +25,7 @@ from ._columns import COLUMNS
 from ._errors import BillcoreError, InvalidArgumentError
 
 FORMATS = ("parquet", "jsonl", "csv")
-PLAN, LOCK, JOINED, WHOLE = "plan.json", ".lock", "joined.json", "manifest.json"
+PLAN, LOCK, JOINED, MANIFEST = "plan.json", ".lock", "joined.json", "manifest.json"
 SEAL = ("bytes", "sha256")
 # Files that other programs create in a folder, and that an export ignores: names with these beginnings (macOS, Spark,
 # Hadoop), and these names (Windows; the root folder of an ext4 disk).
@@ -91,7 +91,7 @@ class Export:
 
     def _own(self) -> set[str]:
         """The names of the files in the folder, without .tmp."""
-        own = {PLAN, LOCK, JOINED, WHOLE, *self.scratch(), *(target.name for target in self._targets)}
+        own = {PLAN, LOCK, JOINED, MANIFEST, *self.scratch(), *(target.name for target in self._targets)}
         for number in range(len(self.plan["parts"])):
             own |= {part_name(number), *(path.name for path in self.part_files(number))}
         return own
@@ -133,8 +133,10 @@ def open_folder(path: Path) -> Export:
 
 
 def open_joined(files: Sequence[Path]) -> dict[str, Any]:
-    """The manifest of the two files into which an export was joined. They may have other names since, so it checks
-    their bytes alone."""
+    """The manifest of the two files into which an export was joined, if the files are unchanged.
+
+    The user may have renamed the files, so only their bytes are compared with the manifest.
+    """
     manifest = manifest_of(files[0])
     if not manifest.exists():
         raise InvalidArgumentError(

@@ -8,7 +8,7 @@ import os
 import shutil
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,10 +130,8 @@ class _Parquet:
                 self._flush()
 
     def close(self) -> None:
-        try:
+        with closing(self._file):
             self._flush()
-        finally:
-            self._file.close()
 
     def _flush(self) -> None:
         from pyarrow import concat_tables

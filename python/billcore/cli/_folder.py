@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import _ends, bulk
 from .._client import Client
-from .._export import JOINED, LOCK, PLAN, SEAL, WHOLE, Export, parsed, part_name, signed
+from .._export import JOINED, LOCK, MANIFEST, PLAN, SEAL, Export, parsed, part_name, signed
 from ._command import EXIT_FAILED, Failure
 from ._files import Sink, join, sync_folder, write_whole, writer
 
@@ -75,7 +75,7 @@ class Folder(Export):
         """Add the subscriptions of a newer plan that this plan does not have yet, as parts of at most `size` lists."""
         known = {id for part in self.plan["parts"] for id in part}
         new = [id for id in ids if id not in known]
-        (self.path / WHOLE).unlink(missing_ok=True)
+        (self.path / MANIFEST).unlink(missing_ok=True)
         parts = [*self.plan["parts"], *(new[begin : begin + size] for begin in range(0, len(new), size))]
         write(self.path / PLAN, self.plan | {"planned": planned and _ends.to_json(planned), "parts": parts})
         self.plan = parsed(self.path / PLAN)
@@ -107,7 +107,7 @@ class Folder(Export):
         fields = tuple(plan["fields"])
         partition = bulk.Partition(plan["base_url"], plan["resource"], tuple(ids), fields, planned)
         likes = bulk.columns_of(client, plan["resource"], fields)
-        (self.path / WHOLE).unlink(missing_ok=True)
+        (self.path / MANIFEST).unlink(missing_ok=True)
         rows = dict.fromkeys(likes, 0)
         reads: list[dict[str, Any]] = []
         sinks = {each: stack.enter_context(Sink(self.path / name)) for each, name in zip(likes, names, strict=True)}
@@ -194,7 +194,7 @@ class Folder(Export):
         files = {name: file for part in parts for name, file in part.items()}
         for name in {f"{each}.tmp" for each in self._own()} & {*os.listdir(self.path)}:  # left by a killed process
             (self.path / name).unlink()
-        write(self.path / WHOLE, {**self._head, **self.result(), "files": files})
+        write(self.path / MANIFEST, {**self._head, **self.result(), "files": files})
 
     def joined(self) -> dict[str, Any]:
         """What join() has recorded; {} if it has not, or if it has joined another export."""

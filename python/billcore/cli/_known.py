@@ -7,6 +7,7 @@ import io
 import json
 from binascii import b2a_base64
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -146,10 +147,8 @@ class _Picker:
             self._flush()
 
     def close(self) -> None:
-        try:
+        with closing(self._file):
             self._flush()
-        finally:
-            self._file.close()
 
     def _flush(self) -> None:
         import pyarrow

@@ -26,7 +26,7 @@ from typing import Any
 
 from .. import _ends, bulk
 from .._client import Client
-from .._export import PLAN, WHOLE, parsed, refuse_changed, refuse_edited, refuse_other
+from .._export import MANIFEST, PLAN, parsed, refuse_changed, refuse_edited, refuse_other
 from ._again import PASSES, Reads, doubtful, ended_alike
 from ._command import EXIT_FAILED, EXIT_USAGE, Failure
 from ._files import Sink, join, sync_folder, writer
@@ -147,7 +147,7 @@ class Run(Folder):
                 files[name] = {"rows": self._rows(relation), **sink.seal()}
                 sink.publish()
         found = {**self._head, **self.result(), "files": files}
-        write(joined / WHOLE, found)
+        write(joined / MANIFEST, found)
         os.rename(joined, target)
         sync_folder(target.parent)
         sync_folder(self.path)
@@ -217,10 +217,10 @@ class Lake:
         if self.number:
             run = self._run(self.number)
             again = "remove this run's folder to repeat it"
-            if not (run / WHOLE).exists():
-                raise Failure(EXIT_FAILED, f"{run / WHOLE} was removed: restore it, or {again}")
-            manifest = parsed(run / WHOLE)
-            refuse_edited(run / WHOLE, manifest, again)
+            if not (run / MANIFEST).exists():
+                raise Failure(EXIT_FAILED, f"{run / MANIFEST} was removed: restore it, or {again}")
+            manifest = parsed(run / MANIFEST)
+            refuse_edited(run / MANIFEST, manifest, again)
             refuse_other(self.path, manifest, self._head)
             if not (run / _STATE).exists():  # as of an old run, if newer ones were removed
                 raise Failure(
