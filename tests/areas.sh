@@ -103,7 +103,7 @@ area_conformance() {
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python if_any "${with_asan[@]}" "${tests[@]}" -k "${and}python"
 }
-# Runs pytest. With a filter, status 5 is not a failure: the other run has the tests with that name.
+# Runs pytest. With a filter, status 5 (no test has the name) is not a failure: another run of the area may have one.
 if_any() { timeout --foreground --kill-after=30 2400 "$@" || { local status="$?"; [ -n "$filter" ] && [ "$status" -eq 5 ]; }; } # COMMAND
 # deep faults: the client on faulty connections, checked against the sandbox's ledger; h2spec, Wycheproof, BetterTLS
 # The area faults uses the optimised build, because its tests assert deadlines.
@@ -118,8 +118,8 @@ area_faults() {
 long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
 # deep libcurl: the transport with the newest libcurl, and with the oldest
 # The C++ programs are built against each libcurl; the installed package is built against Debian's libcurl and runs with
-# each. All other areas run with Debian 12's libcurl, which is the oldest release; the faults run with the newest one in
-# the area wheel.
+# each. Debian 12's libcurl, with which all other areas but wheel run, is the oldest release that billcore accepts. The
+# area wheel runs the faults with the newest one.
 area_libcurl() {
   install_package
   local name folder build program names=(newest) faults=()

@@ -48,7 +48,7 @@ class Shop:
 
     def __init__(self, lists: int, rng: random.Random, most_orders: int = 24) -> None:
         self.lists: dict[str, list[Order]] = {}
-        self.pages: dict[str, tuple[int, list[Page]]] = {}  # with a hash of the list that they are of
+        self.pages: dict[str, tuple[int, list[Page]]] = {}  # of each list, with a hash of the list
         self._rng, self._next, self._unpaid = rng, 100_000_000_000, list[Order]()
         self.now = BEGUN
         for _ in range(lists):

@@ -22,7 +22,7 @@ CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
 
 
 def languages_of(case: dict[str, Any]) -> list[str]:
-    """Returns the clients for which a case runs. A REST case also runs with those that do not block."""
+    """Returns the clients for which a case runs. A REST case also runs with the clients that do not block."""
     languages = case.get("langs", LANGUAGES)
     others = () if case["call"]["op"].startswith("webhook.") else (set(CLIENTS) - set(LANGUAGES))
     return [*languages, *sorted(other for other in others if other.partition("-")[0] in languages)]

@@ -59,7 +59,8 @@ class AttemptsDriver(PythonDriver):
 
 
 def languages() -> list[str]:
-    """Returns the drivers to test: Python, which blocks, and where they are built C on a loop, or else C++."""
+    """Returns the drivers to test: Python's; and C's on a loop if $BILLCORE_C_DRIVER names it, otherwise C++'s if
+    $BILLCORE_CPP_DRIVER does."""
     if os.environ.get("BILLCORE_C_DRIVER"):
         return ["python", "c-loop"]
     return ["python", "cpp"] if os.environ.get("BILLCORE_CPP_DRIVER") else ["python"]

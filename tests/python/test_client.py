@@ -149,7 +149,7 @@ def test_request(serve: Serve) -> None:
 
 
 def test_a_refusal_whose_body_cannot_be_decoded(serve: Serve) -> None:
-    """It is raised in any case: DecodeError, when the body is read, would say that the write was done."""
+    """raise_on_error=False does not suppress it: DecodeError for its body would say that the write was done."""
     _, client = serve([Reply(status=402, headers={"Content-Encoding": "gzip"}, body=b"no")])
     with pytest.raises(billcore.PaymentError):
         client.request("POST", "/things", json={"k": 1}, raise_on_error=False)

@@ -133,7 +133,7 @@ def test_orders_before_the_charge_minus_skew_are_not_found(serve: Serve) -> None
     ages = [-60, 30, 200, 400, 100]  # seconds; the list is not sorted: the last order is newer than the one before it
     now = datetime.now(UTC)
     server, client, _ = served(serve, lambda _: page([order(age, now=now) for age in ages], 1, 1))
-    name = "æ%41/b c"  # the path of the error has the id in another form
+    name = "æ%41/b c"  # an id that the path of the error has percent-encoded
     error = unknown_charge(client, name)
     charge = targets(server)[-1]
     for find in both(server, client):

@@ -65,7 +65,7 @@ class Index:
         if id not in self._places:
             return Known()
         path, begin, size = self._places[id]
-        with path.open("rb", buffering=0) as file:  # no buffer, which takes longer than the reading
+        with path.open("rb", buffering=0) as file:  # a buffer would take longer than this one read
             file.seek(begin)
             _, at, marks, total = json.loads(file.read(size).decode())
         return Known(datetime.fromisoformat(at), marks, total)
@@ -125,7 +125,7 @@ class Rows:
 
 
 class _Picker:
-    """Picks rows of several batches at once: pyarrow needs a millisecond for each table, however small."""
+    """Picks rows of many batches at once, because pyarrow takes a millisecond for each table, however small."""
 
     BATCHES = 128
 
@@ -136,7 +136,7 @@ class _Picker:
         self._size = 0  # rows of the batches
 
     def write(self, chunk: Any) -> None:
-        if not isinstance(chunk, tuple):  # as gone() returns it
+        if not isinstance(chunk, tuple):  # the table that Rows.gone() returned
             self._file.write(chunk)
             return
         batch, changes, at = chunk

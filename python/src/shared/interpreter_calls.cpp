@@ -4,7 +4,7 @@
 // So the linker (--wrap, see CMakeLists.txt) redirects each call of the functions listed below, also those by the
 // headers of Python and pybind11, to a wrapper that stops the unwinding and parks the thread, as Python 3.14 does.
 // pthread_exit() unwinds with libc's libgcc_s.so.1, which cannot use the C++ run-time library linked into a wheel. So
-// the gate is no destructor: its frames have a personality routine of their own, and this file is compiled without
+// the gate is not a destructor: its frames have a personality routine of their own, and this file is compiled without
 // exceptions, so that the compiler adds no other. tests/layering/test_interpreter_calls.py fails if the modules call a
 // function of Python that is neither in this file nor in the test's list of functions that need no gate.
 #include <Python.h>

@@ -115,7 +115,7 @@ TEST(Webhook, SignAgreesWithRfc4231) {
                 .check("Test Using Larger Than Block-Size Key - Hash Key First",
                        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"),
             SignatureReason::none);
-  // Not of the RFC: a key of exactly one block is not hashed.
+  // Not in the RFC: a key of exactly one block (64 bytes) is used as it is; only longer keys are hashed.
   const std::string block(64, 'k');
   const std::string_view whole = block;
   EXPECT_EQ(Verifier::allowing_any_key_length({&whole, 1})
