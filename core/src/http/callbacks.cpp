@@ -38,12 +38,7 @@ curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) n
 void settle_writes(const Engine::Impl& engine, int closed) noexcept {
   for (const auto& flight : engine.in_flight) {
     if (flight->connection == nullptr || flight->connection->descriptor != closed) continue;
-    if (!flight->transfer.request.write || !flight->connection->held) continue;
-    if (flight->has_whole_answer()) {
-      flight->connection->release();
-    } else {
-      flight->connection->reset();
-    }
+    flight->settle();
   }
 }
 
@@ -122,6 +117,7 @@ int before_send(void* context, char* address, char*, int, int local_port) noexce
   const auto now = SteadyClock::now();
   if (const auto& deadline = flight.transfer.request.deadline; deadline && now >= *deadline) {
     flight.late = true;
+    if (flight.transfer.request.write) connection->release();
     return CURL_PREREQFUNC_ABORT;
   }
   flight.sends = 1;
@@ -133,6 +129,7 @@ int before_send(void* context, char* address, char*, int, int local_port) noexce
     ++connection->in_flight;
     flight.news_before = connection->news;
     flight.connection = std::move(connection);
+    flight.holds = flight.transfer.request.write;
   }
   return CURL_PREREQFUNC_OK;
 }

@@ -89,19 +89,19 @@ std::uint64_t Connection::read_ahead() const noexcept {
 bool Connection::hold(std::optional<std::chrono::milliseconds> left) noexcept {
   constexpr linger reset_on_close{1, 0};
   if (setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset_on_close, sizeof reset_on_close) != 0) return false;
-  held = true;
-  timed = left.has_value();
-  if (timed) {
+  ++holds;
+  int milliseconds = 0;  // no limit; the write before may have left one
+  if (left) {
     const auto most = std::int64_t{std::numeric_limits<int>::max()};
-    const int milliseconds = static_cast<int>(std::clamp<std::int64_t>(left->count(), 1, most));
-    setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+    milliseconds = static_cast<int>(std::clamp<std::int64_t>(left->count(), 1, most));
   }
+  if (left || timed) setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+  timed = left.has_value();
   return true;
 }
 
 void Connection::release() noexcept {
-  if (!held || descriptor == closed) return;
-  held = false;
+  if (--holds > 0 || descriptor == closed) return;
   constexpr linger usual{0, 0};
   setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &usual, sizeof usual);
   constexpr int unlimited = 0;  // otherwise the kernel would end the idle connection after the time of this write

@@ -28,7 +28,7 @@ struct Connection {
   std::uint64_t news = 0;    // number of pieces of answers that have arrived
   std::uint64_t ahead = 0;   // result of read_ahead() when the connection was closed or reset
   bool was_reset = false;    // by reset()
-  bool held = false;         // see hold()
+  int holds = 0;             // calls of hold() without their release(): writes that are not answered
   bool timed = false;        // hold() has set the kernel's time limit
 
   /// Whether the server has closed the connection. (libcurl itself detects only an orderly close, not a connection
@@ -54,7 +54,7 @@ struct Connection {
   /// retransmission, and not while the machine is suspended. Returns false if the kernel refuses; then the write must
   /// not be sent.
   [[nodiscard]] bool hold(std::optional<std::chrono::milliseconds> left) noexcept;
-  /// Reverses hold(), when the write has been answered.
+  /// Reverses one call of hold(), when its write has been answered.
   void release() noexcept;
   /// Resets the connection at once, also if a forked child has the socket open, which would delay the effect of
   /// closing the socket.

@@ -24,7 +24,7 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   // connection since the request was sent, the connection may be dead, so retire it.
   const auto& connection = (*found)->connection;
   if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
-  settle(**found, (*found)->answered);
+  settle(**found);
   auto taken = std::move(*found);
   in_flight.erase(found);
   if (taken->expiry) timers.erase(*taken->expiry);
@@ -47,11 +47,10 @@ void Engine::Impl::retire(Connection& connection) noexcept {
   }
 }
 
-void Engine::Impl::settle(InFlight& flight, bool answered) noexcept {
-  if (!flight.transfer.request.write || flight.connection == nullptr || !flight.connection->held) return;
-  if (answered) return flight.connection->release();
-  flight.connection->reset();
-  retire(*flight.connection);
+void Engine::Impl::settle(InFlight& flight) noexcept {
+  if (!flight.holds) return;
+  flight.settle();
+  if (flight.connection->was_reset) retire(*flight.connection);
 }
 
 void Engine::Impl::note_late() noexcept {

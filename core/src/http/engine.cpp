@@ -41,7 +41,7 @@ Engine::Impl::Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of
 }
 Engine::Impl::~Impl() {
   for (const auto& flight : in_flight) {
-    settle(*flight, false);
+    settle(*flight);
     curl_multi_remove_handle(multi.get(), flight->easy.get());
   }
   // Unset the timer callback, because `due`, which it writes, is destroyed before `multi`.

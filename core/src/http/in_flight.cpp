@@ -1,5 +1,7 @@
 #include "http/in_flight.hpp"
 
+#include <utility>
+
 namespace billcore::detail {
 
 void InFlight::note_refusal(Failure how) noexcept {
@@ -17,6 +19,17 @@ bool InFlight::has_whole_answer() const noexcept {
   if (head.is_bodyless() || stream_ended) return true;
   if (head.is_chunked()) return chunks.ended();
   return head.length() == body_bytes();
+}
+
+// libcurl may send the next request over the connection of a write whose answer it has read, but not reported. The end
+// of the write that was answered must then leave the next one alone.
+void InFlight::settle() noexcept {
+  if (!std::exchange(holds, false)) return;
+  if (answered || has_whole_answer()) {
+    connection->release();
+  } else {
+    connection->reset();
+  }
 }
 
 }  // namespace billcore::detail

@@ -45,6 +45,7 @@ struct RequestState {
   bool unnamed = false;        // the service's certificate has no subject alternative name
   bool out_of_memory = false;  // memory ran out in a callback, which then aborted the transfer
   bool unheld = false;         // the kernel refused Connection::hold()
+  bool holds = false;          // a write: Connection::hold() was called for it, and settle() not yet
   bool answered = false;       // the request ended with a complete answer
   bool leaving = false;        // a write whose sending has begun and may not have ended
   bool looked_again = false;   // see Engine::Impl::expire()
@@ -70,6 +71,9 @@ class InFlight : public RequestState {
   [[nodiscard]] std::uint64_t body_bytes() const noexcept;
   /// Whether the whole answer has arrived. False also for an answer that ends with its connection.
   [[nodiscard]] bool has_whole_answer() const noexcept;
+  /// Ends the effect of Connection::hold() when a write has ended: releases the connection if the write was answered,
+  /// otherwise resets it.
+  void settle() noexcept;
   /// Makes libcurl close the connection after this answer instead of reusing the connection.
   void forbid_reuse() noexcept {
     reuse_forbidden = true;
@@ -120,9 +124,8 @@ struct Engine::Impl {
   // deadline, a cancellation or an interrupt.
   std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
   void retire(Connection& connection) noexcept;
-  // Ends the effect of Connection::hold() on the connection of a write that has ended: releases the connection if the
-  // write was answered, otherwise resets it.
-  void settle(InFlight& flight, bool answered) noexcept;
+  // Like InFlight::settle(), and retires a connection that it has reset.
+  void settle(InFlight& flight) noexcept;
   // To be called when libcurl has returned from a step in which it may have sent requests. Marks the writes that may
   // have been sent after their deadline: the process, or the machine, may have been stopped within the step.
   void note_late() noexcept;

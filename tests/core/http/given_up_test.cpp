@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <future>
 #include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "http/engine.hpp"
 #include "support/listener.hpp"
@@ -50,7 +54,7 @@ class Peer {
   std::future<End> end_;
 };
 
-Request request_to(const Peer& peer, bool write, Deadline deadline = std::nullopt) {
+Request request_to(const auto& peer, bool write, Deadline deadline = std::nullopt) {
   static const auto none = std::make_shared<RequestHeaders>(std::vector<std::string>{});
   return {write ? "POST" : "GET",
           peer.url(),
@@ -159,6 +163,110 @@ TEST(GivenUp, AnAnsweredWriteIsNotReset) {
     }
     EXPECT_EQ(peer.end(), Peer::End::closed) << more;
   }
+}
+
+// A server that keeps its connections. It answers the first two requests when `go` is set, and if `answers_later`, later
+// requests when `go_later` is set.
+class Keeper {
+ public:
+  explicit Keeper(bool answers_later) : answers_later_(answers_later) {
+    accepting_ = std::async(std::launch::async, [this] {
+      std::vector<std::future<void>> connections;
+      for (int accepted = listener_.accept_one(); accepted >= 0; accepted = listener_.accept_one()) {
+        connections.push_back(std::async(std::launch::async, [this, accepted] { serve(accepted); }));
+      }
+    });
+  }
+  ~Keeper() { listener_.stop(); }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  [[nodiscard]] std::string url() const { return listener_.url("/"); }
+  std::atomic<int> requests = 0;
+  std::atomic<int> answers = 0;
+  std::atomic<int> ends = 0;    // of connections with a request that was not answered
+  std::atomic<int> resets = 0;  // among them
+  std::promise<void> go;
+  std::promise<void> go_later;
+
+ private:
+  void serve(int accepted) {
+    std::array<char, 4096> room{};
+    bool waits = false;
+    ssize_t got = 0;
+    while ((got = read(accepted, room.data(), room.size())) > 0) {
+      const bool later = ++requests > 2;
+      waits = later && !answers_later_;
+      if (waits) continue;
+      (later ? may_go_later_ : may_go_).wait();
+      constexpr std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+      static_cast<void>(send(accepted, answer.data(), answer.size(), MSG_NOSIGNAL));
+      ++answers;
+    }
+    if (waits && got < 0 && errno == ECONNRESET) ++resets;
+    if (waits) ++ends;
+    close(accepted);
+  }
+
+  test::Listener listener_;
+  const bool answers_later_;
+  std::shared_future<void> may_go_ = go.get_future().share();
+  std::shared_future<void> may_go_later_ = go_later.get_future().share();
+  std::future<void> accepting_;
+};
+
+// In an event loop, a `done` may start writes over a connection whose own write is answered, but not told yet.
+class NextWrites {
+ public:
+  NextWrites(Keeper& keeper, bool cancels) : keeper_(keeper), cancels_(cancels) {
+    static_cast<void>(engine.descriptor());
+    for (auto& each : first_) {
+      each = engine.start(request_to(keeper_, true), [this, &each](auto&&) {
+        each = nullptr;
+        go_on();
+      });
+    }
+    while (keeper_.requests < 2) engine.process();
+    keeper_.go.set_value();
+    while (keeper_.answers < 2) std::this_thread::yield();
+    while (next.empty()) engine.process();
+  }
+  Engine engine{{}};
+  std::vector<InFlight*> next;
+  std::vector<Failure> ends;  // of `next`
+
+ private:
+  void go_on() {
+    if (!next.empty()) return;
+    for (int i = 0; i < 2; ++i) {
+      next.push_back(
+          engine.start(request_to(keeper_, true), [this](Transfer&& transfer) { ends.push_back(transfer.failure); }));
+    }
+    for (auto* const each : first_) {
+      if (cancels_ && each != nullptr) engine.cancel(each);
+    }
+  }
+
+  Keeper& keeper_;
+  const bool cancels_;
+  std::array<InFlight*, 2> first_{};
+};
+
+TEST(GivenUp, TheWriteBeforeItDoesNotReleaseTheConnection) {
+  Keeper keeper(false);
+  NextWrites writes(keeper, false);
+  while (keeper.requests < 4) writes.engine.process();
+  for (auto* const each : writes.next) writes.engine.cancel(each);
+  while (keeper.ends < 2) std::this_thread::yield();
+  EXPECT_EQ(keeper.resets, 2);
+}
+
+TEST(GivenUp, TheWriteBeforeItDoesNotResetTheConnection) {
+  Keeper keeper(true);
+  NextWrites writes(keeper, true);
+  keeper.go_later.set_value();
+  while (writes.ends.size() < 2) writes.engine.process();
+  EXPECT_EQ(writes.ends, std::vector(2, Failure::none));
 }
 
 // After a close, a forked child that has the socket open would keep the connection alive.
