@@ -175,6 +175,7 @@ struct billcore_loop {
       }
     }
     is_processing = false;
+    wake_for_posted();
     tell_ended();
     if (failed) std::rethrow_exception(failed);
   }
@@ -217,6 +218,13 @@ struct billcore_loop {
       internal::wake(*client);
       return false;
     }
+  }
+  // A call that was posted since cancel_posted() stays for the next process(), and client->process() may have read its
+  // wake-up.
+  void wake_for_posted() noexcept {
+    if (!internal::is_ours(*client)) return;  // a hook has forked, perhaps while another thread had the lock
+    const std::lock_guard lock(posting);
+    if (!posted.empty()) internal::wake(*client);
   }
   // Tells the ends of the calls that have ended by now. A callback may start calls that end at once, free the loop, or
   // fork: a forked child must not tell an end that its parent tells.

@@ -181,6 +181,40 @@ static void test_cancel(const billcore_client* client) {
   forget(&charge);
 }
 
+static void (*before_wait)(void); /* what the next epoll_wait() does first, in the library too */
+static noted* waited_for;
+
+__attribute__((visibility("default"))) int epoll_wait(int set, struct epoll_event* events, int room, int milliseconds) {
+  void (*const first)(void) = before_wait;
+  before_wait = NULL;
+  if (first != NULL) first();
+  return epoll_pwait(set, events, room, milliseconds, NULL);
+}
+
+static void cancel_at_once(void) {
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, cancel_in_thread, waited_for) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+
+/* A thread cancels a call after billcore_loop_process has looked for such calls, and before it reads its wake-ups. */
+static void test_cancel_meanwhile(const billcore_client* client) {
+  billcore_loop* loop = new_loop(client);
+  noted held = {.loop = loop};
+  const int before = requests;
+  noted posted = {.loop = loop, .releases = (int)start_and_free(loop, make("orders.get", "held"), &held)};
+  drive_until_sent(loop, before + 1);
+  waited_for = &posted;
+  before_wait = cancel_at_once;
+  CHECK(process(loop, NULL) == BILLCORE_OK && before_wait == NULL && held.ends == 0);
+  struct pollfd descriptor = {billcore_loop_descriptor(loop), POLLIN, 0};
+  CHECK(poll(&descriptor, 1, 0) == 1);
+  drive_until(loop, &held.ends, 1);
+  CHECK(held.status == BILLCORE_ERROR_INTERRUPTED);
+  forget(&held);
+  billcore_loop_free(loop);
+}
+
 static void test_searches(const billcore_client* client) {
   billcore_loop* loop = new_loop(client);
   noted search = {0};
@@ -367,6 +401,7 @@ int main(void) {
   test_asking(client);
   test_refused(client);
   test_cancel(client);
+  test_cancel_meanwhile(client);
   test_searches(client);
   test_undriven(client);
   test_edges(client);
