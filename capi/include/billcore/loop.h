@@ -134,8 +134,8 @@ BILLCORE_INLINE billcore_status billcore_result_take_orders(billcore_result** re
 /** Asks the loop to cancel a call, and makes the descriptor readable. The next billcore_loop_process gives the call up
  * before it does anything else; the call then ends with BILLCORE_ERROR_INTERRUPTED, and billcore_error_outcome_unknown
  * of the failure says whether a write may have happened. A call that has ended by then has its own end; a ticket that
- * names no call is ignored. Threads: any, also while another thread is in the loop, until the loop is freed.  @since
- * 0.1 */
+ * names no call is ignored. Threads: any, also while another thread is in the loop, until the loop is freed.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_loop_cancel(billcore_loop* loop, billcore_ticket ticket, billcore_error** err);
 
 /** Takes the end of a call that was started without `done`, in the order in which the calls ended: *ticket, and *result
