@@ -30,6 +30,7 @@ prefix() { # LANGUAGE: installs the C libraries, and sets `to`
   build all
   to="$root/build/$1-prefix"
   cmake --install "$release" --prefix "$to" >/dev/null
+  mkdir -p "$to/bin"
   printf '#!/usr/bin/env bash\nexec %q -m billcore_sandbox "$@"\n' "$python" >"$to/bin/billcore-sandbox"
   chmod +x "$to/bin/billcore-sandbox"
   export PATH="$to/bin:$PATH" PKG_CONFIG_PATH="$to/lib/pkgconfig" LD_LIBRARY_PATH="$to/lib"
