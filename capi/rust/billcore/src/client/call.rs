@@ -77,7 +77,7 @@ impl CallOptions {
         if left == Some(Duration::ZERO) {
             return Err(Error::new(ErrorCode::Timeout, "the deadline passed before the request: nothing was sent"));
         }
-        let mut out = Options::new(OptionsKind::Call)?;
+        let out = Options::new(OptionsKind::Call)?;
         match (self.timeout, left) {
             (Timeout::After(timeout), Some(left)) => out.set_milliseconds("timeout_ms", timeout.min(left))?,
             (Timeout::After(length), None) | (_, Some(length)) => out.set_milliseconds("timeout_ms", length)?,

@@ -105,8 +105,8 @@ impl<T: Item> List<T> {
         Ok(found.map(|(complete, reason)| Verdict { complete, reason: Some(reason).filter(|_| !complete) }))
     }
     #[cfg(feature = "tokio")]
-    pub(crate) fn native(&mut self) -> &mut NativeList {
-        &mut self.native
+    pub(crate) fn native(&self) -> &NativeList {
+        &self.native
     }
 }
 

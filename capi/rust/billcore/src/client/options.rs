@@ -19,9 +19,9 @@ impl Settings {
     pub(super) fn new(kind: OptionsKind) -> Self {
         Self { native: Options::new(kind), empty: true, hooks: None }
     }
-    pub(super) fn set(&mut self, to: impl FnOnce(&mut Options) -> Result<()>) {
+    pub(super) fn set(&mut self, to: impl FnOnce(&Options) -> Result<()>) {
         self.empty = false;
-        if let Ok(native) = &mut self.native {
+        if let Ok(native) = &self.native {
             if let Err(error) = to(native) {
                 self.native = Err(error);
             }
@@ -38,10 +38,10 @@ impl Settings {
 }
 
 impl Options {
-    pub(super) fn set_milliseconds(&mut self, name: &str, length: Duration) -> Result<()> {
+    pub(super) fn set_milliseconds(&self, name: &str, length: Duration) -> Result<()> {
         self.set_integer(name, milliseconds(length))
     }
-    pub(super) fn set_count(&mut self, name: &str, count: impl TryInto<i64>) -> Result<()> {
+    pub(super) fn set_count(&self, name: &str, count: impl TryInto<i64>) -> Result<()> {
         self.set_integer(name, count.try_into().unwrap_or(i64::MAX))
     }
 }
@@ -63,7 +63,7 @@ macro_rules! options {
                 Self { given: super::options::Settings::new($kind) }
             }
             #[allow(dead_code)]
-            pub(super) fn set(mut self, to: impl FnOnce(&mut crate::ffi::Options) -> crate::Result<()>) -> Self {
+            pub(super) fn set(mut self, to: impl FnOnce(&crate::ffi::Options) -> crate::Result<()>) -> Self {
                 self.given.set(to);
                 self
             }

@@ -7,8 +7,7 @@ use std::time::Duration;
 use billcore_sys as sys;
 
 use super::{
-    NO_TEXT, NativeError, NativeInfo, NativeValue, Resource, Step, bytes_in, bytes_out, check, forget, handle, made,
-    next, owned_text, text_in, text_out,
+    Input, NO_TEXT, NativeError, NativeInfo, NativeValue, Resource, calls, check, forget, handle, made, text_out,
 };
 use crate::client::{Attempt, Cell, Hooks};
 use crate::error::{ErrorCode, Result};
@@ -68,41 +67,23 @@ pub(crate) enum OptionsKind {
     ChargeSearch = sys::BILLCORE_OPTIONS_OF_CHARGE_SEARCH as isize,
 }
 
+calls! { Options;
+    fn set_text(&self, name: &str, value: &[u8]) = billcore_options_set_text;
+    fn set_integer(&self, name: &str, value: i64) = billcore_options_set_int64;
+    fn set_flag(&self, name: &str, value: bool) = billcore_options_set_bool;
+    fn set_json(&self, name: &str, json: &str) = billcore_options_set_json;
+    fn add(&self, name: &str, key: &str, value: &str) = billcore_options_add;
+    /// The C header allows freeing the token before the options.
+    fn set_cancel(&self, cancel: &Cancel) = billcore_options_set_cancel;
+}
+
 impl Options {
     pub(crate) fn new(kind: OptionsKind) -> Result<Self> {
         // SAFETY: the output pointers are valid.
-        made(Self::own, |out, error| unsafe { sys::billcore_options_new(kind as i32, out, error) })
-    }
-    pub(crate) fn set_text(&mut self, name: &str, value: &[u8]) -> Result<()> {
-        let (name, value) = (text_in(name), bytes_in(value));
-        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
-        check(|error| unsafe { sys::billcore_options_set_text(self.get(), name, value, error) })
-    }
-    pub(crate) fn set_integer(&mut self, name: &str, value: i64) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
-        check(|error| unsafe { sys::billcore_options_set_int64(self.get(), text_in(name), value, error) })
-    }
-    pub(crate) fn set_flag(&mut self, name: &str, value: bool) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
-        check(|error| unsafe { sys::billcore_options_set_bool(self.get(), text_in(name), value, error) })
-    }
-    pub(crate) fn set_json(&mut self, name: &str, json: &str) -> Result<()> {
-        let (name, json) = (text_in(name), text_in(json));
-        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
-        check(|error| unsafe { sys::billcore_options_set_json(self.get(), name, json, error) })
-    }
-    pub(crate) fn add(&mut self, name: &str, key: &str, value: &str) -> Result<()> {
-        let (name, key, value) = (text_in(name), text_in(key), text_in(value));
-        // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
-        check(|error| unsafe { sys::billcore_options_add(self.get(), name, key, value, error) })
-    }
-    pub(crate) fn set_cancel(&mut self, cancel: &Cancel) -> Result<()> {
-        // SAFETY: the handles are valid and used by this thread alone; the C header allows freeing the token before the
-        // options.
-        check(|error| unsafe { sys::billcore_options_set_cancel(self.get(), cancel.get(), error) })
+        made(|out, error| unsafe { sys::billcore_options_new(kind as i32, out, error) })
     }
     /// The caller must keep `hooks` alive as long as any client, list or call made with `self` exists.
-    pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
+    pub(crate) fn set_hooks(&self, hooks: &Arc<HookContext>) -> Result<()> {
         let context = Arc::as_ptr(hooks).cast_mut().cast();
         // SAFETY: the handle is valid and used by this thread alone; clients, lists and calls of this crate keep the
         // context alive.
@@ -123,7 +104,7 @@ handle!(
 impl Cancel {
     pub(crate) fn new() -> Result<Self> {
         // SAFETY: the output pointers are valid.
-        made(Self::own, |out, error| unsafe { sys::billcore_cancel_new(out, error) })
+        made(|out, error| unsafe { sys::billcore_cancel_new(out, error) })
     }
     pub(crate) fn trigger(&self) {
         // SAFETY: the handle is valid.
@@ -140,25 +121,22 @@ handle!(
     NativeClient, billcore_client, billcore_client_free, shared
 );
 
+calls! { NativeClient;
+    fn close(&self) = billcore_client_close;
+}
+
 /// Call options as an argument of an operation; `None` when no option is set.
 pub(super) type Call<'a> = Option<&'a Options>;
 
 impl NativeClient {
     pub(crate) fn new(options: &Options) -> Result<Self> {
         // SAFETY: the options are valid and of the kind for a client, and the output pointers are valid.
-        made(Self::own, |out, error| unsafe { sys::billcore_client_new(raw(Some(options)), out, error) })
+        made(|out, error| unsafe { sys::billcore_client_new(raw(Some(options)), out, error) })
     }
     pub(crate) fn with_options(&self, changes: &Options) -> Result<Self> {
         // SAFETY: the handles are valid, and the output pointers are valid.
-        made(Self::own, |out, error| unsafe {
-            sys::billcore_client_with_options(self.get(), raw(Some(changes)), out, error)
-        })
+        made(|out, error| unsafe { sys::billcore_client_with_options(self.get(), raw(Some(changes)), out, error) })
     }
-    pub(crate) fn close(&self) -> Result<()> {
-        // SAFETY: the handle is valid.
-        check(|error| unsafe { sys::billcore_client_close(self.get(), error) })
-    }
-
     // SAFETY, for all operations: the handles are valid, the options are of the kind that the function takes, the texts
     // are valid during the call, the output pointers are valid, and the C headers allow the cast from a typed resource
     // or page to the untyped one.
@@ -166,14 +144,14 @@ impl NativeClient {
     pub(crate) fn find_charges(&self, charge: &NativeError, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let search = raw(search);
         // SAFETY: the conditions stated above for all operations hold.
-        made(NativePage::own, |out, error| unsafe {
+        made::<NativePage>(|out, error| unsafe {
             sys::billcore_subscription_find_charges(self.get(), charge.get(), search, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn find_charges_since(&self, id: &str, at: i64, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
-        let (id, search) = (text_in(id), raw(search));
+        let (id, search) = (id.native(), raw(search));
         // SAFETY: the conditions stated above for all operations hold.
-        made(NativePage::own, |out, error| unsafe {
+        made::<NativePage>(|out, error| unsafe {
             sys::billcore_subscription_find_charges_since(self.get(), id, at, search, raw(call), out.cast(), error)
         })
     }
@@ -184,22 +162,10 @@ handle!(
     NativeResponse, billcore_response, billcore_response_free, immutable
 );
 
-impl NativeResponse {
-    pub(crate) fn body(&self) -> Result<&[u8]> {
-        let mut out = NO_TEXT;
-        // SAFETY: the handle and the output pointers are valid.
-        check(|error| unsafe { sys::billcore_response_body(self.get(), &raw mut out, error) })?;
-        // SAFETY: the bytes are valid as long as the handle, which the result borrows through `self`.
-        Ok(unsafe { bytes_out(out) })
-    }
-    pub(crate) fn json(&self) -> Result<NativeValue> {
-        // SAFETY: the handle and the output pointers are valid.
-        made(NativeValue::own, |out, error| unsafe { sys::billcore_response_json(self.get(), out, error) })
-    }
-    pub(crate) fn info(&self) -> Result<NativeInfo> {
-        // SAFETY: the handle and the output pointers are valid.
-        made(NativeInfo::own, |out, error| unsafe { sys::billcore_response_get_info(self.get(), out, error) })
-    }
+calls! { NativeResponse;
+    fn body(&self) -> &[u8] = billcore_response_body;
+    fn json(&self) -> NativeValue = billcore_response_json;
+    fn info(&self) -> NativeInfo = billcore_response_get_info;
 }
 
 handle!(
@@ -207,54 +173,21 @@ handle!(
     NativeList, billcore_list, billcore_list_free, single
 );
 
+calls! { NativeList;
+    fn next(&self) -> Step<Resource> = billcore_list_next;
+    fn next_page(&self) -> Step<NativePage> = billcore_list_next_page;
+    fn first(&self) -> Step<Resource> = billcore_list_first;
+    #[cfg(feature = "tokio")]
+    fn peek_page(&self) -> Step<NativePage> = billcore_list_peek_page;
+    #[cfg(feature = "tokio")]
+    fn skip(&self, count: usize) = billcore_list_skip;
+    fn stop(&self) = billcore_list_stop;
+    fn total(&self) -> Option<i64> = billcore_list_total;
+    fn state(&self) -> String = billcore_list_state;
+    fn fetched_pages(&self) -> i64 = billcore_list_fetched_pages;
+}
+
 impl NativeList {
-    pub(crate) fn next(&mut self) -> Result<Step<Resource>> {
-        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
-        next(Resource::own, |out, error| unsafe { sys::billcore_list_next(self.get(), out, error) })
-    }
-    pub(crate) fn next_page(&mut self) -> Result<Step<NativePage>> {
-        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
-        next(NativePage::own, |out, error| unsafe { sys::billcore_list_next_page(self.get(), out, error) })
-    }
-    pub(crate) fn first(&mut self) -> Result<Step<Resource>> {
-        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
-        next(Resource::own, |out, error| unsafe { sys::billcore_list_first(self.get(), out, error) })
-    }
-    #[cfg(feature = "tokio")]
-    pub(crate) fn peek_page(&mut self) -> Result<Step<NativePage>> {
-        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
-        next(NativePage::own, |out, error| unsafe { sys::billcore_list_peek_page(self.get(), out, error) })
-    }
-    #[cfg(feature = "tokio")]
-    pub(crate) fn skip(&mut self, count: usize) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
-        check(|error| unsafe { sys::billcore_list_skip(self.get(), count, error) })
-    }
-    pub(crate) fn stop(&mut self) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
-        check(|error| unsafe { sys::billcore_list_stop(self.get(), error) })
-    }
-    pub(crate) fn total(&self) -> Result<Option<i64>> {
-        let (mut out, mut present) = (0, false);
-        // SAFETY: the handle is valid, and no other thread uses it, because its owner is not `Sync`; the output
-        // pointers are valid.
-        check(|error| unsafe { sys::billcore_list_total(self.get(), &raw mut out, &raw mut present, error) })?;
-        Ok(present.then_some(out))
-    }
-    pub(crate) fn state(&self) -> Result<String> {
-        let mut out = sys::billcore_buf { data: ptr::null_mut(), len: 0 };
-        // SAFETY: the handle is valid, and no other thread uses it, because its owner is not `Sync`; the output
-        // pointers are valid.
-        check(|error| unsafe { sys::billcore_list_state(self.get(), &raw mut out, error) })?;
-        Ok(owned_text(out))
-    }
-    pub(crate) fn fetched_pages(&self) -> Result<i64> {
-        let mut out = 0;
-        // SAFETY: the handle is valid, and no other thread uses it, because its owner is not `Sync`; the output
-        // pointers are valid.
-        check(|error| unsafe { sys::billcore_list_fetched_pages(self.get(), &raw mut out, error) })?;
-        Ok(out)
-    }
     /// Whether the list is complete, and the reason if it is not; `None` until the list has ended or was stopped.
     pub(crate) fn verdict(&self) -> Result<Option<(bool, &'static str)>> {
         let (mut complete, mut present, mut reason) = (false, false, NO_TEXT);
@@ -273,30 +206,22 @@ handle!(
     NativePage, billcore_page, billcore_page_free, immutable
 );
 
+calls! { NativePage;
+    fn count(&self) -> usize = billcore_page_count;
+    fn at(&self, index: usize) -> Resource = billcore_page_at;
+    fn numbers(&self) -> Resource = billcore_page_numbers;
+}
+
 impl NativePage {
     /// The orders that a search found before it failed with [`ErrorCode::PossiblyMissed`].
     pub(crate) fn found(error: &NativeError) -> Result<Self> {
         // SAFETY: the handle and the output pointers are valid.
-        made(Self::own, |out, err| unsafe { sys::billcore_subscription_found_charges(error.get(), out.cast(), err) })
-    }
-    pub(crate) fn count(&self) -> Result<usize> {
-        let mut out = 0;
-        // SAFETY: the handle and the output pointers are valid.
-        check(|error| unsafe { sys::billcore_page_count(self.get(), &raw mut out, error) })?;
-        Ok(out)
-    }
-    pub(crate) fn at(&self, index: usize) -> Result<Resource> {
-        // SAFETY: the handle and the output pointers are valid.
-        made(Resource::own, |out, error| unsafe { sys::billcore_page_at(self.get(), index, out, error) })
-    }
-    pub(crate) fn numbers(&self) -> Result<Resource> {
-        // SAFETY: the handle and the output pointers are valid.
-        made(Resource::own, |out, error| unsafe { sys::billcore_page_numbers(self.get(), out, error) })
+        made::<NativePage>(|out, err| unsafe { sys::billcore_subscription_found_charges(error.get(), out.cast(), err) })
     }
     pub(crate) fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
         let empty = || sys::billcore_cell { text: NO_TEXT, number: 0, kind: sys::BILLCORE_CELL_ABSENT };
         let mut cells: Vec<_> = std::iter::repeat_with(empty).take(self.count()?).collect();
-        let name = text_in(name);
+        let name = name.native();
         // SAFETY: the handle is valid, the name is valid during the call, and the vector has room for `cells.len()`
         // cells.
         check(|error| unsafe { sys::billcore_page_column(self.get(), name, cells.as_mut_ptr(), cells.len(), error) })?;

@@ -7,65 +7,44 @@ handle!(
     NativeError, billcore_error, billcore_error_free, immutable
 );
 
-type Text = unsafe extern "C" fn(*const sys::billcore_error) -> sys::billcore_str;
+macro_rules! texts {
+    ($($name:ident = $function:ident;)*) => {$(
+        pub(crate) fn $name(&self) -> &str {
+            // SAFETY: the handle is valid, and its texts live as long as the handle.
+            unsafe { text_out(sys::$function(self.get())) }
+        }
+    )*};
+}
+
+macro_rules! numbers {
+    ($($name:ident -> $type:ty = $function:ident;)*) => {$(
+        pub(crate) fn $name(&self) -> $type {
+            // SAFETY: the handle is valid.
+            unsafe { sys::$function(self.get()) }
+        }
+    )*};
+}
 
 impl NativeError {
-    fn text(&self, read: Text) -> &str {
-        // SAFETY: the handle is valid, and its texts live as long as the handle.
-        unsafe { text_out(read(self.get())) }
+    texts! {
+        message = billcore_error_message;
+        api_code = billcore_error_api_code;
+        api_message = billcore_error_api_message;
+        body = billcore_error_body;
+        request_id = billcore_error_request_id;
+        method = billcore_error_method;
+        path = billcore_error_path;
+        field_path = billcore_error_field_path;
+        cause_message = billcore_error_cause_message;
     }
-    pub(crate) fn message(&self) -> &str {
-        self.text(sys::billcore_error_message)
-    }
-    pub(crate) fn api_code(&self) -> &str {
-        self.text(sys::billcore_error_api_code)
-    }
-    pub(crate) fn api_message(&self) -> &str {
-        self.text(sys::billcore_error_api_message)
-    }
-    pub(crate) fn body(&self) -> &str {
-        self.text(sys::billcore_error_body)
-    }
-    pub(crate) fn request_id(&self) -> &str {
-        self.text(sys::billcore_error_request_id)
-    }
-    pub(crate) fn method(&self) -> &str {
-        self.text(sys::billcore_error_method)
-    }
-    pub(crate) fn path(&self) -> &str {
-        self.text(sys::billcore_error_path)
-    }
-    pub(crate) fn field_path(&self) -> &str {
-        self.text(sys::billcore_error_field_path)
-    }
-    pub(crate) fn cause_message(&self) -> &str {
-        self.text(sys::billcore_error_cause_message)
-    }
-
-    fn number<T>(&self, read: unsafe extern "C" fn(*const sys::billcore_error) -> T) -> T {
-        // SAFETY: the handle is valid.
-        unsafe { read(self.get()) }
-    }
-    pub(crate) fn status(&self) -> i32 {
-        self.number(sys::billcore_error_status)
-    }
-    pub(crate) fn http_status(&self) -> i32 {
-        self.number(sys::billcore_error_http_status)
-    }
-    pub(crate) fn attempts(&self) -> i32 {
-        self.number(sys::billcore_error_attempts)
-    }
-    pub(crate) fn outcome_unknown(&self) -> bool {
-        self.number(sys::billcore_error_outcome_unknown)
-    }
-    pub(crate) fn sent_late(&self) -> bool {
-        self.number(sys::billcore_error_sent_late)
-    }
-    pub(crate) fn reason(&self) -> i32 {
-        self.number(sys::billcore_error_reason)
-    }
-    pub(crate) fn cause(&self) -> i32 {
-        self.number(sys::billcore_error_cause)
+    numbers! {
+        status -> i32 = billcore_error_status;
+        http_status -> i32 = billcore_error_http_status;
+        attempts -> i32 = billcore_error_attempts;
+        outcome_unknown -> bool = billcore_error_outcome_unknown;
+        sent_late -> bool = billcore_error_sent_late;
+        reason -> i32 = billcore_error_reason;
+        cause -> i32 = billcore_error_cause;
     }
 
     /// How many seconds the answer tells the client to wait before the next attempt.

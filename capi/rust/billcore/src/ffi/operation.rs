@@ -3,7 +3,7 @@ use std::ptr;
 use billcore_sys as sys;
 
 use super::client::{Call, NativeClient, NativeList, NativeResponse, raw};
-use super::{Options, Resource, check, handle, made, text_in};
+use super::{Input, Options, Resource, check, handle, made};
 use crate::error::Result;
 
 handle!(
@@ -14,17 +14,16 @@ handle!(
 impl Operation {
     pub(crate) fn new(name: &str) -> Result<Self> {
         // SAFETY: the text is valid during the call, and the output pointers are valid.
-        made(Self::own, |out, error| unsafe { sys::billcore_operation_new(text_in(name), out, error) })
+        made(|out, error| unsafe { sys::billcore_operation_new(name.native(), out, error) })
     }
     pub(crate) fn text(self, name: &str, value: &str) -> Result<Self> {
-        let (name, value) = (text_in(name), text_in(value));
         // SAFETY: the handle is valid and used by this thread alone, and the texts are valid during the call.
-        check(|error| unsafe { sys::billcore_operation_set_text(self.get(), name, value, error) })?;
+        check(|error| unsafe { sys::billcore_operation_set_text(self.get(), name.native(), value.native(), error) })?;
         Ok(self)
     }
     pub(crate) fn integer(self, name: &str, value: i64) -> Result<Self> {
         // SAFETY: the handle is valid and used by this thread alone, and the text is valid during the call.
-        check(|error| unsafe { sys::billcore_operation_set_int64(self.get(), text_in(name), value, error) })?;
+        check(|error| unsafe { sys::billcore_operation_set_int64(self.get(), name.native(), value, error) })?;
         Ok(self)
     }
     pub(crate) fn options(self, options: Option<&Options>) -> Result<Self> {
@@ -40,16 +39,14 @@ pub(crate) struct Performed(*mut sys::billcore_result);
 impl Performed {
     pub(crate) fn resource(mut self) -> Result<Resource> {
         // SAFETY: the handle is valid or NULL, and the output pointers are valid.
-        made(Resource::own, |out, error| unsafe {
+        made(|out, error| unsafe {
             let kind = sys::billcore_result_kind_of(self.0);
             sys::billcore_result_take_resource(&raw mut self.0, kind, out, error)
         })
     }
     pub(crate) fn response(mut self) -> Result<NativeResponse> {
         // SAFETY: the handle is valid or NULL, and the output pointers are valid.
-        made(NativeResponse::own, |out, error| unsafe {
-            sys::billcore_result_take_response(&raw mut self.0, out, error)
-        })
+        made(|out, error| unsafe { sys::billcore_result_take_response(&raw mut self.0, out, error) })
     }
 }
 
@@ -71,8 +68,6 @@ impl NativeClient {
     }
     pub(crate) fn list(&self, operation: &Operation, call: Call<'_>) -> Result<NativeList> {
         // SAFETY: the handles are valid, the options are those of a call, and the output pointers are valid.
-        made(NativeList::own, |out, error| unsafe {
-            sys::billcore_client_list(self.get(), operation.get(), raw(call), out, error)
-        })
+        made(|out, error| unsafe { sys::billcore_client_list(self.get(), operation.get(), raw(call), out, error) })
     }
 }

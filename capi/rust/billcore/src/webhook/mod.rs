@@ -75,7 +75,7 @@ impl VerifierOptions {
     pub fn new() -> Self {
         Self { native: NativeVerifierOptions::new(), max_body: DEFAULT_MAX_BODY, clock: None }
     }
-    fn set(mut self, to: impl FnOnce(&mut NativeVerifierOptions) -> Result<()>) -> Self {
+    fn set(mut self, to: impl FnOnce(&NativeVerifierOptions) -> Result<()>) -> Self {
         if let Ok(native) = &mut self.native {
             if let Err(error) = to(native) {
                 self.native = Err(error);
@@ -127,7 +127,7 @@ impl VerifierOptions {
     /// Makes the verifier.
     pub fn build(self) -> Result<Verifier> {
         crate::version::loaded()?;
-        let native = NativeVerifier::new(&mut self.native?, self.clock)?;
+        let native = NativeVerifier::new(&self.native?, self.clock)?;
         Ok(Verifier { native, max_body: self.max_body })
     }
 }
@@ -270,7 +270,7 @@ pub fn explain_with_headers<'a, S: Secret, N: AsRef<[u8]>, V: AsRef<[u8]>>(
     headers: impl IntoIterator<Item = (N, V)>,
     secrets: impl IntoIterator<Item = S>,
 ) -> Result<String> {
-    let mut options = NativeVerifierOptions::new()?;
+    let options = NativeVerifierOptions::new()?;
     for secret in secrets {
         secret.expose(|secret| options.add_secret(secret))?;
     }

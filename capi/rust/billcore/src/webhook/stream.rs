@@ -28,7 +28,7 @@ impl VerifierStream {
     }
     /// Marks the end of the body, then checks the signature and returns the same result as
     /// [`Verifier::verify`](super::Verifier::verify).
-    pub fn finish<'a>(mut self, signature: impl Into<Signature<'a>>) -> Result<usize> {
+    pub fn finish<'a>(self, signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.0.finish(signature.into().0)
     }
 }
