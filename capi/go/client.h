@@ -9,8 +9,6 @@
 
 #include "native.h"
 
-#define BC_MADE \
-  { NULL, NULL, BILLCORE_OK }
 #define BC_CALL (const billcore_call_options*)call
 
 typedef const billcore_client* bc_client;
@@ -25,39 +23,18 @@ static inline int64_t bc_now(void) {
 
 /* ---- options ---- */
 
-static inline bg_made bc_options(billcore_options_kind kind) {
-  bg_made made = BC_MADE;
-  billcore_options* out = NULL;
-  made.status = billcore_options_new(kind, &out, &made.err);
-  made.out = out;
-  return made;
-}
-static inline bg_made bc_set_text(billcore_options* to, const char* name, size_t n, const char* value, size_t len) {
-  bg_made made = BC_MADE;
-  made.status = billcore_options_set_text(to, bg_str(name, n), bg_str(value, len), &made.err);
-  return made;
-}
-static inline bg_made bc_set_int64(billcore_options* to, const char* name, size_t n, int64_t value) {
-  bg_made made = BC_MADE;
-  made.status = billcore_options_set_int64(to, bg_str(name, n), value, &made.err);
-  return made;
-}
-static inline bg_made bc_set_bool(billcore_options* to, const char* name, size_t n, bool value) {
-  bg_made made = BC_MADE;
-  made.status = billcore_options_set_bool(to, bg_str(name, n), value, &made.err);
-  return made;
-}
-static inline bg_made bc_set_json(billcore_options* to, const char* name, size_t n, const char* json, size_t len) {
-  bg_made made = BC_MADE;
-  made.status = billcore_options_set_json(to, bg_str(name, n), bg_str(json, len), &made.err);
-  return made;
-}
-static inline bg_made bc_add(billcore_options* to, const char* name, size_t n, const char* key, size_t k,
-                             const char* value, size_t len) {
-  bg_made made = BC_MADE;
-  made.status = billcore_options_add(to, bg_str(name, n), bg_str(key, k), bg_str(value, len), &made.err);
-  return made;
-}
+BG_NEW(billcore_options, bc_options, (billcore_options_kind kind), billcore_options_new(kind, &out, &made.err))
+BG_CALL(bc_set_text, (billcore_options * to, const char* name, size_t n, const char* value, size_t len),
+        billcore_options_set_text(to, bg_str(name, n), bg_str(value, len), &made.err))
+BG_CALL(bc_set_int64, (billcore_options * to, const char* name, size_t n, int64_t value),
+        billcore_options_set_int64(to, bg_str(name, n), value, &made.err))
+BG_CALL(bc_set_bool, (billcore_options * to, const char* name, size_t n, bool value),
+        billcore_options_set_bool(to, bg_str(name, n), value, &made.err))
+BG_CALL(bc_set_json, (billcore_options * to, const char* name, size_t n, const char* json, size_t len),
+        billcore_options_set_json(to, bg_str(name, n), bg_str(json, len), &made.err))
+BG_CALL(bc_add,
+        (billcore_options * to, const char* name, size_t n, const char* key, size_t k, const char* value, size_t len),
+        billcore_options_add(to, bg_str(name, n), bg_str(key, k), bg_str(value, len), &made.err))
 
 /* ---- options of one call ---- */
 
@@ -91,25 +68,11 @@ static inline void bc_call_free(billcore_options* options, billcore_cancel* canc
 
 /* ---- client ---- */
 
-static inline bg_made bc_client_new(const billcore_options* options) {
-  bg_made made = BC_MADE;
-  billcore_client* out = NULL;
-  made.status = billcore_client_new((const billcore_client_options*)options, &out, &made.err);
-  made.out = out;
-  return made;
-}
-static inline bg_made bc_client_with(const billcore_client* client, const billcore_options* changes) {
-  bg_made made = BC_MADE;
-  billcore_client* out = NULL;
-  made.status = billcore_client_with_options(client, (const billcore_client_changes*)changes, &out, &made.err);
-  made.out = out;
-  return made;
-}
-static inline bg_made bc_client_close(billcore_client* client) {
-  bg_made made = BC_MADE;
-  made.status = billcore_client_close(client, &made.err);
-  return made;
-}
+BG_NEW(billcore_client, bc_client_new, (const billcore_options* options),
+       billcore_client_new((const billcore_client_options*)options, &out, &made.err))
+BG_NEW(billcore_client, bc_client_with, (const billcore_client* client, const billcore_options* changes),
+       billcore_client_with_options(client, (const billcore_client_changes*)changes, &out, &made.err))
+BG_CALL(bc_client_close, (billcore_client * client), billcore_client_close(client, &made.err))
 
 /* ---- operations ---- */
 
@@ -145,7 +108,7 @@ static inline billcore_operation* bc_operation(const char* name, size_t n, const
 /* The result is a resource, a response or NULL, as the operation has it. */
 static inline bg_made bc_perform(bc_client client, const char* name, size_t n, const char* arguments, size_t len,
                                  bc_given options, bc_given call) {
-  bg_made made = BC_MADE;
+  bg_made made = {NULL, NULL, BILLCORE_OK};
   billcore_result* result = NULL;
   billcore_resource* resource = NULL;
   billcore_response* response = NULL;
@@ -164,7 +127,7 @@ static inline bg_made bc_perform(bc_client client, const char* name, size_t n, c
 }
 static inline bg_made bc_list(bc_client client, const char* name, size_t n, const char* arguments, size_t len,
                               bc_given options, bc_given call) {
-  bg_made made = BC_MADE;
+  bg_made made = {NULL, NULL, BILLCORE_OK};
   billcore_list* list = NULL;
   billcore_operation* operation = bc_operation(name, n, arguments, len, options, &made);
   if (made.status == BILLCORE_OK) made.status = billcore_client_list(client, operation, BC_CALL, &list, &made.err);
@@ -173,25 +136,15 @@ static inline bg_made bc_list(bc_client client, const char* name, size_t n, cons
   return made;
 }
 
-static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, bc_given search, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_subscription_find_charges(client, charge, (const billcore_charge_search*)search, BC_CALL,
-                                                   (billcore_order_page**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_find_charges_since(bc_client client, const char* id, size_t n, int64_t micros, bc_given search,
-                                            bc_given call) {
-  bg_made made = BC_MADE;
-  made.status =
-      billcore_subscription_find_charges_since(client, bg_str(id, n), micros, (const billcore_charge_search*)search,
-                                               BC_CALL, (billcore_order_page**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_found_charges(const billcore_error* error) {
-  bg_made made = BC_MADE;
-  made.status = billcore_subscription_found_charges(error, (billcore_order_page**)&made.out, &made.err);
-  return made;
-}
+BG_CALL(bc_find_charges, (bc_client client, const billcore_error* charge, bc_given search, bc_given call),
+        billcore_subscription_find_charges(client, charge, (const billcore_charge_search*)search, BC_CALL,
+                                           (billcore_order_page**)&made.out, &made.err))
+BG_CALL(bc_find_charges_since,
+        (bc_client client, const char* id, size_t n, int64_t micros, bc_given search, bc_given call),
+        billcore_subscription_find_charges_since(client, bg_str(id, n), micros, (const billcore_charge_search*)search,
+                                                 BC_CALL, (billcore_order_page**)&made.out, &made.err))
+BG_CALL(bc_found_charges, (const billcore_error* error),
+        billcore_subscription_found_charges(error, (billcore_order_page**)&made.out, &made.err))
 
 /* ---- answers to requests ---- */
 
@@ -247,23 +200,9 @@ static inline bc_page bc_next_page(billcore_list* list) {
   billcore_resource_free(first);
   return p;
 }
-static inline bg_made bc_skip(billcore_list* list, size_t read) {
-  bg_made made = BC_MADE;
-  made.status = billcore_list_skip(list, read, &made.err);
-  return made;
-}
-static inline bg_made bc_stop(billcore_list* list) {
-  bg_made made = BC_MADE;
-  made.status = billcore_list_stop(list, &made.err);
-  return made;
-}
-static inline bg_made bc_first(billcore_list* list) {
-  bg_made made = BC_MADE;
-  billcore_resource* out = NULL;
-  made.status = billcore_list_first(list, &out, &made.err);
-  made.out = out;
-  return made;
-}
+BG_CALL(bc_skip, (billcore_list * list, size_t read), billcore_list_skip(list, read, &made.err))
+BG_CALL(bc_stop, (billcore_list * list), billcore_list_stop(list, &made.err))
+BG_NEW(billcore_resource, bc_first, (billcore_list * list), billcore_list_first(list, &out, &made.err))
 
 typedef struct bc_standing {
   billcore_buf state;
@@ -303,13 +242,8 @@ static inline billcore_status bc_column(const billcore_page* page, const char* n
                                         size_t count) {
   return billcore_page_column(page, bg_str(name, len), cells, count, NULL);
 }
-static inline bg_made bc_item(const billcore_page* page, size_t index) {
-  bg_made made = {NULL, NULL, BILLCORE_OK};
-  billcore_resource* item = NULL;
-  made.status = billcore_page_at(page, index, &item, &made.err);
-  made.out = item;
-  return made;
-}
+BG_NEW(billcore_resource, bc_item, (const billcore_page* page, size_t index),
+       billcore_page_at(page, index, &out, &made.err))
 
 typedef struct bc_numbers {
   int64_t total, count, per_page, current_page, total_pages;

@@ -18,59 +18,23 @@ typedef struct bw_text {
   billcore_status status;
 } bw_text;
 
-#define BW_MADE \
-  { NULL, NULL, BILLCORE_OK }
-
-static bg_made bw_options(void) {
-  bg_made made = BW_MADE;
-  billcore_verifier_options* out = NULL;
-  made.status = billcore_verifier_options_new(&out, &made.err);
-  made.out = out;
-  return made;
-}
-static bg_made bw_add_secret(billcore_verifier_options* to, const char* data, size_t len) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_add_secret(to, bg_str(data, len), &made.err);
-  return made;
-}
-static bg_made bw_add_account(billcore_verifier_options* to, const char* data, size_t len) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_add_account(to, bg_str(data, len), &made.err);
-  return made;
-}
-static bg_made bw_set_header(billcore_verifier_options* to, const char* data, size_t len) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_set_header(to, bg_str(data, len), &made.err);
-  return made;
-}
-static bg_made bw_set_max_body(billcore_verifier_options* to, size_t bytes) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_set_max_body(to, bytes, &made.err);
-  return made;
-}
-static bg_made bw_set_freshness(billcore_verifier_options* to, int64_t milliseconds) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_set_freshness_ms(to, milliseconds, &made.err);
-  return made;
-}
-static bg_made bw_any_length(billcore_verifier_options* to) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_allow_any_key_length(to, &made.err);
-  return made;
-}
+BG_NEW(billcore_verifier_options, bw_options, (void), billcore_verifier_options_new(&out, &made.err))
+BG_CALL(bw_add_secret, (billcore_verifier_options * to, const char* data, size_t len),
+        billcore_verifier_options_add_secret(to, bg_str(data, len), &made.err))
+BG_CALL(bw_add_account, (billcore_verifier_options * to, const char* data, size_t len),
+        billcore_verifier_options_add_account(to, bg_str(data, len), &made.err))
+BG_CALL(bw_set_header, (billcore_verifier_options * to, const char* data, size_t len),
+        billcore_verifier_options_set_header(to, bg_str(data, len), &made.err))
+BG_CALL(bw_set_max_body, (billcore_verifier_options * to, size_t bytes),
+        billcore_verifier_options_set_max_body(to, bytes, &made.err))
+BG_CALL(bw_set_freshness, (billcore_verifier_options * to, int64_t milliseconds),
+        billcore_verifier_options_set_freshness_ms(to, milliseconds, &made.err))
+BG_CALL(bw_any_length, (billcore_verifier_options * to), billcore_verifier_options_allow_any_key_length(to, &made.err))
 int64_t billcoreGoClock(void* clock); /* clock.go */
-static bg_made bw_set_clock(billcore_verifier_options* to, uintptr_t clock) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_set_clock(to, billcoreGoClock, (void*)clock, NULL, &made.err);
-  return made;
-}
-static bg_made bw_verifier(const char* secret, size_t len, const billcore_verifier_options* options) {
-  bg_made made = BW_MADE;
-  billcore_verifier* out = NULL;
-  made.status = billcore_verifier_new(bg_str(secret, len), options, &out, &made.err);
-  made.out = out;
-  return made;
-}
+BG_CALL(bw_set_clock, (billcore_verifier_options * to, uintptr_t clock),
+        billcore_verifier_options_set_clock(to, billcoreGoClock, (void*)clock, NULL, &made.err))
+BG_NEW(billcore_verifier, bw_verifier, (const char* secret, size_t len, const billcore_verifier_options* options),
+       billcore_verifier_new(bg_str(secret, len), options, &out, &made.err))
 static bw_index bw_verify(uintptr_t verifier, const char* body, size_t len, const char* signature,
                           size_t signature_len) {
   bw_index made = {0, NULL, BILLCORE_OK};
@@ -88,18 +52,9 @@ static bg_head bw_unwrap(uintptr_t verifier, const char* body, size_t len, const
                                                           bg_str(signature, signature_len), &event, &err);
   return bg_event_head(status, event, err);
 }
-static bg_made bw_headers(void) {
-  bg_made made = BW_MADE;
-  billcore_headers* out = NULL;
-  made.status = billcore_headers_new(&out, &made.err);
-  made.out = out;
-  return made;
-}
-static bg_made bw_add_header(billcore_headers* to, const char* name, size_t name_len, const char* value, size_t len) {
-  bg_made made = BW_MADE;
-  made.status = billcore_headers_add(to, bg_str(name, name_len), bg_str(value, len), &made.err);
-  return made;
-}
+BG_NEW(billcore_headers, bw_headers, (void), billcore_headers_new(&out, &made.err))
+BG_CALL(bw_add_header, (billcore_headers * to, const char* name, size_t name_len, const char* value, size_t len),
+        billcore_headers_add(to, bg_str(name, name_len), bg_str(value, len), &made.err))
 static bg_head bw_unwrap_request(uintptr_t verifier, const char* body, size_t len, const billcore_headers* headers) {
   billcore_event* event = NULL;
   billcore_error* err = NULL;
@@ -124,18 +79,10 @@ static bw_text bw_explain(const char* body, size_t len, const char* signature, s
                                                       bg_str(NULL, 0), options, &made.text, &made.err);
   return made;
 }
-static bg_made bw_stream(const billcore_verifier* verifier) {
-  bg_made made = BW_MADE;
-  billcore_verifier_stream* out = NULL;
-  made.status = billcore_verifier_stream_new(verifier, &out, &made.err);
-  made.out = out;
-  return made;
-}
-static bg_made bw_update(billcore_verifier_stream* stream, const char* piece, size_t len) {
-  bg_made made = BW_MADE;
-  made.status = billcore_verifier_stream_update(stream, bg_str(piece, len), &made.err);
-  return made;
-}
+BG_NEW(billcore_verifier_stream, bw_stream, (const billcore_verifier* verifier),
+       billcore_verifier_stream_new(verifier, &out, &made.err))
+BG_CALL(bw_update, (billcore_verifier_stream * stream, const char* piece, size_t len),
+        billcore_verifier_stream_update(stream, bg_str(piece, len), &made.err))
 static bw_index bw_finish(billcore_verifier_stream* stream, const char* signature, size_t len) {
   bw_index made = {0, NULL, BILLCORE_OK};
   size_t index = 0;

@@ -11,6 +11,23 @@ typedef struct bg_made {
   billcore_status status;
 } bg_made;
 
+/* Defines the wrapper NAME of one call of the library. The call writes its error to made.err; BG_NEW also declares `out`,
+ * to which the call writes the new object. */
+#define BG_CALL(name, parameters, call)       \
+  static inline bg_made name parameters {     \
+    bg_made made = {NULL, NULL, BILLCORE_OK}; \
+    made.status = call;                       \
+    return made;                              \
+  }
+#define BG_NEW(type, name, parameters, call)  \
+  static inline bg_made name parameters {     \
+    bg_made made = {NULL, NULL, BILLCORE_OK}; \
+    type* out = NULL;                         \
+    made.status = call;                       \
+    made.out = out;                           \
+    return made;                              \
+  }
+
 static inline billcore_str bg_str(const char* data, size_t len) {
   billcore_str text = {data, len};
   return text;
