@@ -79,8 +79,6 @@ class BodyReader {
     if (given_.ends_with('\n') && show(given_.substr(0, given_.size() - 1), added)) return true;
     if (given_.ends_with("\r\n") && show(given_.substr(0, given_.size() - 2), added)) return true;
     if (show(std::string(given_) + '\n', removed) || show(std::string(given_) + "\r\n", removed)) return true;
-    const auto nuls = given_.substr(0, given_.find_last_not_of('\0') + 1);
-    if (show(nuls, "there are NUL bytes at its end; pass its length without them")) return true;
     return show(trim(given_), "white space was put around it; pass the bytes as received");
   }
 
@@ -110,11 +108,6 @@ class BodyReader {
     if (const auto inner = text.starts_with('"') ? string_of(std::string(text)) : std::nullopt;
         inner &&
         show(*inner, "it is a JSON string that holds the JSON: it was encoded twice; pass the bytes as received"))
-      return true;
-    if (const auto inner = text.starts_with("{\\") ? string_of('"' + std::string(text) + '"') : std::nullopt;
-        inner && show(*inner,
-                      "its quotes are escaped: it was cut out of a JSON string; unescape it, or pass the bytes as "
-                      "received"))
       return true;
     if (const auto inner = text.starts_with('{') ? body_member(text) : std::nullopt) {
       if (show(*inner, "it is a whole request event; pass its member \"body\"")) return true;

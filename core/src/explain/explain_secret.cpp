@@ -77,24 +77,9 @@ std::string_view clean(std::string_view text, const char* where, Faults& faults)
 
 // ---- signatures
 
-std::string without_separators(std::string_view text) {
-  std::string out;
-  if (text.size() != 95) return out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool separator = i % 3 == 2;
-    if (separator && text[i] != ':' && text[i] != '-' && text[i] != ' ') return {};
-    if (!separator) out += text[i];
-  }
-  return out;
-}
-
 std::optional<SignatureReading> read_one(std::string_view piece, Faults faults) {
   auto text = clean(piece, "signature", faults);
-  const auto joined = without_separators(text);
-  if (is_hex(joined)) {
-    faults.emplace_back("signature: there are separators between its bytes; remove them");
-    text = joined;
-  } else if (const auto mark = text.find_first_of("=:x"); mark != std::string_view::npos && text.size() - mark > 40) {
+  if (const auto mark = text.find_first_of("=:x"); mark != std::string_view::npos && text.size() - mark > 40) {
     const bool scheme = text[mark] != 'x' && is_name(text.substr(0, mark));
     if (scheme || text.starts_with("0x")) {
       faults.emplace_back("signature: it has a prefix (such as \"sha256=\"); the service sends the bare digits");
@@ -172,9 +157,7 @@ class SecretReader {
       auto named = with(faults, "its name precedes it (NAME=); pass what follows the \"=\"");
       const auto value = clean(cleaned.substr(mark + 1), "secret", named);
       add(value, named);
-      read(value, named);
     }
-    if (cleaned.find('\0') != std::string_view::npos) utf16(cleaned);
   }
 
  private:
@@ -194,46 +177,19 @@ class SecretReader {
   }
 
   void read(std::string_view text, const Faults& faults) {
-    constexpr std::string_view prefix = "whsec_";
-    if (text.starts_with(prefix)) {
-      const auto rest = text.substr(prefix.size());
-      add(rest, with(faults, "the key is what follows \"whsec_\""));
-      if (SecretText key; decode_base64(rest, key)) {
-        add(std::move(key), with(faults, "\"whsec_\" and base64 stand for the key; pass the bytes they stand for"));
-      }
-    } else {
-      SecretText key(prefix.begin(), prefix.end());
-      key.insert(key.end(), text.begin(), text.end());
-      add(std::move(key), with(faults, "\"whsec_\" is part of it and was removed"));
-    }
     if (SecretText key; decode_hex_text(text, key)) {
       add(std::move(key), with(faults, "it is the hex text of the key; pass the bytes it stands for"));
     }
     if (SecretText key; decode_base64(text, key)) {
       add(std::move(key), with(faults, "it is the base64 text of the key; pass the bytes it stands for"));
     }
-    encode(text, faults);
-    if (text.size() > secret_size) {
-      add(text.substr(0, secret_size),
-          with(faults, "there is more than the key in it: its first 32 bytes are the key"));
-    }
-  }
-
-  void encode(std::string_view text, const Faults& faults) {
-    const auto hex = with(faults, "it was decoded from hex; pass the text as the admin UI shows it");
-    const auto base64 = with(faults, "it was decoded from base64; pass the text as the admin UI shows it");
-    for (const auto digits : {hex_digits, upper_hex_digits}) {
-      SecretText key;
-      encode_hex_text(text, digits, key);
-      add(std::move(key), hex);
-    }
-    for (const auto digits : {base64_digits, base64url_digits}) {
-      SecretText key;
-      encode_base64(text, digits, key);
-      add(key, base64);
-      while (key.size() % 4 != 0) key.push_back('=');
-      add(std::move(key), base64);
-    }
+    SecretText hex;
+    encode_hex_text(text, hex_digits, hex);
+    add(std::move(hex), with(faults, "it was decoded from hex; pass the text as the admin UI shows it"));
+    SecretText base64;
+    encode_base64(text, base64_digits, base64);
+    while (base64.size() % 4 != 0) base64.push_back('=');
+    add(std::move(base64), with(faults, "it was decoded from base64; pass the text as the admin UI shows it"));
   }
 
   void split(std::string_view text) {
@@ -245,14 +201,6 @@ class SecretReader {
       add(strip_quotes(rest.substr(0, end)), faults);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-  }
-
-  void utf16(std::string_view text) {
-    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) text.remove_prefix(2);
-    SecretText key;
-    std::copy_if(text.begin(), text.end(), std::back_inserter(key), [](char c) { return c != '\0'; });
-    Faults faults = with({}, "it is in UTF-16; pass it in UTF-8");
-    add(clean(view(key), "secret", faults), faults);
   }
 
   std::size_t index_;
