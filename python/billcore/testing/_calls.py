@@ -80,6 +80,11 @@ class Calls:
                     raise TimeoutError(error.message) from None
 
 
+def arguments(local: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a method that are not None; `local` is locals() at its beginning."""
+    return given({name: value for name, value in local.items() if name not in ("self", "__class__")})
+
+
 def given(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}

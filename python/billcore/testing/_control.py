@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from ._calls import segment
+from ._calls import arguments, segment
 from ._deliveries import DeliveryControl
 from ._faults import FaultControl
 from ._history import HistoryControl
@@ -41,17 +41,9 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
 
         Returns {"order": …, "subscription": … or None}, with the JSON of the REST interface.
         """
-        fields = {
-            "product_id": product_id,
-            "reference_id": reference_id,
-            "reference_name": reference_name,
-            "billing": billing,
-            "trial_days": trial_days,
-            "starts_in_days": starts_in_days,
-            "declines": declines,
-            "metadata": dict(metadata or {}),
-            "account": account,
-        }
+        fields = arguments(locals())
+        if metadata is not None:
+            fields["metadata"] = dict(metadata)
         return cast(dict[str, Any], self._call("POST", "checkout", fields))
 
     def confirm(self, order_id: str | int) -> dict[str, Any]:

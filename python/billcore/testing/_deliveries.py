@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from .._not_given import NOT_GIVEN
-from ._calls import Calls, given, segment
+from ._calls import Calls, arguments, given, segment
 
 
 class DeliveryFailed(AssertionError):
@@ -99,16 +99,11 @@ class DeliveryControl(Calls):
             retry_schedule: Seconds before each further attempt, instead of `self.retry_schedule`.
             keep_alive: Whether connections are kept open between attempts. Default: True.
         """
+        fields = arguments(locals())
         schedule = self.retry_schedule if retry_schedule is None else retry_schedule
-        fields = {
-            "url": url,
-            "secret": secret,
-            "concurrency": concurrency,
-            "paused": paused,
-            "retry_schedule": None if schedule is None else list(schedule),
-            "keep_alive": keep_alive,
-        }
-        return cast(Endpoint, self._call("POST", "endpoints", given(fields)))
+        if schedule is not None:
+            fields["retry_schedule"] = list(schedule)
+        return cast(Endpoint, self._call("POST", "endpoints", fields))
 
     def change_endpoint(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict, cast
 
 from .._not_given import NOT_GIVEN
-from ._calls import Calls, given, segment
+from ._calls import Calls, arguments, segment
 
 FaultKind = Literal[
     "status",
@@ -129,38 +129,16 @@ class FaultControl(Calls):
             style: For `event_escapes`: "raw" (UTF-8 without escapes), "html" (escaped for HTML) or "pretty" (indented).
             account: UUID of the account. Default: the account of this Control, or if it has none, any account.
         """
-        fields: dict[str, Any] = {
-            "operation": operation,
-            "method": method,
-            "path": path,
-            "query": None if query is None else {name: str(value) for name, value in query.items()},
-            "event": event,
-            "endpoint_id": endpoint_id,
-            "nth": nth,
-            "times": times,
-            "probability": probability,
-            "optional": optional,
-            "status": status,
-            "retry_after": retry_after,
-            "content_type": content_type,
-            "headers": None if headers is None else dict(headers),
-            "effect": effect,
-            "delay": delay,
-            "abort": abort,
-            "by": by,
-            "insert": insert,
-            "delete": delete,
-            "answer": answer,
-            "copies": copies,
-            "concurrent": concurrent,
-            "bytes": bytes,
-            "style": style,
-            "account": account,
-        }
-        sent = {"kind": kind, **given(fields)}
-        if body is not NOT_GIVEN:
-            sent["body"] = body
-        return int(self._call("POST", "faults", sent)["id"])
+        fields = arguments(locals())
+        if body is NOT_GIVEN:
+            del fields["body"]
+        else:
+            fields["body"] = body
+        if query is not None:
+            fields["query"] = {name: str(value) for name, value in query.items()}
+        if headers is not None:
+            fields["headers"] = dict(headers)
+        return int(self._call("POST", "faults", fields)["id"])
 
     def faults(self) -> list[FaultRecord]:
         """Every fault, oldest first, even if the fault can no longer happen."""

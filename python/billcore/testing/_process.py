@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, cast
 
 from .._durations import seconds
 from ._account import Account, SandboxAccount
+from ._calls import arguments
 from ._control import Control
 
 
@@ -62,47 +63,17 @@ class Sandbox(SandboxAccount):
         deliver_anywhere: bool = False,
         start_timeout: float = 30.0,
     ) -> None:
+        given = arguments(locals())
         super().__init__()
         if secret is not None:
             self.webhook_secret = secret
-        start_timeout = seconds(start_timeout, "start_timeout")
-        given: dict[str, object] = {
-            "seed": seed,
-            "secret": secret,
-            "db": None if db is None else os.fspath(db),
-            "port": port,
-            "settlement": settlement,
-            "charge-total": charge_total,
-            "start": start.isoformat() if isinstance(start, datetime) else start,
-            "seed-file": None if seed_file is None else os.fspath(seed_file),
-            "renewal-retries": None if renewal_retries is None else ",".join(map(str, renewal_retries)),
-            "invoice-days": invoice_days,
-            "donation-status": donation_status,
-            "cancel": cancel,
-            "second-cancel": second_cancel,
-            "delete-body": delete_body,
-            "subscriptions-per-page": subscriptions_per_page,
-            "products-per-page": products_per_page,
-            "event-ids": event_ids,
-            "event-payload": event_payload,
-            "retry-schedule": None if retry_schedule is None else ",".join(map(str, retry_schedule)),
-            "delivery-timeout": delivery_timeout,
-            "keep": keep,
-            "log": log,
-            "delivery-ids": delivery_ids,
-            "signature-header": signature_header,
-        }
-        # Use "--name=value": in "--name value", argparse would take a value that begins with a dash for an option.
-        arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
-        if deliver_anywhere:
-            arguments.append("--deliver-anywhere")
-        if updated_too:
-            arguments.append("--updated-too")
+        start_timeout = seconds(given.pop("start_timeout"), "start_timeout")
+        options = [_option(name, value) for name, value in given.items() if value is not False]
         environment = _environment()
         self._owner = os.getpid()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  the file is used until the child exits
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *arguments],
+            [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -183,6 +154,20 @@ class Sandbox(SandboxAccount):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _option(name: str, value: Any) -> str:
+    option = f"--{name.replace('_', '-')}"
+    if value is True:
+        return option
+    if isinstance(value, datetime):
+        value = value.isoformat()
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        value = ",".join(map(str, value))
+    elif isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    # Not "--name value": argparse would take a value that begins with a dash for an option.
+    return f"{option}={value}"
 
 
 def _environment() -> dict[str, str]:
