@@ -1,4 +1,4 @@
-"""What a spreadsheet does to a table: separators, encodings, quotes before formulas, and ids that it changes."""
+"""Tables that a spreadsheet has written: separators, encodings, quotes before formulas. Ids that are not a record's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import gzip
 import re
 import shutil
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from glob import escape, glob
 from itertools import takewhile
@@ -170,3 +170,29 @@ def changed_id(connection: Any, column: str, own: str) -> str | None:
         return None
     row, changed, looks = min(found, key=lambda each: each[0])
     return f"the table has the id {changed!r:.60} (row {row}, column {own}), which {looks}"
+
+
+def wrong_id(connection: Any, source: str, own: str, others: Iterable[str], *, is_named: bool) -> str | None:
+    """Why the table's column `own` is not the record's id, such as a serial number; None if it may be.
+
+    `others` are further columns of `source` that may be it. If the user has named the column, only another column
+    that has the ids is a reason: a new table may lack each record of the export.
+    """
+    import duckdb
+
+    known = "IN (SELECT CAST(id AS VARCHAR) FROM exported)"
+    counted = f"SELECT count(*), count(*) FILTER (WHERE CAST(id AS VARCHAR) {known}) FROM recorded"
+    rows, common = connection.execute(counted).fetchone()
+    if 2 * common >= rows or not connection.execute("SELECT 1 FROM exported LIMIT 1").fetchone():
+        return None
+    for other in others:
+        id = f"CAST({quoted(other, chr(34))} AS VARCHAR)"
+        try:
+            (found,) = connection.execute(f"SELECT count(*) FROM {source} WHERE {id} {known}").fetchone()
+        except duckdb.InvalidInputException:  # a stream, which has been read
+            break
+        if 2 * found >= rows:
+            return f"the record's id is not in the table's column {own} but in {other}: pass id={other}"
+    if common or is_named:
+        return None
+    return f"the table has no id in common with the export: is {own} the record's id? name its column, such as id={own}"

@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple, Self
 
-from . import _hints, inbox
+from . import inbox
 from ._columns import COLUMNS, SECRETS
 from ._errors import BillcoreError, ConfigError, InvalidArgumentError
 from ._export import open_folder, open_joined
-from ._table import Csv, changed_id, has_bom, quoted, reason, without_guards
+from ._table import Csv, changed_id, has_bom, quoted, reason, without_guards, wrong_id
 
 __all__ = ["Comparison", "compare", "sql"]
 
@@ -134,11 +134,6 @@ class Comparison:
             for row in found:
                 aware = (each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in row)
                 yield dict(zip(names, aware, strict=True))
-
-    def hints(self) -> list[str]:
-        """Return sentences that may explain the differences, such as that a column of the table has local times."""
-        found = self.connection.execute("SELECT DISTINCT field FROM differing ORDER BY field").fetchall()
-        return [*_hints.times(self.connection, (name for (name,) in found if _KINDS.get(name) == "time"))]
 
     def each_missing(
         self,
@@ -364,7 +359,7 @@ def _record(
             raise InvalidArgumentError(f"{found}: write ids as the service does, as text, and without a spreadsheet")
     named = {each.lower() for each in chosen.values()}
     others = [name for name, kind in types.items() if name not in named and re.fullmatch(_TEXT, kind)]
-    if found := _hints.wrong_id(connection, source, chosen["id"], others, is_named=is_named):
+    if found := wrong_id(connection, source, chosen["id"], others, is_named=is_named):
         raise InvalidArgumentError(found)
     return [*chosen]
 

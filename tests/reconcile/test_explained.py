@@ -11,8 +11,6 @@ import duckdb
 import pyarrow
 import pytest
 
-from billcore import reconcile
-
 from .support import BEGUN, order, orders, read, write_export, write_joined
 from .test_command import run
 from .test_compare import refused, results
@@ -71,38 +69,6 @@ def test_tables_that_lack_nearly_all(exported: Path) -> None:
 
 def at(form: Callable[[datetime], Any]) -> pyarrow.Table:
     return pyarrow.Table.from_pylist([{"id": row["id"], "created_at": form(row["created_at"])} for row in LIST])
-
-
-def local(moment: datetime) -> str:
-    """In Europe, half of whose rows here are of the summer."""
-    return f"{moment + timedelta(hours=1 if moment < BEGUN + timedelta(minutes=3) else 2):%Y-%m-%d %H:%M:%S}"
-
-
-@pytest.mark.parametrize(
-    ("form", "hint"),
-    [
-        (local, "created_at is 1 or 2 h later in 6 rows of the table: a time without an offset is taken for UTC"),
-        (lambda moment: (moment - timedelta(hours=5)).replace(tzinfo=None), "created_at is 5 h earlier in 6 rows"),
-        (lambda moment: f"{moment.timestamp():.0f}", "created_at is 1774744200 in the table, seconds since 1970"),
-        (lambda moment: f"{moment.timestamp() * 1000:.0f}", "in the table, milliseconds since 1970"),
-        (lambda moment: f"{moment:%Y-%m-%d}", "created_at is a date without the time of day"),
-        (lambda moment: moment + timedelta(milliseconds=7), "created_at differs by less than a second in 6 rows"),
-        (lambda moment: moment + timedelta(minutes=moment.minute), None),
-        (lambda moment: "soon", None),
-        (lambda moment: None, None),
-    ],
-)
-def test_times_in_another_form(exported: Path, form: Callable[[datetime], Any], hint: str | None) -> None:
-    with reconcile.compare(exported, at(form)) as found:
-        assert found.counts["differing"] >= 5
-        hints = found.hints()
-    assert len(hints) == bool(hint) and (hint or "") in "".join(hints)
-
-
-def test_the_command_prints_hints_on_stderr(exported: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("id,created_at\n" + "".join(f"{row['id']},{local(BEGUN)}\n" for row in LIST[:1]))
-    done = run(exported, tmp_path / "mine.csv", "--json")
-    assert done.returncode == 3 and done.stderr.startswith("billcore reconcile: created_at is 1 h later"), done
 
 
 @pytest.mark.parametrize("kind", ["int64", "double"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
@@ -76,8 +75,6 @@ def _reconcile(options: argparse.Namespace) -> int:
                     show(f"{name} {_LINES[name].format_map(row)}")
                 if count > _MOST_SHOWN:
                     print(f"and {count - _MOST_SHOWN:,} more {name}: see --json")
-        for hint in found.hints():
-            show(f"billcore reconcile: {hint}", sys.stderr)
         return EXIT_OK if found.agrees else EXIT_MISSED
 
 
