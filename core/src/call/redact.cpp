@@ -30,14 +30,7 @@ constexpr std::size_t shortest_encoded_key = 3;               // the encoding of
 constexpr std::size_t longest_read = std::size_t{64} << 10U;  // scrub() stops after searching this much of a text
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
 
-// Value of a base64 digit, standard or URL-safe; -1 for other characters.
-int base64_value(char c) noexcept {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+' || c == '-') return 62;
-  return c == '/' || c == '_' ? 63 : -1;
-}
+int base64_value(char c) noexcept { return base64_values[static_cast<unsigned char>(c)]; }
 
 struct Encoding {
   int (*value)(char) noexcept;
