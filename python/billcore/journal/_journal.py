@@ -7,7 +7,7 @@ import inspect
 import math
 import operator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from .. import _client
@@ -24,25 +24,26 @@ from ._table import schema as schema
 if TYPE_CHECKING:
     from .._client import AsyncClient, Client
 
+_C = TypeVar("_C", "Client", "AsyncClient")
 _MAX_KEY = 1000
 
 
-class _Base:
+class _Base(Generic[_C]):
     def __init__(
         self,
         engine_or_connect: Any,
-        client: Any,
+        client: _C,
         *,
-        settle: float | None,
-        timeout: float,
-        create: bool,
-        horizon: float | None,
+        settle: float | None = None,
+        timeout: float = 30.0,
+        create: bool = False,
+        horizon: float | None = None,
     ) -> None:
         asynchronous = isinstance(self, AsyncJournal)
         if isinstance(client, _client.Client if asynchronous else _client.AsyncClient):
             kinds = ("an AsyncJournal", "AsyncClient") if asynchronous else ("a Journal", "Client")
             raise TypeError(f"{kinds[0]} takes a billcore.{kinds[1]}, not a {type(client).__name__}")
-        self._client = client
+        self._client: Any = client
         # The account is a UUID. Lower case, so that the journal finds its keys even if base_url changes the case.
         self._account = urlsplit(client.base_url).path.rstrip("/").rpartition("/")[2].lower()
         self._settle = None if settle is None else seconds(settle, "settle", zero=True)
@@ -118,7 +119,7 @@ def _integer(value: Any, name: str) -> int | None:
     return number
 
 
-class Journal(_Base):
+class Journal(_Base["Client"]):
     """Records each charge before it is sent, so that its outcome can be found out after a crash.
 
     The journal makes at most one charge for each key, provided that the service, if it received a charge, lists the
@@ -147,18 +148,6 @@ class Journal(_Base):
 
     Service interface: Endpoints, Subscriptions.
     """
-
-    def __init__(
-        self,
-        engine_or_connect: Any,
-        client: Client,
-        *,
-        settle: float | None = None,
-        timeout: float = 30.0,
-        create: bool = False,
-        horizon: float | None = None,
-    ) -> None:
-        super().__init__(engine_or_connect, client, settle=settle, timeout=timeout, create=create, horizon=horizon)
 
     def charge(
         self,
@@ -278,7 +267,7 @@ class Journal(_Base):
                 error = raised
 
 
-class AsyncJournal(_Base):
+class AsyncJournal(_Base["AsyncClient"]):
     """Journal for asyncio: the same methods, awaited. See Journal.
 
     Args:
@@ -290,18 +279,6 @@ class AsyncJournal(_Base):
         create: See Journal.
         horizon: See Journal.
     """
-
-    def __init__(
-        self,
-        engine_or_connect: Any,
-        client: AsyncClient,
-        *,
-        settle: float | None = None,
-        timeout: float = 30.0,
-        create: bool = False,
-        horizon: float | None = None,
-    ) -> None:
-        super().__init__(engine_or_connect, client, settle=settle, timeout=timeout, create=create, horizon=horizon)
 
     async def charge(
         self,
