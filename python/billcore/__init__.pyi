@@ -21,6 +21,7 @@ from ._client import AsyncProducts as AsyncProducts
 from ._client import AsyncSubscriptions as AsyncSubscriptions
 from ._client import AsyncWebhookEndpoints as AsyncWebhookEndpoints
 from ._client import Client as Client
+from ._client import Got as Got
 from ._client import Orders as Orders
 from ._client import Page as Page
 from ._client import Pager as Pager
@@ -102,6 +103,7 @@ __all__ = [
     "DecodeError",
     "Delivery",
     "EventName",
+    "Got",
     "Hooks",
     "ImageSource",
     "InvalidArgumentError",

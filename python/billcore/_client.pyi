@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import GenericAlias, TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar, Unpack, final, overload
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, Unpack, final, overload
 
 from ._errors import BillcoreError
 from ._hooks import Attempt, Hooks
@@ -168,6 +168,7 @@ class Subscriptions:
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> Pager[Subscription]:
         """List all subscriptions, lazily, page by page.
 
@@ -177,6 +178,7 @@ class Subscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -262,6 +264,7 @@ class Subscriptions:
         product_id: int | None = None,
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> builtins.list[Order]:
         """Return the orders that a charge of unknown outcome may have created, latest first.
 
@@ -278,7 +281,8 @@ class Subscriptions:
             product_id: Only orders of this product.
             skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
             since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds for the whole search. Default: timeout, which then holds for the whole search too.
 
         Raises:
             InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.
@@ -296,6 +300,7 @@ class Subscriptions:
         product_id: int | None = None,
         since: datetime,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> builtins.list[Order]: ...
     def orders(
         self,
@@ -309,6 +314,7 @@ class Subscriptions:
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> Pager[Order]:
         """List the subscription's orders, latest first, lazily, page by page.
 
@@ -321,8 +327,36 @@ class Subscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions; Limits.
+        """
+
+    def get_many(
+        self,
+        ids: Iterable[str | int],
+        /,
+        *,
+        concurrency: int = 16,
+        ordered: bool = True,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
+    ) -> Iterator[Got[Subscription]]:
+        """Read the subscriptions with these ids, several at once: an iterator of Got.
+
+        Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.
+
+        Args:
+            ids: The ids: any iterable, read only as far as needed.
+            concurrency: How many calls may be in flight at once.
+            ordered: False: in the order in which the answers arrive, not in the order of the ids.
+            timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+
+        Raises:
+            TimeoutError: total_timeout has passed; ask again for the ids without a result.
+
+        Service interface: Endpoints, Subscriptions.
         """
 
 @final
@@ -336,6 +370,7 @@ class Products:
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> Pager[Product]:
         """List all products, lazily, page by page.
 
@@ -344,6 +379,7 @@ class Products:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
 
         Service interface: Endpoints, Products.
         """
@@ -401,6 +437,33 @@ class Products:
         Service interface: Endpoints, Products.
         """
 
+    def get_many(
+        self,
+        ids: Iterable[int],
+        /,
+        *,
+        concurrency: int = 16,
+        ordered: bool = True,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
+    ) -> Iterator[Got[Product]]:
+        """Read the products with these ids, several at once: an iterator of Got.
+
+        Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.
+
+        Args:
+            ids: The ids: any iterable, read only as far as needed.
+            concurrency: How many calls may be in flight at once.
+            ordered: False: in the order in which the answers arrive, not in the order of the ids.
+            timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+
+        Raises:
+            TimeoutError: total_timeout has passed; ask again for the ids without a result.
+
+        Service interface: Endpoints, Products.
+        """
+
 @final
 class Orders:
     """Orders of the account. Service interface: Endpoints, Orders."""
@@ -414,6 +477,33 @@ class Orders:
 
         Raises:
             NotFoundError: No order has this id.
+
+        Service interface: Endpoints, Orders.
+        """
+
+    def get_many(
+        self,
+        ids: Iterable[str | int],
+        /,
+        *,
+        concurrency: int = 16,
+        ordered: bool = True,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
+    ) -> Iterator[Got[Order]]:
+        """Read the orders with these ids, several at once: an iterator of Got.
+
+        Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.
+
+        Args:
+            ids: The ids: any iterable, read only as far as needed.
+            concurrency: How many calls may be in flight at once.
+            ordered: False: in the order in which the answers arrive, not in the order of the ids.
+            timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+
+        Raises:
+            TimeoutError: total_timeout has passed; ask again for the ids without a result.
 
         Service interface: Endpoints, Orders.
         """
@@ -577,6 +667,7 @@ class AsyncSubscriptions:
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> AsyncPager[Subscription]:
         """List all subscriptions, lazily, page by page.
 
@@ -586,6 +677,7 @@ class AsyncSubscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -675,6 +767,7 @@ class AsyncSubscriptions:
         product_id: int | None = None,
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> Coroutine[object, None, builtins.list[Order]]:
         """Return the orders that a charge of unknown outcome may have created, latest first.
 
@@ -691,7 +784,8 @@ class AsyncSubscriptions:
             product_id: Only orders of this product.
             skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
             since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
-            timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.
+            timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds for the whole search. Default: timeout, which then holds for the whole search too.
 
         Raises:
             InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.
@@ -709,6 +803,7 @@ class AsyncSubscriptions:
         product_id: int | None = None,
         since: datetime,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> Coroutine[object, None, builtins.list[Order]]: ...
     def orders(
         self,
@@ -722,6 +817,7 @@ class AsyncSubscriptions:
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> AsyncPager[Order]:
         """List the subscription's orders, latest first, lazily, page by page.
 
@@ -734,8 +830,36 @@ class AsyncSubscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions; Limits.
+        """
+
+    def get_many(
+        self,
+        ids: Iterable[str | int],
+        /,
+        *,
+        concurrency: int = 16,
+        ordered: bool = True,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
+    ) -> AsyncIterator[Got[Subscription]]:
+        """Read the subscriptions with these ids, several at once: an iterator of Got.
+
+        Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.
+
+        Args:
+            ids: The ids: any iterable, read only as far as needed.
+            concurrency: How many calls may be in flight at once.
+            ordered: False: in the order in which the answers arrive, not in the order of the ids.
+            timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+
+        Raises:
+            TimeoutError: total_timeout has passed; ask again for the ids without a result.
+
+        Service interface: Endpoints, Subscriptions.
         """
 
 @final
@@ -749,6 +873,7 @@ class AsyncProducts:
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
     ) -> AsyncPager[Product]:
         """List all products, lazily, page by page.
 
@@ -757,6 +882,7 @@ class AsyncProducts:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
 
         Service interface: Endpoints, Products.
         """
@@ -814,6 +940,33 @@ class AsyncProducts:
         Service interface: Endpoints, Products.
         """
 
+    def get_many(
+        self,
+        ids: Iterable[int],
+        /,
+        *,
+        concurrency: int = 16,
+        ordered: bool = True,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
+    ) -> AsyncIterator[Got[Product]]:
+        """Read the products with these ids, several at once: an iterator of Got.
+
+        Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.
+
+        Args:
+            ids: The ids: any iterable, read only as far as needed.
+            concurrency: How many calls may be in flight at once.
+            ordered: False: in the order in which the answers arrive, not in the order of the ids.
+            timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+
+        Raises:
+            TimeoutError: total_timeout has passed; ask again for the ids without a result.
+
+        Service interface: Endpoints, Products.
+        """
+
 @final
 class AsyncOrders:
     """Orders of the account. Service interface: Endpoints, Orders."""
@@ -827,6 +980,33 @@ class AsyncOrders:
 
         Raises:
             NotFoundError: No order has this id.
+
+        Service interface: Endpoints, Orders.
+        """
+
+    def get_many(
+        self,
+        ids: Iterable[str | int],
+        /,
+        *,
+        concurrency: int = 16,
+        ordered: bool = True,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        total_timeout: float | None = None,
+    ) -> AsyncIterator[Got[Order]]:
+        """Read the orders with these ids, several at once: an iterator of Got.
+
+        Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.
+
+        Args:
+            ids: The ids: any iterable, read only as far as needed.
+            concurrency: How many calls may be in flight at once.
+            ordered: False: in the order in which the answers arrive, not in the order of the ids.
+            timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
+            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+
+        Raises:
+            TimeoutError: total_timeout has passed; ask again for the ids without a result.
 
         Service interface: Endpoints, Orders.
         """
@@ -1049,6 +1229,13 @@ class Page(Generic[Item]):
         """Status, headers, attempts and request id of the answer."""
 
     def _repr_html_(self) -> str: ...
+
+class Got(NamedTuple, Generic[Item]):
+    """One of the ids that get_many() was given: its record, or the error of its call."""
+
+    id: str | int
+    value: Item | None
+    error: BillcoreError | None
 
 @final
 class Verdict:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "billcore/group.hpp"
+#include "billcore/many.hpp"
 #include "billcore/model.hpp"
 #include "billcore/operations.hpp"
 #include "billcore/options.hpp"
@@ -43,6 +44,10 @@ class Subscriptions : public detail::SubscriptionsByHand {
   /// Lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. Service interface:
   /// Endpoints, Subscriptions; Limits.
   [[nodiscard]] Pager<Order> orders(const Id& id, const OrderQuery& query = {}, const CallOptions& call = {}) const;
+  /// Reads the subscriptions with these ids, several at once; see Many. Throws Error(invalid_argument) if an option is
+  /// invalid. Service interface: Endpoints, Subscriptions.
+  [[nodiscard]] Many<Subscription> get_many(IdSource ids, const ManyOptions& options = {},
+                                            const CallOptions& call = {}) const;
 
  private:
   friend class detail::Groups;
@@ -60,6 +65,10 @@ class Products : public detail::ProductsByHand {
   /// Deletes a product; the service only marks it as deleted. The request is sent at most once. id: the product's id.
   /// The client does not check the answer's body. Service interface: Endpoints, Products.
   void remove(std::int64_t id, const CallOptions& call = {}) const;
+  /// Reads the products with these ids, several at once; see Many. Throws Error(invalid_argument) if an option is
+  /// invalid. Service interface: Endpoints, Products.
+  [[nodiscard]] Many<Product> get_many(IdSource ids, const ManyOptions& options = {},
+                                       const CallOptions& call = {}) const;
 
  private:
   friend class detail::Groups;
@@ -72,6 +81,9 @@ class Orders : public detail::Group {
   /// Returns the order with this id. id: the order's id. Error(not_found): no order has this id. Service interface:
   /// Endpoints, Orders.
   [[nodiscard]] Order get(const Id& id, const CallOptions& call = {}) const;
+  /// Reads the orders with these ids, several at once; see Many. Throws Error(invalid_argument) if an option is
+  /// invalid. Service interface: Endpoints, Orders.
+  [[nodiscard]] Many<Order> get_many(IdSource ids, const ManyOptions& options = {}, const CallOptions& call = {}) const;
 
  private:
   friend class detail::Groups;

@@ -15,6 +15,7 @@
 #include "billcore/charges.hpp"
 #include "billcore/client.hpp"
 #include "billcore/detail/list.hpp"
+#include "billcore/many.hpp"
 #include "billcore/operation.hpp"
 #include "billcore/pager.hpp"
 #include "paging/page_flow.hpp"
@@ -62,6 +63,20 @@ void wake(const AsyncClient& client) noexcept;
 /// Throws Error(config) after Client::close(), and Error(invalid_argument) for options that do not fit an event loop.
 void require_startable(const AsyncClient& client, const CallOptions& call);
 
+/// Something that a program waits for in an event loop: a page of a list, a record of a get_many(). Threads: the loop's
+/// thread only, including destruction.
+class LoopWait {
+ public:
+  LoopWait() = default;
+  virtual ~LoopWait() = default;
+  LoopWait(const LoopWait&) = delete;
+  LoopWait& operator=(const LoopWait&) = delete;
+  /// Calls `ready` once, from process().
+  virtual void wait(std::function<void()> ready) = 0;
+  /// Cancels the pending wait.
+  virtual void cancel() noexcept = 0;
+};
+
 // ---- Lists, independent of the type of their items ----------------------------------------------------------------
 
 /// A list that blocks until its pages arrive. Fills in the members of `options` that depend on the client: the
@@ -76,22 +91,20 @@ void require_startable(const AsyncClient& client, const CallOptions& call);
 
 /// Fetches the pages of a list in an event loop. The list takes its pages from this object as long as the object
 /// exists. Threads: the loop's thread only, including destruction.
-class LoopPages {
+class LoopPages final : public LoopWait {
  public:
   /// Makes an object that has not requested a page yet. Throws Error(config) after Client::close().
   LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call);
   /// Makes an object for a list that blocks, with the options of that list. When the object is destroyed, the list
   /// blocks again. Throws Error(invalid_argument) if the list's client has other connections than `client`.
   LoopPages(const AsyncClient& client, const Flow& list);
-  ~LoopPages();
-  LoopPages(const LoopPages&) = delete;
-  LoopPages& operator=(const LoopPages&) = delete;
+  ~LoopPages() override;
 
-  /// Calls `ready` once, from process(), when the page for which advance() returned `pending` has arrived or failed.
-  /// The time-out of the page runs while the list waits.
-  void wait(std::function<void()> ready);
-  /// Cancels the pending wait and the request for its page; the requests for other pages stay in flight.
-  void cancel() noexcept;
+  /// Waits until the page for which advance() returned `pending` has arrived or failed. The time-out of the page runs
+  /// while the list waits.
+  void wait(std::function<void()> ready) override;
+  /// Also cancels the request for the page; the requests for other pages stay in flight.
+  void cancel() noexcept override;
   /// The error of a wait that was cancelled.
   [[nodiscard]] Error interruption() const;
 
@@ -99,6 +112,43 @@ class LoopPages {
   struct State;
   LoopPages(const AsyncClient& client, detail::SessionPtr session, Flow list, ListOperation operation,
             const CallOptions& call);
+  std::unique_ptr<State> state_;
+};
+
+// ---- get_many() -----------------------------------------------------------------------------------------------------
+
+/// Throws Error(invalid_argument) if the id is not an integer.
+[[nodiscard]] std::int64_t integer_of(const Id& id);
+
+/// A get_many() that blocks. Throws Error(config) after Client::close(), and Error(invalid_argument) for invalid options.
+[[nodiscard]] std::shared_ptr<detail::BlockingMany> many(const Client& client, const ManyOptions& options,
+                                                         const CallOptions& call);
+
+/// A get_many() in an event loop.
+class LoopMany final : public LoopWait {
+ public:
+  /// Throws Error(config) after Client::close(), and Error(invalid_argument) for invalid options.
+  LoopMany(const AsyncClient& client, const ManyOptions& options, const CallOptions& call);
+  ~LoopMany() override;
+
+  /// Whether add() may be called now.
+  [[nodiscard]] bool wants() const noexcept;
+  /// Starts the call for an id. Throws Error(timeout) if the total time-out has passed, and Error(config) in a forked
+  /// child.
+  void add(Id id, Operation get);
+  /// Whether no id is left without a result that was taken.
+  [[nodiscard]] bool empty() const noexcept;
+  /// Whether take() has a result.
+  [[nodiscard]] bool has();
+  /// The next result. Throws Error(timeout) instead, if the total time-out ended its call.
+  [[nodiscard]] Got<Value> take();
+  /// Waits until has() is true.
+  void wait(std::function<void()> ready) override;
+  /// The calls stay in flight.
+  void cancel() noexcept override;
+
+ private:
+  struct State;
   std::unique_ptr<State> state_;
 };
 

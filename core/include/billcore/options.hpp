@@ -82,6 +82,9 @@ struct ClientChanges {
 struct CallOptions {
   /// Time-out of the call, or of each page of a list; no_timeout: no deadline.
   std::optional<std::chrono::milliseconds> timeout = {};
+  /// Time-out of a whole list, search or get_many(), from its first request on, with the caller's pauses. Default: none,
+  /// except that the time-out of a search is that of the whole search. Ignored by other calls.
+  std::optional<std::chrono::milliseconds> total_timeout = {};
   /// Hooks for this call, instead of the client's hooks.
   std::shared_ptr<Hooks> hooks = {};
   /// Interrupt callback for this call, instead of the client's callback. An AsyncClient ignores interrupt callbacks.

@@ -91,5 +91,5 @@ def prepare_cpp_operations(data: Row) -> None:
         for operation in group["generated"]:
             _prepare_operation(operation)
             operation["cpp_doc"] = _doc(operation, codes)
-        by_hand = len(group["generated"]) < len(group["operations"])
+        by_hand = any(row["by_hand"] and not row["many"] for row in group["operations"])
         group["cpp_base"] = f"{group['name']}ByHand" if by_hand else "Group"

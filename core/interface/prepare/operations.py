@@ -10,6 +10,19 @@ from .words import Row, pascal, snake
 
 TIMEOUT = "Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout."
 TIMEOUT_OF_LIST = "Seconds for each page; None: no deadline. Default: the client's timeout."
+TIMEOUT_OF_MANY = "Seconds for the call for each id; None: no deadline. Default: the client's timeout."
+TOTAL_TIMEOUT = "Seconds from the first request to the last answer, with the caller's pauses. Default: no limit."
+TOTAL_TIMEOUT_OF_SEARCH = "Seconds for the whole search. Default: timeout, which then holds for the whole search too."
+MANY_PARAMETERS: list[Row] = [
+    {"name": "ids", "type": "ids", "positional": True, "doc": "The ids: any iterable, read only as far as needed."},
+    {"name": "concurrency", "type": "count", "default": "16", "doc": "How many calls may be in flight at once."},
+    {
+        "name": "ordered",
+        "type": "boolean",
+        "default": "True",
+        "doc": "False: in the order in which the answers arrive, not in the order of the ids.",
+    },
+]
 LIST_PARAMETERS: list[Row] = [
     {"name": "page", "type": "integer", "default": "1", "doc": "Number of the first page to read, from 1."},
     {
@@ -31,6 +44,10 @@ OUTCOME_UNKNOWN = "The write may or may not have happened."
 _PARAMETER_TYPES = {
     "id": "str | int",
     "integer": "int",
+    "ids": "Iterable[str | int]",
+    "integers": "Iterable[int]",
+    "count": "int",
+    "total": "float | None",
     "text": "str",
     "url": "str",
     "boolean": "bool",
@@ -72,6 +89,8 @@ def _stub_result(operation: Row) -> Callable[[bool], str]:
     def result(awaited: bool) -> str:
         if operation["list"]:
             return f"{'AsyncPager' if awaited else 'Pager'}[{operation['list']}]"
+        if operation["many"]:
+            return f"{'AsyncIterator' if awaited else 'Iterator'}[Got[{operation['result']}]]"
         plain = str(operation["result"]).replace("list[", "builtins.list[")
         return f"Coroutine[object, None, {plain}]" if awaited else plain
 
@@ -110,10 +129,14 @@ def _prepare_operation(operation: Row, group: Row) -> None:
     operation.setdefault("more", "")
     operation.setdefault("section", group["section"])
     operation.setdefault("overloads", [])
+    operation.setdefault("many", False)
     parameters = [*operation.get("parameters", []), *(LIST_PARAMETERS if operation["list"] else [])]
-    pages = operation["list"] or operation.get("lists")
-    timeout = {"name": "timeout", "type": "timeout", "default": "NOT_GIVEN"}
-    parameters.append({**timeout, "doc": TIMEOUT_OF_LIST if pages else TIMEOUT})
+    is_search = operation["name"] == "find_charges"
+    text = TIMEOUT_OF_LIST if operation["list"] or is_search else TIMEOUT_OF_MANY if operation["many"] else TIMEOUT
+    parameters.append({"name": "timeout", "type": "timeout", "default": "NOT_GIVEN", "doc": text})
+    if operation["list"] or is_search or operation["many"]:
+        total = {"name": "total_timeout", "type": "total", "default": "None"}
+        parameters.append({**total, "doc": TOTAL_TIMEOUT_OF_SEARCH if is_search else TOTAL_TIMEOUT})
     keywords = [row for row in parameters if row["type"] == "keywords"]
     operation["all_parameters"] = [row for row in parameters if row not in keywords] + keywords
     raises = dict(operation.get("raises", {}))
@@ -129,9 +152,27 @@ def _prepare_operation(operation: Row, group: Row) -> None:
     operation["reference_result"] = f"list of {operation['list']}" if operation["list"] else operation["result"]
 
 
+def _many(get: Row) -> Row:
+    """Returns the operation get_many() beside a `get`."""
+    words = snake(get["group"]).replace("_", " ")
+    ids = {**MANY_PARAMETERS[0], "type": "integers" if get["parameters"][0]["type"] == "integer" else "ids"}
+    return {
+        **{key: get[key] for key in ("group", "method", "path", "result")},
+        "name": "get_many",
+        "many": True,
+        "by_hand": True,
+        "doc": f"Read the {words} with these ids, several at once: an iterator of Got.",
+        "more": "Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.",
+        "raises": {"TimeoutError": "total_timeout has passed; ask again for the ids without a result."},
+        "parameters": [ids, *MANY_PARAMETERS[1:]],
+    }
+
+
 def _routes(operations: list[Row]) -> list[Row]:
     routes: dict[str, list[str]] = {}
     for operation in operations:
+        if operation["many"]:
+            continue
         routes.setdefault(operation["path"], []).append(f"{snake(operation['group'])}.{operation['name']}")
     names = {path: "_".join(part for part in re.split(r"\W+", path) if part and part != "id") for path in routes}
     return [{"path": path, "name": names[path], "operations": ", ".join(used)} for path, used in routes.items()]
@@ -149,6 +190,7 @@ def _bounds(operations: list[Row]) -> list[Row]:
 
 def prepare_operations(data: Row, writes: list[Row]) -> Row:
     groups, operations = data["group"], data["operation"]
+    operations += [_many(row) for row in operations if row["name"] == "get"]
     by_name = {group["name"]: group for group in groups}
     for operation in operations:
         _prepare_operation(operation, by_name[operation["group"]])

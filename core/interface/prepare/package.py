@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from .words import Row
 
-_CLIENT = ["ArrowBatch", "ArrowStream", "AsyncClient", "AsyncPager", "Client", "Page", "Pager", "Response", "Verdict"]
+_CLIENT = [
+    "ArrowBatch",
+    "ArrowStream",
+    "AsyncClient",
+    "AsyncPager",
+    "Client",
+    "Got",
+    "Page",
+    "Pager",
+    "Response",
+    "Verdict",
+]
 _WEBHOOK = ["Resource", "ResponseInfo", "__version__", "format_amount"]
 
 

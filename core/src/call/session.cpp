@@ -85,12 +85,15 @@ Session::Session(const Session& original, const ClientChanges& changes) : settin
   if (changes.headers) settings_.headers = request_headers(settings_.options);
 }
 
-Deadline Session::deadline(const CallOptions& options) const {
-  const auto timeout = options.timeout.value_or(settings_.options.timeout);
+Deadline deadline_after(std::chrono::milliseconds timeout, const char* name) {
   if (timeout == no_timeout) return std::nullopt;
-  if (timeout.count() <= 0) throw Error(ErrorCode::invalid_argument, "timeout must be more than 0");
+  if (timeout.count() <= 0) throw Error(ErrorCode::invalid_argument, std::string(name) + " must be more than 0");
   return SteadyClock::now() +
          std::min<std::chrono::milliseconds>(timeout, std::chrono::milliseconds(std::chrono::hours(24 * 365)));
+}
+
+Deadline Session::deadline(const CallOptions& options) const {
+  return deadline_after(options.timeout.value_or(settings_.options.timeout), "timeout");
 }
 
 Hooks* Session::hooks(const CallOptions& options) const noexcept {

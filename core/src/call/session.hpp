@@ -47,6 +47,13 @@ class Session {
 
 using SessionPtr = std::shared_ptr<Session>;
 
+/// The time `timeout` from now; nullopt for no_timeout. Throws Error(invalid_argument), with the name of the option, if
+/// `timeout` is not more than 0.
+[[nodiscard]] Deadline deadline_after(std::chrono::milliseconds timeout, const char* name);
+[[nodiscard]] inline Deadline earlier(const Deadline& a, const Deadline& b) noexcept {
+  return !a || (b && *b < *a) ? b : a;
+}
+
 /// The error of a call that was interrupted before an answer arrived.
 [[nodiscard]] Error interruption_error(const RequestInfo& request, const Call::SendState& left);
 /// Ends a call because of an interruption, whether or not the call is done. Returns an error that describes the known

@@ -1,5 +1,6 @@
 #include "billcore/client.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "billcore/charges.hpp"
@@ -10,9 +11,10 @@ namespace billcore {
 namespace {
 
 std::vector<Order> found_charges(detail::Session& session, ChargeSearch search, CallOptions call) {
-  search.limit(call.timeout.value_or(session.settings().options.timeout));
+  const auto timeout = call.timeout.value_or(session.settings().options.timeout);
+  search.limit(call.total_timeout.value_or(timeout));
   while (const auto page = search.next()) {
-    call.timeout = search.time_left();
+    call.timeout = std::min(timeout, search.time_left());
     session.send(*page, call, [&search](Completed& completed) { search.take(completed); });
   }
   return search.result();

@@ -4,6 +4,7 @@
 
 #include "call/session.hpp"
 #include "client/lists.hpp"
+#include "client/many.hpp"
 
 namespace billcore {
 
@@ -33,6 +34,11 @@ Pager<Order> Subscriptions::orders(const Id& id, const OrderQuery& query, const 
                                             detail::pager_options(query), call));
 }
 
+Many<Subscription> Subscriptions::get_many(IdSource ids, const ManyOptions& options, const CallOptions& call) const {
+  return {std::make_shared<detail::BlockingMany>(session_, options, call), std::move(ids),
+          [](const Id& id) { return operations::subscriptions::get(id); }};
+}
+
 Pager<Product> Products::list(const ProductQuery& query, const CallOptions& call) const {
   return Pager<Product>(
       detail::blocking_list(session_, operations::products::list(query), detail::pager_options(query), call));
@@ -46,8 +52,18 @@ void Products::remove(std::int64_t id, const CallOptions& call) const {
   static_cast<void>(session_->response(operations::products::remove(id), true, call));
 }
 
+Many<Product> Products::get_many(IdSource ids, const ManyOptions& options, const CallOptions& call) const {
+  return {std::make_shared<detail::BlockingMany>(session_, options, call), std::move(ids),
+          [](const Id& id) { return operations::products::get(detail::integer_of(id)); }};
+}
+
 Order Orders::get(const Id& id, const CallOptions& call) const {
   return Order(session_->resource(operations::orders::get(id), call));
+}
+
+Many<Order> Orders::get_many(IdSource ids, const ManyOptions& options, const CallOptions& call) const {
+  return {std::make_shared<detail::BlockingMany>(session_, options, call), std::move(ids),
+          [](const Id& id) { return operations::orders::get(id); }};
 }
 
 Response WebhookEndpoints::create(std::string_view url, const CallOptions& call) const {

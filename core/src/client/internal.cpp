@@ -5,6 +5,7 @@
 
 #include "client/lists.hpp"
 #include "client/loop.hpp"
+#include "client/many.hpp"
 #include "paging/blocking_source.hpp"
 #include "paging/page_fetcher.hpp"
 #include "paging/page_flow.hpp"
@@ -69,6 +70,7 @@ struct LoopPages::State final : detail::PageSource {
   std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
     ahead(wanted);
     page = wanted.page;
+    until = wanted.until;
     return fetcher.has(page) ? fetcher.take(page) : nullptr;
   }
   void ahead(const detail::Wanted& wanted) override {
@@ -95,7 +97,8 @@ struct LoopPages::State final : detail::PageSource {
   Flow flow;
   ListOperation operation;
   detail::PageFetcher fetcher;
-  std::int64_t page = 0;  // number of the page that fetch() requested last
+  std::int64_t page = 0;   // number of the page that fetch() requested last
+  detail::Deadline until;  // of the whole list
   bool waited_for = false;
   std::optional<detail::Engine::Timer> timer;
 };
@@ -149,7 +152,7 @@ void LoopPages::wait(std::function<void()> ready) try {
   if (state.fetcher.has(state.page)) {  // `ready` must not be called before wait() returns
     state.timer = state.loop->engine->at(detail::SteadyClock::now(), std::move(told));
   } else {
-    state.fetcher.expect(state.page, std::move(told));
+    state.fetcher.expect(state.page, state.until, std::move(told));
   }
 } catch (...) {  // out of memory: do not leave the page in flight without its time-out
   state_->fetcher.clear();
@@ -166,5 +169,70 @@ Error LoopPages::interruption() const {
   const auto page = state_->operation.page(state_->page);
   return detail::interruption_error({page.method, page.path, *state_->session->settings().answers, 1, page.page}, {});
 }
+
+std::int64_t integer_of(const Id& id) { return detail::integer_of(id); }
+
+std::shared_ptr<detail::BlockingMany> many(const Client& client, const ManyOptions& options, const CallOptions& call) {
+  return std::make_shared<detail::BlockingMany>(Access::session(client), options, call);
+}
+
+struct LoopMany::State {
+  State(std::shared_ptr<detail::Loop> of, detail::SessionPtr session, const ManyOptions& options,
+        const CallOptions& call)
+      : loop(std::move(of)), calls(std::move(session), options, call) {}
+
+  void leave() noexcept {
+    if (!std::exchange(waited_for, false)) return;
+    --loop->waiting;
+    calls.tell(nullptr);
+    if (const auto running = std::exchange(timer, std::nullopt)) loop->engine->stop(*running);
+  }
+
+  std::shared_ptr<detail::Loop> loop;
+  detail::ManyCalls calls;
+  bool waited_for = false;
+  std::optional<detail::Engine::Timer> timer;
+};
+
+LoopMany::LoopMany(const AsyncClient& client, const ManyOptions& options, const CallOptions& call) {
+  detail::refuse_token(call);
+  state_ = std::make_unique<State>(Access::loop(client), Access::session(client), options, call);
+}
+
+LoopMany::~LoopMany() {
+  if (state_->loop->is_ours()) {
+    state_->leave();
+  } else {
+    static_cast<void>(state_.release());  // a forked child leaks the parent's state
+  }
+}
+
+bool LoopMany::wants() const noexcept { return state_->calls.wants(); }
+bool LoopMany::empty() const noexcept { return state_->calls.empty(); }
+bool LoopMany::has() { return state_->calls.has(*state_->loop->engine); }
+Got<Value> LoopMany::take() { return state_->calls.take(); }
+
+void LoopMany::add(Id id, Operation get) {
+  if (!state_->loop->is_ours()) {
+    throw Error(ErrorCode::config, "this process was forked from the one whose loop reads the ids: begin again here");
+  }
+  state_->calls.add(*state_->loop->engine, std::move(id), std::move(get));
+}
+
+void LoopMany::wait(std::function<void()> ready) {
+  auto& state = *state_;
+  auto told = [&state, ready = std::move(ready)] {
+    state.leave();
+    ready();
+  };
+  if (has()) {  // `ready` must not be called before wait() returns
+    state.timer = state.loop->engine->at(detail::SteadyClock::now(), std::move(told));
+  } else {
+    state.calls.tell(std::move(told));
+  }
+  if (!std::exchange(state.waited_for, true)) ++state.loop->waiting;
+}
+
+void LoopMany::cancel() noexcept { state_->leave(); }
 
 }  // namespace billcore::internal

@@ -27,6 +27,7 @@ std::shared_ptr<PageFlow> blocking_list(SessionPtr session, ListOperation list, 
                                         const CallOptions& call) {
   session->require_open();
   options = complete(*session, list, std::move(options));
+  options.total_timeout = call.total_timeout;
   auto source = std::make_unique<BlockingSource>(std::move(session), std::move(list), call);
   return std::make_shared<PageFlow>(options, std::move(source));
 }

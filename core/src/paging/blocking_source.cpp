@@ -37,7 +37,7 @@ std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
   try {
     if (!options_.cancel.stop_requested()) {
       pages.request(wanted.page, wanted.last, wanted.count);
-      pages.expect(wanted.page, nullptr);
+      pages.expect(wanted.page, wanted.until, nullptr);
       whole = (*leased_->lease)
                   .drive([&] { return pages.has(wanted.page); }, session_->interrupt_of(options_), options_.cancel);
     }

@@ -89,10 +89,11 @@ void PageFetcher::request(std::int64_t first, std::int64_t last, std::int64_t co
   }
 }
 
-void PageFetcher::expect(std::int64_t number, std::function<void()> ready) {
+void PageFetcher::expect(std::int64_t number, const Deadline& until, std::function<void()> ready) {
+  until_ = until;
   static_cast<void>(has(number));
   Page* const page = find(number);
-  page->call.expire_at(session_->deadline(options_));
+  page->call.expire_at(earlier(session_->deadline(options_), until_));
   expected_ = page;
   ready_ = std::move(ready);
 }
@@ -125,7 +126,7 @@ bool PageFetcher::has(std::int64_t number) {
   *place = begin(number);
   if (expected) {
     expected_ = place->get();
-    expected_->call.expire_at(session_->deadline(options_));
+    expected_->call.expire_at(earlier(session_->deadline(options_), until_));
   }
   return false;
 }

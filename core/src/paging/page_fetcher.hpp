@@ -25,8 +25,8 @@ class PageFetcher {
   /// that are not in flight, and cancels all other pages. After a 429, requests fewer pages.
   void request(std::int64_t first, std::int64_t last, std::int64_t count);
   /// Starts waiting for a page that was passed to request(). The time-out of the call begins now, and runs until the
-  /// page arrives or the wait ends. `ready` (may be empty) is called when the page arrives.
-  void expect(std::int64_t page, std::function<void()> ready);
+  /// page arrives or the wait ends, but not beyond `until`. `ready` (may be empty) is called when the page arrives.
+  void expect(std::int64_t page, const Deadline& until, std::function<void()> ready);
   void expect_nothing() noexcept;
   /// Ends the wait and cancels the request for the awaited page.
   void cancel() noexcept;
@@ -55,6 +55,7 @@ class PageFetcher {
   std::deque<std::unique_ptr<Page>> pages_;  // sorted by number
   std::int64_t allowed_;                     // maximum number of pages in flight
   Page* expected_ = nullptr;
+  Deadline until_;  // of every page: the total time-out of the list
   std::function<void()> ready_;
   SteadyClock::time_point tended_;
 };

@@ -2,14 +2,22 @@
 
 #include <utility>
 
+#include "billcore/error.hpp"
+#include "call/session.hpp"
+
 namespace billcore::detail {
 
 PageFlow::PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source)
-    : core_(options), own_(std::move(source)), source_(own_.get()) {}
+    : core_(options), own_(std::move(source)), source_(own_.get()), total_timeout_(options.total_timeout) {
+  if (total_timeout_) static_cast<void>(deadline_after(*total_timeout_, "total_timeout"));
+}
 
 Step PageFlow::advance() {
-  const auto wanted = core_.wanted();
+  auto wanted = core_.wanted();
   if (!wanted) return Step::ended;
+  if (total_timeout_ && !until_) until_ = deadline_after(*total_timeout_, "total_timeout");
+  if (until_ && SteadyClock::now() >= *until_) throw core_.late(wanted->page);
+  wanted->until = until_;
   core_.fetching();
   const auto document = source_->fetch(*wanted);
   if (document == nullptr) return Step::pending;

@@ -53,6 +53,8 @@ class PageFlow {
   PagerCore core_;
   std::unique_ptr<PageSource> own_;
   PageSource* source_;
+  std::optional<std::chrono::milliseconds> total_timeout_;
+  Deadline until_;  // set by the first request, if there is a total time-out
 };
 
 }  // namespace billcore::detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "paging/drift.hpp"
 
 namespace billcore::detail {
@@ -14,7 +15,8 @@ struct Wanted {
   std::int64_t page = 1;
   std::int64_t last = 1;
   std::int64_t count = 1;
-  bool anew = false;  // the prefetched pages are outdated: request them again
+  bool anew = false;    // the prefetched pages are outdated: request them again
+  Deadline until = {};  // of the whole list
 };
 
 /// Plans which pages of a list are requested, and in which order. If a change of the list may have moved records to the

@@ -305,6 +305,15 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
   return {code, std::move(message), std::move(detail)};
 }
 
+Error PagerCore::late(std::int64_t page) const {
+  ErrorDetail detail;
+  detail.method = "GET";
+  detail.path = path_;
+  return {ErrorCode::timeout,
+          subject_of_page(path_, page, 1) + "total_timeout has passed; resume the list, or raise total_timeout",
+          std::move(detail)};
+}
+
 std::optional<Value> PagerCore::take_item() {
   if (!buffered()) return std::nullopt;
   stopped_ = false;

@@ -173,15 +173,24 @@ std::shared_ptr<PendingCall> LoopEngine::begin(const Client& client, py::handle 
 
 std::shared_ptr<internal::LoopPages> LoopEngine::pages(const Client& client, internal::Flow list,
                                                        ListOperation operation, const CallOptions& options) {
-  return pages_.emplace_back(std::make_shared<internal::LoopPages>(AsyncClient(client, client_), std::move(list),
-                                                                   std::move(operation), options));
+  auto made = std::make_shared<internal::LoopPages>(AsyncClient(client, client_), std::move(list), std::move(operation),
+                                                    options);
+  waits_.push_back(made);
+  return made;
 }
 
-std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPages> pages, py::handle loop,
+std::shared_ptr<internal::LoopMany> LoopEngine::many(const Client& client, const ManyOptions& options,
+                                                     const CallOptions& call) {
+  auto made = std::make_shared<internal::LoopMany>(AsyncClient(client, client_), options, call);
+  waits_.push_back(made);
+  return made;
+}
+
+std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopWait> what, py::handle loop,
                                               const std::shared_ptr<Job>& job) {
   auto call = new_call(loop, job, false);
-  call->pages = std::move(pages);
-  start_held(*call, [&] { call->pages->wait([self = this, call] { self->ended_.add(call); }); });
+  call->wait = std::move(what);
+  start_held(*call, [&] { call->wait->wait([self = this, call] { self->ended_.add(call); }); });
   return call;
 }
 
@@ -191,9 +200,9 @@ AsyncClient::Cancelled LoopEngine::cancel_now(PendingCall& call) {
   auto out = client_.cancel(call.id);
   call.given_up = processing_;
   if (processing_) {
-    if (call.pages != nullptr) detached_calls_.push_back({.pages = call.pages});
+    if (call.wait != nullptr) detached_calls_.push_back({.wait = call.wait});
   } else {
-    if (call.pages != nullptr) call.pages->cancel();
+    if (call.wait != nullptr) call.wait->cancel();
     finish_closing();
   }
   return out;
@@ -201,7 +210,7 @@ AsyncClient::Cancelled LoopEngine::cancel_now(PendingCall& call) {
 
 void LoopEngine::cancel_later(PendingCall& call) {
   call.given_up = true;
-  detached_calls_.push_back({.id = call.id, .pages = call.pages});
+  detached_calls_.push_back({.id = call.id, .wait = call.wait});
 }
 
 void LoopEngine::cancel_detached() {
@@ -209,7 +218,7 @@ void LoopEngine::cancel_detached() {
     cancel_now(call);
   }
   // Dropping pages may run hooks, which may detach further pages.
-  const auto dropped = std::exchange(detached_pages_, {});
+  const auto dropped = std::exchange(detached_waits_, {});
 }
 
 void LoopEngine::finish(const PendingCall& call) {
@@ -268,10 +277,10 @@ void LoopEngine::detach(PendingCall& call) noexcept {
   });
 }
 
-void LoopEngine::detach(std::shared_ptr<internal::LoopPages> pages) noexcept {
-  std::erase(pages_, pages);
+void LoopEngine::detach(std::shared_ptr<internal::LoopWait> what) noexcept {
+  std::erase(waits_, what);
   quietly([&] {
-    if (processing_ || !may_touch(loop())) detached_pages_.push_back(pages);
+    if (processing_ || !may_touch(loop())) detached_waits_.push_back(what);
   });
 }
 

@@ -20,7 +20,7 @@ struct PendingCall {
   std::shared_ptr<Job> job = {};
   py::object future = {};  // an asyncio.Future that only resumes the task; its result is None
   AsyncClient::CallId id = 0;
-  std::shared_ptr<internal::LoopPages> pages = {};  // the list that the call reads; null if the call sends an operation
+  std::shared_ptr<internal::LoopWait> wait = {};  // what the call waits for; null if the call sends an operation
   bool write = false;
   bool ended = false;
   bool given_up = false;  // the call is no longer awaited, but could not be cancelled yet
@@ -75,13 +75,16 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   [[nodiscard]] bool is_of(py::handle loop) const;
   [[nodiscard]] std::shared_ptr<PendingCall> begin(const Client& client, py::handle loop, Operation operation,
                                                    const std::shared_ptr<Job>& job);
-  /// Starts to wait for the next page of a list; the returned PendingCall ends when the page has arrived or failed.
-  [[nodiscard]] std::shared_ptr<PendingCall> wait(std::shared_ptr<internal::LoopPages> pages, py::handle loop,
+  /// Starts to wait for the next page of a list or the next record of a get_many(); the returned PendingCall ends when it
+  /// has arrived or failed.
+  [[nodiscard]] std::shared_ptr<PendingCall> wait(std::shared_ptr<internal::LoopWait> what, py::handle loop,
                                                   const std::shared_ptr<Job>& job);
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(const Client& client, internal::Flow list,
                                                            ListOperation operation, const CallOptions& options);
-  /// Drops the pages of a list. May be called from any thread.
-  void detach(std::shared_ptr<internal::LoopPages> pages) noexcept;
+  [[nodiscard]] std::shared_ptr<internal::LoopMany> many(const Client& client, const ManyOptions& options,
+                                                         const CallOptions& call);
+  /// Drops the pages of a list, or the calls of a get_many(). May be called from any thread.
+  void detach(std::shared_ptr<internal::LoopWait> what) noexcept;
   /// Cancels an operation. If the operation is a write that may have been sent, returns a note for the exception,
   /// else an empty text.
   std::string cancel(PendingCall& call);
@@ -121,9 +124,9 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool processing_ = false;
   py::object waiting_;  // weak reference to the set that keeps the futures of waiting tasks alive; the loop owns it
   EndedCalls ended_;
-  std::vector<PendingCall> detached_calls_;                  // calls that must still be cancelled; `job` is null
-  std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // pages of lists being read
-  std::vector<std::shared_ptr<internal::LoopPages>> detached_pages_;
+  std::vector<PendingCall> detached_calls_;                 // calls that must still be cancelled; `job` is null
+  std::vector<std::shared_ptr<internal::LoopWait>> waits_;  // of the lists and get_many() being read
+  std::vector<std::shared_ptr<internal::LoopWait>> detached_waits_;
 };
 
 /// The engines of an AsyncClient and of the clients made from it by with_options(). Requires the GIL.

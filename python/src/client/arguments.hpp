@@ -92,9 +92,15 @@ struct SubscriptionsList {
   py::handle strict;
   py::handle resume;
   py::handle timeout;
+  py::handle total_timeout;
 
   explicit SubscriptionsList(Values values)
-      : reference_id(values[0]), page(values[1]), strict(values[2]), resume(values[3]), timeout(values[4]) {}
+      : reference_id(values[0]),
+        page(values[1]),
+        strict(values[2]),
+        resume(values[3]),
+        timeout(values[4]),
+        total_timeout(values[5]) {}
 };
 
 /// Subscriptions.get()
@@ -159,9 +165,15 @@ struct SubscriptionsFindCharges {
   py::handle skew;
   py::handle since;
   py::handle timeout;
+  py::handle total_timeout;
 
   explicit SubscriptionsFindCharges(Values values)
-      : charge(values[0]), product_id(values[1]), skew(values[2]), since(values[3]), timeout(values[4]) {}
+      : charge(values[0]),
+        product_id(values[1]),
+        skew(values[2]),
+        since(values[3]),
+        timeout(values[4]),
+        total_timeout(values[5]) {}
 };
 
 /// Subscriptions.orders()
@@ -176,6 +188,7 @@ struct SubscriptionsOrders {
   py::handle strict;
   py::handle resume;
   py::handle timeout;
+  py::handle total_timeout;
 
   explicit SubscriptionsOrders(Values values)
       : id(values[0]),
@@ -185,7 +198,8 @@ struct SubscriptionsOrders {
         page(values[4]),
         strict(values[5]),
         resume(values[6]),
-        timeout(values[7]) {}
+        timeout(values[7]),
+        total_timeout(values[8]) {}
 };
 
 /// Products.list()
@@ -196,8 +210,10 @@ struct ProductsList {
   py::handle strict;
   py::handle resume;
   py::handle timeout;
+  py::handle total_timeout;
 
-  explicit ProductsList(Values values) : page(values[0]), strict(values[1]), resume(values[2]), timeout(values[3]) {}
+  explicit ProductsList(Values values)
+      : page(values[0]), strict(values[1]), resume(values[2]), timeout(values[3]), total_timeout(values[4]) {}
 };
 
 /// Products.get()
@@ -252,6 +268,48 @@ struct WebhookEndpointsCreate {
   py::handle timeout;
 
   explicit WebhookEndpointsCreate(Values values) : url(values[0]), timeout(values[1]) {}
+};
+
+/// Subscriptions.get_many()
+struct SubscriptionsGetMany {
+  static constexpr const char* signature = docs::subscriptions_get_many_signature;
+  static constexpr const char* doc = docs::subscriptions_get_many;
+  py::handle ids;
+  py::handle concurrency;
+  py::handle ordered;
+  py::handle timeout;
+  py::handle total_timeout;
+
+  explicit SubscriptionsGetMany(Values values)
+      : ids(values[0]), concurrency(values[1]), ordered(values[2]), timeout(values[3]), total_timeout(values[4]) {}
+};
+
+/// Products.get_many()
+struct ProductsGetMany {
+  static constexpr const char* signature = docs::products_get_many_signature;
+  static constexpr const char* doc = docs::products_get_many;
+  py::handle ids;
+  py::handle concurrency;
+  py::handle ordered;
+  py::handle timeout;
+  py::handle total_timeout;
+
+  explicit ProductsGetMany(Values values)
+      : ids(values[0]), concurrency(values[1]), ordered(values[2]), timeout(values[3]), total_timeout(values[4]) {}
+};
+
+/// Orders.get_many()
+struct OrdersGetMany {
+  static constexpr const char* signature = docs::orders_get_many_signature;
+  static constexpr const char* doc = docs::orders_get_many;
+  py::handle ids;
+  py::handle concurrency;
+  py::handle ordered;
+  py::handle timeout;
+  py::handle total_timeout;
+
+  explicit OrdersGetMany(Values values)
+      : ids(values[0]), concurrency(values[1]), ordered(values[2]), timeout(values[3]), total_timeout(values[4]) {}
 };
 
 inline constexpr std::size_t client_option_count = 14;

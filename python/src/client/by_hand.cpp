@@ -44,12 +44,12 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
 class ChargesJob final : public Job {
  public:
   ChargesJob(const Client& client, ChargeSearch search, CallOptions options)
-      : Job(std::move(options)), search_(std::move(search)) {
-    search_.limit(internal::timeout(client, this->options()));
+      : Job(std::move(options)), search_(std::move(search)), timeout_(internal::timeout(client, this->options())) {
+    search_.limit(this->options().total_timeout.value_or(timeout_));
   }
   [[nodiscard]] std::optional<Operation> next() override {
     auto page = search_.next();
-    if (page) set_timeout(search_.time_left());
+    if (page) set_timeout(std::min(timeout_, search_.time_left()));
     return page;
   }
   void take(Completed& completed) override { search_.take(completed); }
@@ -61,6 +61,7 @@ class ChargesJob final : public Job {
 
  private:
   ChargeSearch search_;
+  std::chrono::milliseconds timeout_;  // of each page
 };
 
 // Converts a Python exception, which another client or another process may have raised, to the core's Error.
@@ -122,7 +123,7 @@ void require_known(const char* function, const py::dict& more, std::span<const c
 namespace by_hand {
 
 py::object subscriptions_find_charges(const BoundClient& self, const arguments::SubscriptionsFindCharges& from) {
-  auto call = call_options(from.timeout);
+  auto call = call_options(from.timeout, from.total_timeout);
   auto search = charge_search(from.charge, from.skew, from.since, from.product_id);
   auto job = std::make_unique<ChargesJob>(self.client, std::move(search), std::move(call));
   return run(self, std::move(job), "Subscriptions.find_charges");

@@ -10,6 +10,7 @@
 #include "client/group.hpp"
 #include "client/groups.hpp"
 #include "client/operation_arguments.hpp"
+#include "paging/many.hpp"
 #include "shared/client_docs.hpp"
 
 namespace billcore::python {
@@ -33,7 +34,8 @@ void bind_subscriptions(py::module_& module) {
     SubscriptionQuery query;
     query.reference_id = optional_text(from.reference_id, "reference_id");
     return make_pager(self, View::subscription, operations::subscriptions::list(query),
-                      pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
+                      pager_options(from.page, from.strict, from.resume),
+                      call_options(from.timeout, from.total_timeout));
   });
   define<arguments::SubscriptionsGet>(type, [](const BoundClient& self, const arguments::SubscriptionsGet& from) {
     const auto id = id_of(from.id);
@@ -69,8 +71,15 @@ void bind_subscriptions(py::module_& module) {
     query.product_id = optional_integer(from.product_id, "product_id");
     query.states = states_of(from.state);
     return make_pager(self, View::order, operations::subscriptions::orders(id_of(from.id), query),
-                      pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
+                      pager_options(from.page, from.strict, from.resume),
+                      call_options(from.timeout, from.total_timeout));
   });
+  define<arguments::SubscriptionsGetMany>(
+      type, [](const BoundClient& self, const arguments::SubscriptionsGetMany& from) {
+        const ManyRequest request{View::subscription, id_of,
+                                  [](const Id& id) { return operations::subscriptions::get(id); }};
+        return make_many(self, request, {from.ids, from.concurrency, from.ordered, from.timeout, from.total_timeout});
+      });
 }
 
 template <Waiting kind>
@@ -79,7 +88,8 @@ void bind_products(py::module_& module) {
   auto type = group<Group>(module, kind, "Products", docs::about_products);
   define<arguments::ProductsList>(type, [](const BoundClient& self, const arguments::ProductsList& from) {
     return make_pager(self, View::product, operations::products::list({}),
-                      pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
+                      pager_options(from.page, from.strict, from.resume),
+                      call_options(from.timeout, from.total_timeout));
   });
   define<arguments::ProductsGet>(type, [](const BoundClient& self, const arguments::ProductsGet& from) {
     const auto id = integer(from.id, "id");
@@ -91,6 +101,11 @@ void bind_products(py::module_& module) {
     return run(self, std::make_unique<EmptyJob>(operations::products::remove(id), call_options(from.timeout)),
                "Products.delete");
   });
+  define<arguments::ProductsGetMany>(type, [](const BoundClient& self, const arguments::ProductsGetMany& from) {
+    const ManyRequest request{View::product, [](py::handle value) { return Id(integer(value, "id")); },
+                              [](const Id& id) { return operations::products::get(internal::integer_of(id)); }};
+    return make_many(self, request, {from.ids, from.concurrency, from.ordered, from.timeout, from.total_timeout});
+  });
 }
 
 template <Waiting kind>
@@ -101,6 +116,10 @@ void bind_orders(py::module_& module) {
   define<arguments::OrdersGet>(type, [](const BoundClient& self, const arguments::OrdersGet& from) {
     const auto id = id_of(from.id);
     return resource(self, View::order, operations::orders::get(id), from.timeout, "Orders.get");
+  });
+  define<arguments::OrdersGetMany>(type, [](const BoundClient& self, const arguments::OrdersGetMany& from) {
+    const ManyRequest request{View::order, id_of, [](const Id& id) { return operations::orders::get(id); }};
+    return make_many(self, request, {from.ids, from.concurrency, from.ordered, from.timeout, from.total_timeout});
   });
 }
 

@@ -94,23 +94,24 @@ int count(py::handle value, const char* name) {
 
 Pairs query_pairs(py::handle value) { return pairs_of(value, "query", text_or_number); }
 
-std::chrono::milliseconds milliseconds(py::handle seconds) {
+std::chrono::milliseconds milliseconds(py::handle seconds, const std::string& name) {
   if (PyBool_Check(seconds.ptr()) || PyNumber_Check(seconds.ptr()) == 0) {
-    refuse("timeout must be a number of seconds, or None for no deadline, not " + type_name(seconds));
+    refuse(name + " must be a number of seconds, or None for no deadline, not " + type_name(seconds));
   }
-  const double number = real(seconds, "timeout");
-  if (std::isnan(number)) refuse("timeout must not be NaN");
+  const double number = real(seconds, name.c_str());
+  if (std::isnan(number)) refuse(name + " must not be NaN");
   constexpr double longest = 1e9;  // 30 years in seconds; a longer time-out could overflow
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(number, -1.0, longest) * 1000)));
 }
 
-CallOptions call_options(py::handle timeout) {
+CallOptions call_options(py::handle timeout, py::handle total_timeout) {
   CallOptions options;
   if (given(timeout)) {
-    options.timeout = milliseconds(timeout);
+    options.timeout = milliseconds(timeout, "timeout");
   } else if (!left_out(timeout)) {
     options.timeout = no_timeout;
   }
+  if (given(total_timeout)) options.total_timeout = milliseconds(total_timeout, "total_timeout");
   return options;
 }
 

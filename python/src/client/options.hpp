@@ -15,9 +15,9 @@ namespace billcore::python {
 
 /// Converts the argument `timeout` of a call. An omitted `timeout` means the client's time-out; None means no
 /// deadline.
-[[nodiscard]] CallOptions call_options(py::handle timeout);
+[[nodiscard]] CallOptions call_options(py::handle timeout, py::handle total_timeout = {});
 /// Converts seconds to milliseconds; rounds up, so that a tiny time-out does not become 0.
-[[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds);
+[[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds, const std::string& name = "timeout");
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 /// Converts the argument `query` of a request: a mapping or pairs; each name is a str, each value a str or an int.

@@ -96,7 +96,11 @@ class List {
 
  private:
   [[nodiscard]] internal::Flow make_flow(const detail::PagerOptions& pager_options) const {
-    if (bound.is_awaited()) return internal::list_for_loops(bound.client, operation, pager_options);
+    if (bound.is_awaited()) {
+      auto limited = pager_options;
+      limited.total_timeout = options.total_timeout;
+      return internal::list_for_loops(bound.client, operation, limited);
+    }
     auto hooked = options;
     hooked.hooks = hooks_;
     return internal::list(bound.client, operation, pager_options, hooked);
@@ -280,6 +284,9 @@ py::object read(const ListPtr& list, const char* name, const More&... more) {
 }
 
 constexpr const char* belongs_to_client = "it belongs to a client, which holds an API key";
+
+/// Allows Pager[Order] and Page[Order] in annotations.
+void make_generic(py::handle type);
 
 template <typename Each>
 py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {

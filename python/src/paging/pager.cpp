@@ -5,6 +5,7 @@
 
 #include "paging/items.hpp"
 #include "paging/list.hpp"
+#include "paging/many.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/objects.hpp"
 
@@ -141,12 +142,6 @@ void bind_list(py::module_& module) {
                                     Py_TPFLAGS_HAVE_GC);
 }
 
-// Allows Pager[Order] and Page[Order] in annotations.
-void make_generic(py::handle type) {
-  type.attr("__class_getitem__") =
-      py::reinterpret_steal<py::object>(PyClassMethod_New(reinterpret_cast<PyObject*>(&Py_GenericAliasType)));
-}
-
 void bind_page(py::module_& module) {
   auto type = py::class_<AnyPage>(module, "Page", py::is_final(), docs::about_page);
   type.attr("__module__") = "billcore";
@@ -273,6 +268,11 @@ void bind_reading(py::class_<Type>& type) {
 
 }  // namespace
 
+void make_generic(py::handle type) {
+  type.attr("__class_getitem__") =
+      py::reinterpret_steal<py::object>(PyClassMethod_New(reinterpret_cast<PyObject*>(&Py_GenericAliasType)));
+}
+
 ListPtr::ListPtr(std::unique_ptr<List> list) {
   auto* const object = PyObject_GC_New(ListObject, list_type);
   if (object == nullptr) throw py::error_already_set();
@@ -298,6 +298,7 @@ void bind_pager(py::module_& module) {
   bind_items(module);
   bind_iterations(module);
   bind_arrow(module);
+  bind_many(module);
 
   auto type = py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(), docs::about_pager);
   type.def("__iter__", [](const SyncPager& self) { return make_items(self.list); });

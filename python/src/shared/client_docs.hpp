@@ -109,7 +109,7 @@ inline constexpr const char* client_close =
 inline constexpr const char* about_subscriptions =
     "Subscriptions of the account. Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_list_signature =
-    "list(self, *, reference_id=None, page=1, strict=False, resume=None, timeout=NOT_GIVEN)";
+    "list(self, *, reference_id=None, page=1, strict=False, resume=None, timeout=NOT_GIVEN, total_timeout=None)";
 inline constexpr const char* subscriptions_list =
     "List all subscriptions, lazily, page by page.\n"
     "\n"
@@ -119,6 +119,8 @@ inline constexpr const char* subscriptions_list =
     "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
+    "limit.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
@@ -179,7 +181,8 @@ inline constexpr const char* subscriptions_charge =
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_find_charges_signature =
-    "find_charges(self, charge, /, *, product_id=NOT_GIVEN, skew=NOT_GIVEN, since=NOT_GIVEN, timeout=NOT_GIVEN)";
+    "find_charges(self, charge, /, *, product_id=NOT_GIVEN, skew=NOT_GIVEN, total_timeout=NOT_GIVEN, since=NOT_GIVEN, "
+    "timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_find_charges =
     "Return the orders that a charge of unknown outcome may have created, latest first.\n"
     "\n"
@@ -196,7 +199,8 @@ inline constexpr const char* subscriptions_find_charges =
     "    product_id: Only orders of this product.\n"
     "    skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.\n"
     "    since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.\n"
-    "    timeout: Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout.\n"
+    "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
+    "    total_timeout: Seconds for the whole search. Default: timeout, which then holds for the whole search too.\n"
     "\n"
     "Raises:\n"
     "    InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.\n"
@@ -205,7 +209,7 @@ inline constexpr const char* subscriptions_find_charges =
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_orders_signature =
     "orders(self, id, /, *, per_page=None, product_id=None, state=None, page=1, strict=False, resume=None, "
-    "timeout=NOT_GIVEN)";
+    "timeout=NOT_GIVEN, total_timeout=None)";
 inline constexpr const char* subscriptions_orders =
     "List the subscription's orders, latest first, lazily, page by page.\n"
     "\n"
@@ -218,11 +222,32 @@ inline constexpr const char* subscriptions_orders =
     "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
+    "limit.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions; Limits.";
+inline constexpr const char* subscriptions_get_many_signature =
+    "get_many(self, ids, /, *, concurrency=16, ordered=True, timeout=NOT_GIVEN, total_timeout=None)";
+inline constexpr const char* subscriptions_get_many =
+    "Read the subscriptions with these ids, several at once: an iterator of Got.\n"
+    "\n"
+    "Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.\n"
+    "\n"
+    "Args:\n"
+    "    ids: The ids: any iterable, read only as far as needed.\n"
+    "    concurrency: How many calls may be in flight at once.\n"
+    "    ordered: False: in the order in which the answers arrive, not in the order of the ids.\n"
+    "    timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
+    "limit.\n"
+    "\n"
+    "Raises:\n"
+    "    TimeoutError: total_timeout has passed; ask again for the ids without a result.\n"
+    "\n"
+    "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* about_products = "Products of the account. Service interface: Endpoints, Products.";
 inline constexpr const char* products_list_signature =
-    "list(self, *, page=1, strict=False, resume=None, timeout=NOT_GIVEN)";
+    "list(self, *, page=1, strict=False, resume=None, timeout=NOT_GIVEN, total_timeout=None)";
 inline constexpr const char* products_list =
     "List all products, lazily, page by page.\n"
     "\n"
@@ -231,6 +256,8 @@ inline constexpr const char* products_list =
     "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
+    "limit.\n"
     "\n"
     "Service interface: Endpoints, Products.";
 inline constexpr const char* products_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
@@ -276,6 +303,25 @@ inline constexpr const char* products_delete =
     "    OutcomeUnknownError: The write may or may not have happened.\n"
     "\n"
     "Service interface: Endpoints, Products.";
+inline constexpr const char* products_get_many_signature =
+    "get_many(self, ids, /, *, concurrency=16, ordered=True, timeout=NOT_GIVEN, total_timeout=None)";
+inline constexpr const char* products_get_many =
+    "Read the products with these ids, several at once: an iterator of Got.\n"
+    "\n"
+    "Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.\n"
+    "\n"
+    "Args:\n"
+    "    ids: The ids: any iterable, read only as far as needed.\n"
+    "    concurrency: How many calls may be in flight at once.\n"
+    "    ordered: False: in the order in which the answers arrive, not in the order of the ids.\n"
+    "    timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
+    "limit.\n"
+    "\n"
+    "Raises:\n"
+    "    TimeoutError: total_timeout has passed; ask again for the ids without a result.\n"
+    "\n"
+    "Service interface: Endpoints, Products.";
 inline constexpr const char* about_orders = "Orders of the account. Service interface: Endpoints, Orders.";
 inline constexpr const char* orders_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
 inline constexpr const char* orders_get =
@@ -287,6 +333,25 @@ inline constexpr const char* orders_get =
     "\n"
     "Raises:\n"
     "    NotFoundError: No order has this id.\n"
+    "\n"
+    "Service interface: Endpoints, Orders.";
+inline constexpr const char* orders_get_many_signature =
+    "get_many(self, ids, /, *, concurrency=16, ordered=True, timeout=NOT_GIVEN, total_timeout=None)";
+inline constexpr const char* orders_get_many =
+    "Read the orders with these ids, several at once: an iterator of Got.\n"
+    "\n"
+    "Each id has its record or its error. The calls share one thread, and fewer are in flight after a 429.\n"
+    "\n"
+    "Args:\n"
+    "    ids: The ids: any iterable, read only as far as needed.\n"
+    "    concurrency: How many calls may be in flight at once.\n"
+    "    ordered: False: in the order in which the answers arrive, not in the order of the ids.\n"
+    "    timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
+    "limit.\n"
+    "\n"
+    "Raises:\n"
+    "    TimeoutError: total_timeout has passed; ask again for the ids without a result.\n"
     "\n"
     "Service interface: Endpoints, Orders.";
 inline constexpr const char* about_webhook_endpoints =
@@ -546,6 +611,8 @@ inline constexpr const char* page_total_pages = "Number of pages in the list.";
 inline constexpr const char* page_links =
     "Links to the next and the previous page, as received. The library never follows the links.";
 inline constexpr const char* page_response_info = "Status, headers, attempts and request id of the answer.";
+inline constexpr const char* about_got =
+    "One of the ids that get_many() was given: its record, or the error of its call.";
 inline constexpr const char* about_verdict =
     "Whether the pager yielded every record that existed during the whole reading of the list.\n"
     "\n"

@@ -1,6 +1,7 @@
 // Options and read position of a list. For the bindings.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ struct PagerOptions {
   std::optional<std::string_view> resume = {};  // result of state() of an earlier list
   std::uint64_t list = 0;                       // fingerprint of the list, so that a state of another list is rejected
   std::string path = {};                        // for error messages
+  std::optional<std::chrono::milliseconds> total_timeout = {};
 };
 
 /// Read position within the current page. Valid until the next page is read.

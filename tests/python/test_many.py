@@ -1,0 +1,330 @@
+"""get_many(): several records at once, each with its value or its error beside its id; blocking and with asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import billcore
+from conformance.server import Reply, Request, json_reply
+from support.waiting import GENEROUS, until, until_awaited
+
+from .async_support import WatchedServer
+from .support import ACCOUNT, API_KEY, ORDER, data, number_of, page
+
+Answer = Callable[[str], Reply]
+Plain = tuple[Any, Any]  # an id, and the record's id or the class of the error
+
+
+class Shop:
+    """Answers GET /order/ID. Records the requests, and holds back the answers for the ids in `held`."""
+
+    def __init__(self, answer: Answer | None = None) -> None:
+        self.answer = answer or (lambda id: data({**ORDER, "id": id}))
+        self.asked: list[str] = []
+        self.held: set[str] = set()
+        self.at_once = self.most_at_once = 0
+        self._changed = threading.Condition()
+
+    def __call__(self, request: Request) -> Reply:
+        id = request.target.rpartition("/")[2]
+        with self._changed:
+            self.asked.append(id)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            assert self._changed.wait_for(lambda: id not in self.held, GENEROUS)
+            self.at_once -= 1
+        return self.answer(id)
+
+    def release(self, *ids: str) -> None:
+        with self._changed:
+            self.held -= {*ids}
+            self._changed.notify_all()
+
+
+@contextmanager
+def serving(shop: Shop, **options: Any) -> Iterator[tuple[WatchedServer, dict[str, Any]]]:
+    with WatchedServer(shop) as server:
+        yield server, {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, **options}
+
+
+def plain(got: billcore.Got[billcore.Order]) -> Plain:
+    assert (got.value is None) != (got.error is None)
+    return got.id, type(got.error) if got.value is None else got.value.id
+
+
+def blocking(options: dict[str, Any], ids: Iterable[Any], **how: Any) -> Iterator[Plain]:
+    with billcore.Client(**options) as client:
+        for got in client.orders.get_many(ids, **how):
+            yield plain(got)
+
+
+def awaited(options: dict[str, Any], ids: Iterable[Any], **how: Any) -> Iterator[Plain]:
+    with asyncio.Runner() as runner:
+        client = billcore.AsyncClient(**options)
+        results = client.orders.get_many(ids, **how)
+
+        async def one() -> Plain | None:
+            async for got in results:
+                return plain(got)
+            return None
+
+        while (result := runner.run(one())) is not None:
+            yield result
+        runner.run(client.close())
+
+
+both = pytest.mark.parametrize("read", [blocking, awaited])
+Read = Callable[..., Iterator[Plain]]
+
+
+@both
+def test_in_the_order_of_the_ids(read: Read) -> None:
+    shop = Shop()
+    shop.held = {"a"}
+    with serving(shop) as (_, options):
+        threading.Thread(target=lambda: (until(lambda: len(shop.asked) == 4), shop.release("a"))).start()
+        assert list(read(options, ("a", 7, "b", "7"))) == [("a", "a"), (7, "7"), ("b", "b"), ("7", "7")]
+
+
+@both
+def test_in_the_order_of_the_answers(read: Read) -> None:
+    shop = Shop()
+    shop.held = {"a"}
+    with serving(shop) as (_, options):
+        results = read(options, ("a", "b", "c"), ordered=False)
+        assert {next(results), next(results)} == {("b", "b"), ("c", "c")}
+        shop.release("a")
+        assert list(results) == [("a", "a")]
+
+
+@both
+def test_an_error_stands_beside_its_id(read: Read) -> None:
+    answers = {"a": data(ORDER), "b": json_reply({}, status=404), "c": Reply(body=b"{"), "d": Reply(raw=b"?")}
+    with serving(Shop(lambda id: answers[id])) as (_, options):
+        found = [kind for _, kind in read(options, [*answers])]
+    assert found == ["ord_1", billcore.NotFoundError, billcore.DecodeError, billcore.ConnectionError]
+
+
+@both
+@pytest.mark.parametrize("ordered", [True, False])
+def test_ids_are_taken_as_needed(read: Read, ordered: bool) -> None:
+    shop = Shop()
+    taken: list[int] = []
+    ids = (taken.append(number) or number for number in range(400))
+    with serving(shop) as (_, options):
+        for count, (id, record) in enumerate(read(options, ids, concurrency=5, ordered=ordered)):
+            assert str(id) == record and len(taken) - count <= 10
+    assert len(shop.asked) == 400 and shop.most_at_once <= 5
+
+
+@both
+def test_a_429_halves_what_is_in_flight(read: Read) -> None:
+    refused = {"0", "1"}
+
+    def answer(id: str) -> Reply:
+        if id not in refused:
+            return data({**ORDER, "id": id})
+        refused.discard(id)
+        return json_reply({}, status=429, delay=0)
+
+    shop = Shop(answer)
+    shop.held = {str(number) for number in range(8)}
+    with serving(shop, max_retries=1) as (_, options):
+        results = read(options, range(40), concurrency=8)
+        threading.Thread(target=lambda: (until(lambda: len(shop.asked) == 8), shop.release(*shop.held))).start()
+        first = next(results)
+        shop.most_at_once = 0
+        assert [id for id, _ in [first, *results]] == list(range(40))
+    assert shop.asked.count("0") == shop.asked.count("1") == 2
+    assert shop.most_at_once < 8
+
+
+@both
+def test_the_time_out_of_all(read: Read) -> None:
+    shop = Shop()
+    shop.held = {"b"}
+    with serving(shop) as (_, options):
+        found = []
+        with pytest.raises(billcore.TimeoutError, match=r"^get_many: total_timeout has passed; ask again for the ids"):
+            for each in read(options, ["a", "b", "c"], total_timeout=0.5):
+                found.append(each)  # noqa: PERF402: the iterator raises
+        shop.release("b")
+    assert found in ([], [("a", "a")])
+
+
+@both
+def test_the_time_out_of_each(read: Read) -> None:
+    shop = Shop()
+    shop.held = {"b"}
+    with serving(shop) as (_, options):
+        assert list(read(options, ["b"], timeout=0.2)) == [("b", billcore.TimeoutError)]
+        shop.release("b")
+
+
+def test_a_pause_of_the_reader_does_not_count() -> None:
+    shop = Shop()
+    with serving(shop) as (_, options), billcore.Client(**options) as client:
+        for timeout in (1, 4, 20):  # on a busy machine the answers may take longer than the first of these
+            shop.held = {"b", "c"}
+            results = client.orders.get_many(["a", "b", "c"], timeout=timeout)
+            found = [plain(next(results))]
+            time.sleep(1.2 * timeout)
+            shop.release("b", "c")
+            found += [plain(got) for got in results]
+            if found == [("a", "a"), ("b", "b"), ("c", "c")]:
+                return
+    pytest.fail(f"the calls timed out: {found}")
+
+
+@both
+@pytest.mark.parametrize(
+    ("ids", "error"),
+    [
+        ("abc", "ids must be an iterable of ids, not str: for one id use get()"),
+        (7, "ids must be an iterable of ids, not int"),
+        ([1.5], "id must be a str or an int, not float"),
+    ],
+)
+def test_what_is_no_id_is_refused(read: Read, ids: Any, error: str) -> None:
+    with serving(Shop()) as (_, options), pytest.raises(billcore.InvalidArgumentError) as caught:
+        list(read(options, ids))
+    assert str(caught.value) == error
+
+
+@both
+def test_the_iterable_may_raise(read: Read) -> None:
+    def ids() -> Iterator[str]:
+        yield "a"
+        raise KeyError("mine")
+
+    with serving(Shop()) as (_, options), pytest.raises(KeyError, match="mine"):
+        list(read(options, ids()))
+
+
+@both
+@pytest.mark.parametrize("how", [{"concurrency": 0}, {"total_timeout": 0}, {"timeout": -1}])
+def test_options_that_cannot_work(read: Read, how: dict[str, Any]) -> None:
+    with serving(Shop()) as (_, options), pytest.raises(billcore.InvalidArgumentError):
+        list(read(options, ["a"], **how))
+
+
+def test_dropped_before_the_end() -> None:
+    """The calls in flight are cancelled."""
+    shop = Shop()
+    shop.held = {"b", "c"}
+    with serving(shop) as (server, options), billcore.Client(**options) as client:
+        for got in client.orders.get_many(["a", "b", "c"]):
+            assert plain(got) == ("a", "a")
+            until(lambda: len(shop.asked) == 3)
+            break
+        gc.collect()
+        shop.release("b", "c")
+        until(lambda: server.ended >= 2)
+
+
+def test_a_cancelled_wait_loses_nothing() -> None:
+    shop = Shop()
+    shop.held = {"a"}
+
+    async def main(options: dict[str, Any]) -> list[Plain]:
+        async with billcore.AsyncClient(**options) as client:
+            results = client.orders.get_many(["a", "b"])
+            waiting = asyncio.ensure_future(anext(results))
+            await until_awaited(lambda: len(shop.asked) == 2)
+            with pytest.raises(billcore.InvalidArgumentError, match="in use by another"):
+                await anext(results)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            shop.release("a")
+            return [plain(got) async for got in results]
+
+    with serving(shop) as (_, options):
+        assert asyncio.run(main(options)) == [("a", "a"), ("b", "b")]
+        assert sorted(shop.asked) == ["a", "b"]
+
+
+def test_another_loop_is_refused() -> None:
+    with serving(Shop()) as (_, options):
+        results = billcore.AsyncClient(**options).orders.get_many(["a", "b"])
+
+        async def one() -> Plain:
+            return plain(await anext(results))
+
+        assert asyncio.run(one()) == ("a", "a")
+        with pytest.raises(billcore.InvalidArgumentError, match="began in another event loop"):
+            asyncio.run(one())
+
+
+def test_a_forked_child_reads_the_same_ids() -> None:
+    shop = Shop()
+    with serving(shop) as (_, options), billcore.Client(**options) as client:
+        results = client.orders.get_many(["a", "b", "c"])
+        assert plain(next(results)) == ("a", "a")
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = [plain(got) for got in results] != [("b", "b"), ("c", "c")]
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+        assert [plain(got) for got in results] == [("b", "b"), ("c", "c")]
+
+
+def test_hooks_see_every_call() -> None:
+    class Count:
+        def __init__(self) -> None:
+            self.seen: list[str] = []
+
+        def on_response(self, attempt: billcore.Attempt) -> None:
+            self.seen.append(attempt.route)
+
+    with serving(Shop(), hooks=(hooks := Count())) as (_, options):
+        assert len([*blocking(options, ["a", "b"])]) == 2
+        assert len([*awaited(options, ["c"])]) == 1
+    assert hooks.seen == ["/order/{id}"] * 3
+
+
+def test_ids_of_products_are_integers() -> None:
+    with serving(Shop()) as (server, options), billcore.Client(**options) as client:
+        assert [got.id for got in client.products.get_many(range(3))] == [0, 1, 2]
+        with pytest.raises(billcore.InvalidArgumentError):
+            next(client.products.get_many(["a"]))  # type: ignore[list-item]
+        assert [request.target for request in server.requests] == [f"{ACCOUNT}/product/{id}" for id in range(3)]
+
+
+@both
+def test_the_time_out_of_a_whole_list(read: Read) -> None:
+    """Lists and searches have total_timeout too."""
+
+    def answer(request: Request) -> Reply:
+        return page([{**ORDER, "id": number_of(request)}], number_of(request), 1000, 1000)
+
+    with WatchedServer(answer) as server:
+        options: dict[str, Any] = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "concurrency": 1}
+
+        def items() -> None:
+            if read is blocking:
+                for _ in billcore.Client(**options).subscriptions.orders("s", total_timeout=0.3):
+                    time.sleep(0.05)
+                return
+
+            async def main() -> None:
+                async for _ in billcore.AsyncClient(**options).subscriptions.orders("s", total_timeout=0.3):
+                    await asyncio.sleep(0.05)
+
+            asyncio.run(main())
+
+        with pytest.raises(billcore.TimeoutError, match="total_timeout has passed; resume the list") as caught:
+            items()
+    assert 1 < len(server.requests) < 20 and "?page=" in str(caught.value)
