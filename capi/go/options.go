@@ -45,6 +45,13 @@ func WithConcurrency(pages int) Option {
 	return Option{name: "concurrency", set: setInteger, number: int64(pages)}
 }
 
+// WithMaxConnections: Maximum number of open connections. Default: 100 in an event loop, otherwise no limit. A call
+// that finds no free connection waits for one, within its time-out; a write that waited in vain was not sent. Each
+// event loop has its own connections.
+func WithMaxConnections(connections int) Option {
+	return Option{name: "max_connections", set: setInteger, number: int64(connections)}
+}
+
 // WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the proxy that the environment
 // variables name. An example is http://user:password@proxy.example:3128, with the user name and password
 // percent-encoded. The environment variables are HTTPS_PROXY and ALL_PROXY, which are read when the client is made,

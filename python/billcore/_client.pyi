@@ -46,6 +46,7 @@ class Client:
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
         max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
+        max_connections: Maximum number of open connections. Default: 100 for each event loop, otherwise no limit.
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's proxy.
         ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
@@ -70,6 +71,7 @@ class Client:
         timeout: float | None = 30.0,
         max_retries: int = 2,
         concurrency: int = 8,
+        max_connections: int | None = None,
         proxy: str | None = None,
         ca_bundle: str | os.PathLike[str] | None = None,
         client_certificate: str | os.PathLike[str] | None = None,
@@ -545,6 +547,7 @@ class AsyncClient:
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
         max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.
         concurrency: How many pages of a list may be in flight at once.
+        max_connections: Maximum number of open connections. Default: 100 for each event loop, otherwise no limit.
         proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's proxy.
         ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.
         client_certificate: PEM file with a client certificate and its key, for a service that requires a certificate.
@@ -569,6 +572,7 @@ class AsyncClient:
         timeout: float | None = 30.0,
         max_retries: int = 2,
         concurrency: int = 8,
+        max_connections: int | None = None,
         proxy: str | None = None,
         ca_bundle: str | os.PathLike[str] | None = None,
         client_certificate: str | os.PathLike[str] | None = None,

@@ -83,6 +83,15 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_concurrency(billcore
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("concurrency"), pages, err);
 }
 
+/** Maximum number of open connections. Default: 100 in an event loop, otherwise no limit. A call that finds no free
+ * connection waits for one, within its time-out; a write that waited in vain was not sent. Each event loop has its
+ * own connections.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_client_options_set_max_connections(billcore_client_options* options,
+                                                                            int32_t connections, billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("max_connections"),
+                                    connections, err);
+}
+
 /** URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the proxy that the environment variables
  * name. An example is http://user:password@proxy.example:3128, with the user name and password percent-encoded. The
  * environment variables are HTTPS_PROXY and ALL_PROXY, which are read when the client is made, and NO_PROXY; they

@@ -57,6 +57,10 @@ inline bool set_by_name(ClientOptions& to, std::string_view name, std::int64_t v
     to.concurrency = small(name, value);
     return true;
   }
+  if (name == "max_connections") {
+    to.max_connections = small(name, value);
+    return true;
+  }
   if (name == "max_response") {
     to.max_response = size(name, value);
     return true;

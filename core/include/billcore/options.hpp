@@ -34,6 +34,10 @@ struct ClientOptions {
   int max_retries = 2;
   /// How many pages of a list may be in flight at once. After a 429 the client requests fewer pages at once.
   int concurrency = 8;
+  /// Maximum number of open connections. Default: 100 for each event loop, otherwise no limit. A call that finds no
+  /// free connection waits for one, within its time-out; a write that waited in vain was not sent. Each event loop
+  /// has its own connections.
+  std::optional<int> max_connections = {};
   /// Proxy URL (http, https, socks4, socks4a, socks5, socks5h); empty for none. Default: the environment's proxy. An
   /// example is http://user:password@proxy.example:3128, with the user name and password percent-encoded. The
   /// environment variables are HTTPS_PROXY and ALL_PROXY, which are read when the client is made, and NO_PROXY; they

@@ -31,6 +31,9 @@ inline void check_least(const ClientOptions& options) {
   if (options.concurrency < 1) {
     throw Error(ErrorCode::config, "concurrency must be at least 1: the number of pages of a list in flight at once");
   }
+  if (options.max_connections && *options.max_connections < 1) {
+    throw Error(ErrorCode::config, "max_connections must be at least 1");
+  }
   if (options.max_response < 1) {
     throw Error(ErrorCode::config, "max_response must be more than 0 bytes");
   }

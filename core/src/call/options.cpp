@@ -118,6 +118,7 @@ TransportOptions transport_options(const ClientOptions& options,
   transport.http2 = options.http2.value_or(offers_http2(libcurl_version()));
   if (transport.http2) transport.http2_refused = std::make_shared<std::atomic<bool>>(false);
   transport.max_response = options.max_response;
+  transport.max_connections = options.max_connections.value_or(0);
   return transport;
 }
 

@@ -96,6 +96,23 @@ Deadline Session::deadline(const CallOptions& options) const {
   return deadline_after(options.timeout.value_or(settings_.options.timeout), "timeout");
 }
 
+EnginePool::Lease Session::lease(const Operation& operation, int at_once, const Deadline& until,
+                                 const CallOptions& options) const {
+  auto& pool = settings_.state->pool;
+  const int wanted = pool.options().http2 ? 1 : at_once;  // over HTTP/2 one connection carries many requests
+  try {
+    return pool.lease(wanted, {until, interrupt_of(options), options.cancel});
+  } catch (const EnginePool::NotLeased& why) {
+    const RequestInfo request{operation.method, operation.path, *settings_.answers, 1, operation.page};
+    if (why.interrupted) throw interruption_error(request, {});
+    Transfer unsent;
+    unsent.failure = Failure::timeout;
+    unsent.reason = "no connection was free in time";
+    static_cast<void>(complete_answer(request, std::move(unsent)));
+    throw;  // not reached: complete_answer() throws
+  }
+}
+
 Hooks* Session::hooks(const CallOptions& options) const noexcept {
   return options.hooks ? options.hooks.get() : settings_.options.hooks.get();
 }
@@ -139,7 +156,7 @@ void Session::send(const Operation& operation, const CallOptions& options,
                    const std::function<void(Completed&)>& read) {
   require_open();
   const auto until = deadline(options);
-  const auto lease = settings_.state->pool.lease();
+  const auto lease = this->lease(operation, 1, until, options);
   Engine& engine = *lease;
   Call call(settings_, engine, operation, until, hooks(options));
   call.telling_whether_sent([&] {

@@ -34,6 +34,10 @@ class Session {
   bool close() noexcept;
   [[nodiscard]] const ClientSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] Deadline deadline(const CallOptions& options) const;
+  /// Leases an engine for `operation` and the requests after it, `at_once` of which may be in flight. Throws the
+  /// operation's error if no connection becomes free until `until`.
+  [[nodiscard]] EnginePool::Lease lease(const Operation& operation, int at_once, const Deadline& until,
+                                        const CallOptions& options) const;
   [[nodiscard]] Hooks* hooks(const CallOptions& options) const noexcept;
   [[nodiscard]] const std::function<bool()>& interrupt_of(const CallOptions& options) const noexcept {
     return options.interrupt ? options.interrupt : settings_.options.interrupt;

@@ -8,12 +8,19 @@
 namespace billcore::detail {
 namespace {
 
-// Maximum number of connections of an event loop; more connections would not make the loop faster. Further requests
-// wait for a free connection.
+// Maximum number of connections of an event loop, unless the program sets one. Further requests wait for a free
+// connection.
 constexpr int max_connections = 100;
 
 TransportOptions limited(TransportOptions options) {
-  options.max_connections = max_connections;
+  if (options.max_connections == 0) options.max_connections = max_connections;
+  return options;
+}
+
+// Over HTTP/2 most connections are for writes, because reads share a connection. (A single connection is for HTTP/1.)
+TransportOptions for_reads(TransportOptions options) {
+  if (options.max_connections == 1) options.http2 = false;
+  if (options.http2) options.max_connections = (options.max_connections + 3) / 4;
   return options;
 }
 
@@ -22,7 +29,7 @@ TransportOptions limited(TransportOptions options) {
 Loop::Loop(TransportOptions transport)
     : options(limited(std::move(transport))),
       descriptors(std::make_shared<Descriptors>()),
-      engine(std::make_unique<Engine>(options, descriptors)),
+      engine(std::make_unique<Engine>(for_reads(options), descriptors)),
       descriptor(engine->descriptor()),
       pid_(getpid()) {}
 
@@ -46,10 +53,11 @@ Loop::~Loop() {
 bool Loop::is_ours() const noexcept { return pid_ == getpid(); }
 
 Engine& Loop::engine_for(const Operation& operation) {
-  if (!options.http2 || !operation.is_write()) return *engine;
+  if (!options.http2 || options.max_connections == 1 || !operation.is_write()) return *engine;
   if (writes == nullptr) {
     auto alone = options;
     alone.streams = 1;
+    alone.max_connections -= for_reads(options).max_connections;
     auto made = std::make_unique<Engine>(alone, descriptors);
     engine->drive_with(*made);
     writes = std::move(made);

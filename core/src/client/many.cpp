@@ -55,7 +55,8 @@ ManyCalls::ManyCalls(SessionPtr session, const ManyOptions& options, CallOptions
 ManyCalls::~ManyCalls() = default;
 
 bool ManyCalls::wants() const noexcept {
-  const auto most = std::min<std::int64_t>(options_.concurrency, allowed_);
+  const auto most = std::min<std::int64_t>(
+      connections_ > 0 ? std::min(connections_, options_.concurrency) : options_.concurrency, allowed_);
   return in_flight_ < most && static_cast<std::int64_t>(slots_.size()) < 2 * std::int64_t{options_.concurrency};
 }
 
@@ -166,28 +167,34 @@ BlockingMany::BlockingMany(SessionPtr session, const ManyOptions& options, CallO
 
 BlockingMany::~BlockingMany() { stop(); }
 
-Engine& BlockingMany::engine() {
+const Operation& ManyCalls::first() const noexcept { return slots_.front()->operation; }
+
+Engine& BlockingMany::engine(const Operation& first) {
   const bool is_forked = lease_ != nullptr && !lease_->is_ours();
   if (is_forked) static_cast<void>(lease_.release());
   if (lease_ == nullptr) {
-    lease_.reset(new EnginePool::Lease(calls_.session()->settings().state->pool.lease()));  // a Lease does not move
+    const auto& session = *calls_.session();
+    const auto& options = calls_.options();
+    lease_.reset(new EnginePool::Lease(  // a Lease does not move
+        session.lease(first, calls_.concurrency(), session.deadline(options), options)));
+    if (!session.settings().state->pool.options().http2) calls_.limit((**lease_).max_connections());
   }
   if (is_forked) calls_.begin_again(**lease_);
   return **lease_;
 }
 
 void BlockingMany::add(Id id, Operation get) {
-  auto& with = engine();
+  auto& with = engine(get);
   calls_.resume();
   calls_.add(with, std::move(id), std::move(get));
 }
 
 std::optional<Got<Value>> BlockingMany::next() {
-  auto& with = engine();
   if (calls_.empty()) {
     stop();  // return the engine to the pool
     return std::nullopt;
   }
+  auto& with = engine(calls_.first());
   struct Pause {
     ManyCalls& calls;
     ~Pause() { calls.pause(); }
@@ -198,6 +205,10 @@ std::optional<Got<Value>> BlockingMany::next() {
   if (!has() &&
       (options.cancel.stop_requested() || !with.drive(has, calls_.session()->interrupt_of(options), options.cancel))) {
     throw calls_.interruption();
+  }
+  if (!calls_.session()->settings().state->pool.has_spare()) {  // see EnginePool
+    static_cast<void>(with.drive([&] { return !calls_.in_flight(); }, nullptr));
+    lease_.reset();
   }
   return calls_.take();
 }

@@ -32,6 +32,9 @@ class ManyCalls {
   /// Starts the call for an id. Throws Error(timeout) if the total time-out has passed.
   void add(Engine& engine, Id id, Operation get);
   [[nodiscard]] bool empty() const noexcept { return slots_.empty(); }
+  [[nodiscard]] bool in_flight() const noexcept { return in_flight_ > 0; }
+  /// At most as many calls in flight as the engine has connections; 0: as many as the options say.
+  void limit(int connections) noexcept { connections_ = connections; }
   /// Whether take() has a result. Starts a call again that failed because of a pause in which the engine was not driven.
   [[nodiscard]] bool has(Engine& engine);
   /// Removes and returns a result that has() announced. Throws Error(timeout) instead, if the total time-out ended the
@@ -54,6 +57,9 @@ class ManyCalls {
 
   [[nodiscard]] const SessionPtr& session() const noexcept { return session_; }
   [[nodiscard]] const CallOptions& options() const noexcept { return call_; }
+  [[nodiscard]] int concurrency() const noexcept { return options_.concurrency; }
+  /// The request of the first id without a result.
+  [[nodiscard]] const Operation& first() const noexcept;
 
  private:
   struct Slot;
@@ -67,6 +73,7 @@ class ManyCalls {
   CallOptions call_;
   std::deque<std::unique_ptr<Slot>> slots_;  // in the order of the ids
   std::int64_t in_flight_ = 0;
+  int connections_ = 0;
   std::int64_t allowed_;  // maximum number of calls in flight
   Deadline total_;        // set by the first call
   std::function<void()> ready_;
@@ -88,7 +95,8 @@ class BlockingMany {
   void stop() noexcept;
 
  private:
-  [[nodiscard]] Engine& engine();
+  // `first` is the request that waits for a connection, if there is none.
+  [[nodiscard]] Engine& engine(const Operation& first);
 
   std::unique_ptr<EnginePool::Lease> lease_;
   ManyCalls calls_;  // destroyed before the engine

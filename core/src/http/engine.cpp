@@ -356,6 +356,13 @@ void Engine::wake_from_any_thread() const noexcept { impl_->readiness->wake(); }
 
 bool Engine::is_ready() const noexcept { return impl_->readiness->is_ready(); }
 
+int Engine::max_connections() const noexcept { return impl_->options.max_connections; }
+
+void Engine::set_max_connections(int most) noexcept {
+  impl_->options.max_connections = most;
+  curl_multi_setopt(impl_->multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(most));
+}
+
 void Engine::drive_with(Engine& other) {
   static_cast<void>(descriptor());
   if (!impl_->readiness->watch(other.descriptor(), true, false)) throw std::bad_alloc();

@@ -106,6 +106,9 @@ class Engine {
   void wake_from_any_thread() const noexcept;
   /// Whether descriptor() is readable.
   [[nodiscard]] bool is_ready() const noexcept;
+  /// Maximum number of connections; 0: unlimited.
+  [[nodiscard]] int max_connections() const noexcept;
+  void set_max_connections(int most) noexcept;
   /// Makes descriptor() and process() of this engine also serve `other`, which must outlive this engine.
   void drive_with(Engine& other);
 

@@ -3,11 +3,18 @@
 // A call leases an idle engine (last in, first out), drives it and returns it, so no lock is held during I/O. The pool
 // records the process that created it. After a fork the child leaves the inherited engines untouched (destroying one
 // would end the parent's TLS connection), closes its copies of their descriptors, and starts with an empty pool.
+//
+// With TransportOptions::max_connections, the engines share that number: each has at least one connection, and as many
+// as its first call wanted. A call waits until an engine is free. So that a thread does not wait for an engine that it
+// has itself, a list that is not being read keeps its engine only if another one is left (has_spare()).
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "http/engine.hpp"
@@ -38,7 +45,20 @@ class EnginePool {
     std::unique_ptr<Engine> engine_;
     std::uint64_t process_;  // process that leased the engine; a child forked during the call must not use the engine
   };
-  [[nodiscard]] Lease lease();
+  /// How to wait for an engine: until the deadline, or until `interrupt` returns true, which is called at least every 50
+  /// ms, or a stop is requested.
+  struct Wait {
+    const Deadline& until;
+    const std::function<bool()>& interrupt;
+    const std::stop_token& cancel;
+  };
+  /// Leases an engine with up to `wanted` connections. Throws NotLeased if no engine became free in time.
+  [[nodiscard]] Lease lease(int wanted, const Wait& wait);
+  struct NotLeased {
+    bool interrupted;  // false: the deadline has passed
+  };
+  /// Whether another call would get an engine at once.
+  [[nodiscard]] bool has_spare();
   [[nodiscard]] const TransportOptions& options() const noexcept { return options_; }
   /// The number of this process, which differs from the numbers of the processes that it was forked from.
   [[nodiscard]] std::uint64_t process() noexcept { return mark_.here(); }
@@ -48,6 +68,7 @@ class EnginePool {
  private:
   struct State;
   [[nodiscard]] State& state();
+  [[nodiscard]] std::unique_ptr<Engine> limited(State& pool, int wanted, const Wait& wait);
   // Call give_back() only in the process that leased the engine.
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 

@@ -8,8 +8,10 @@ namespace billcore::detail {
 
 // The leased engine, and the pages in flight on it.
 struct BlockingSource::Leased {
-  Leased(const SessionPtr& session, const ListOperation& list, const CallOptions& options)
-      : lease(session->settings().state->pool.lease()), fetcher(session, *lease, list, options) {}
+  Leased(const SessionPtr& session, const ListOperation& list, const CallOptions& options, const Wanted& wanted,
+         const Deadline& until)
+      : lease(session->lease(list.page(wanted.page), session->settings().options.concurrency, until, options)),
+        fetcher(session, *lease, list, options) {}
 
   EnginePool::Lease lease;
   PageFetcher fetcher;
@@ -23,20 +25,23 @@ BlockingSource::BlockingSource(SessionPtr session, ListOperation list, CallOptio
 
 BlockingSource::~BlockingSource() { stop(); }
 
-PageFetcher& BlockingSource::fetcher() {
+PageFetcher& BlockingSource::fetcher(const Wanted& wanted, const Deadline& until) {
   session_->require_open();
   leave_behind();
-  if (leased_ == nullptr) leased_ = std::make_unique<Leased>(session_, list_, options_);
+  if (leased_ == nullptr) leased_ = std::make_unique<Leased>(session_, list_, options_, wanted, until);
   return leased_->fetcher;
 }
 
+// Whether the list may have pages in flight while it is not read: see EnginePool.
+bool BlockingSource::may_keep_engine() const { return session_->settings().state->pool.has_spare(); }
+
 std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
-  auto& pages = fetcher();
+  auto& pages = fetcher(wanted, earlier(session_->deadline(options_), wanted.until));
   if (wanted.anew) pages.clear();
   bool whole = false;
   try {
     if (!options_.cancel.stop_requested()) {
-      pages.request(wanted.page, wanted.last, wanted.count);
+      pages.request(wanted.page, wanted.last, may_keep_engine() ? wanted.count : 1);
       pages.expect(wanted.page, wanted.until, nullptr);
       whole = (*leased_->lease)
                   .drive([&] { return pages.has(wanted.page); }, session_->interrupt_of(options_), options_.cancel);
@@ -51,12 +56,13 @@ std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
     throw interruption_error({operation.method, operation.path, *session_->settings().answers, 1, operation.page}, {});
   }
   auto document = pages.take(wanted.page);
-  if (pages.empty()) stop();  // return the engine to the pool
+  if (pages.empty() || !may_keep_engine()) stop();  // return the engine to the pool
   return document;
 }
 
 void BlockingSource::ahead(const Wanted& wanted) {
-  auto& pages = fetcher();
+  auto& pages = fetcher(wanted, SteadyClock::now());
+  if (!may_keep_engine()) return stop();
   if (wanted.anew) pages.clear();
   pages.request(wanted.page, wanted.last, wanted.count);
   move_on();  // send the requests now, not only when fetch() waits for a page

@@ -29,7 +29,8 @@ class BlockingSource final : public PageSource {
 
  private:
   struct Leased;
-  [[nodiscard]] PageFetcher& fetcher();
+  [[nodiscard]] PageFetcher& fetcher(const Wanted& wanted, const Deadline& until);
+  [[nodiscard]] bool may_keep_engine() const;
   void leave_behind() noexcept;
   void move_on();
 

@@ -23,6 +23,7 @@ struct CreateClient {
   py::handle timeout;
   py::handle max_retries;
   py::handle concurrency;
+  py::handle max_connections;
   py::handle proxy;
   py::handle ca_bundle;
   py::handle client_certificate;
@@ -39,15 +40,16 @@ struct CreateClient {
         timeout(values[2]),
         max_retries(values[3]),
         concurrency(values[4]),
-        proxy(values[5]),
-        ca_bundle(values[6]),
-        client_certificate(values[7]),
-        headers(values[8]),
-        http2(values[9]),
-        allow_insecure_http(values[10]),
-        request_id_header(values[11]),
-        max_response(values[12]),
-        hooks(values[13]) {}
+        max_connections(values[5]),
+        proxy(values[6]),
+        ca_bundle(values[7]),
+        client_certificate(values[8]),
+        headers(values[9]),
+        http2(values[10]),
+        allow_insecure_http(values[11]),
+        request_id_header(values[12]),
+        max_response(values[13]),
+        hooks(values[14]) {}
 };
 
 /// Client.with_options()
@@ -312,7 +314,7 @@ struct OrdersGetMany {
       : ids(values[0]), concurrency(values[1]), ordered(values[2]), timeout(values[3]), total_timeout(values[4]) {}
 };
 
-inline constexpr std::size_t client_option_count = 14;
+inline constexpr std::size_t client_option_count = 15;
 
 /// Converts the arguments of a client's constructor to the core's options.
 inline ClientOptions client_options(const CreateClient& from) {
@@ -326,6 +328,7 @@ inline ClientOptions client_options(const CreateClient& from) {
   }
   if (!left_out(from.max_retries)) options.max_retries = count(from.max_retries, "max_retries");
   if (!left_out(from.concurrency)) options.concurrency = count(from.concurrency, "concurrency");
+  if (given(from.max_connections)) options.max_connections = count(from.max_connections, "max_connections");
   if (given(from.proxy)) options.proxy = utf8(from.proxy, "proxy");
   if (given(from.ca_bundle)) options.ca_bundle = path_text(from.ca_bundle, "ca_bundle");
   if (given(from.client_certificate))

@@ -16,6 +16,7 @@ inline constexpr const char* about_client =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    max_connections: Maximum number of open connections. Default: 100 for each event loop, otherwise no limit.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
     "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"
@@ -34,8 +35,8 @@ inline constexpr const char* about_client =
     "\n"
     "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* client_init_signature =
-    "__init__(self, *, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, proxy=None, "
-    "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
+    "__init__(self, *, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, max_connections=None, "
+    "proxy=None, ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
 inline constexpr const char* client_init =
     "The REST client for all operations of the service. The client may retry a read, but never a write that was sent.\n"
@@ -49,6 +50,7 @@ inline constexpr const char* client_init =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    max_connections: Maximum number of open connections. Default: 100 for each event loop, otherwise no limit.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
     "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"
@@ -390,6 +392,7 @@ inline constexpr const char* about_async_client =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    max_connections: Maximum number of open connections. Default: 100 for each event loop, otherwise no limit.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
     "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"
@@ -408,8 +411,8 @@ inline constexpr const char* about_async_client =
     "\n"
     "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* async_client_init_signature =
-    "__init__(self, *, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, proxy=None, "
-    "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
+    "__init__(self, *, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, max_connections=None, "
+    "proxy=None, ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
 inline constexpr const char* async_client_init =
     "The REST client for asyncio. AsyncClient has the methods of Client, but they must be awaited.\n"
@@ -427,6 +430,7 @@ inline constexpr const char* async_client_init =
     "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
     "    max_retries: Maximum number of retries of a failed request, made only if a retry is safe. 0: no retries.\n"
     "    concurrency: How many pages of a list may be in flight at once.\n"
+    "    max_connections: Maximum number of open connections. Default: 100 for each event loop, otherwise no limit.\n"
     "    proxy: Proxy URL (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment's "
     "proxy.\n"
     "    ca_bundle: PEM file of trusted CAs. Default: the CAs in SSL_CERT_FILE or SSL_CERT_DIR, or else the system's.\n"

@@ -40,6 +40,12 @@ impl ClientOptions {
     pub fn concurrency(self, pages: u32) -> Self {
         self.set(|to| to.set_count("concurrency", pages))
     }
+    /// Maximum number of open connections. Default: 100 in an event loop, otherwise no limit. A call that finds no
+    /// free connection waits for one, within its time-out; a write that waited in vain was not sent. Each event loop
+    /// has its own connections.
+    pub fn max_connections(self, connections: u32) -> Self {
+        self.set(|to| to.set_count("max_connections", connections))
+    }
     /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the proxy that the environment
     /// variables name. An example is `http://user:password@proxy.example:3128`, with the user name and password
     /// percent-encoded. The environment variables are `HTTPS_PROXY` and `ALL_PROXY`, which are read when the client
