@@ -43,6 +43,15 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_timeout_ms(billcore_ca
                                     err);
 }
 
+/** Time-out of a whole list or search (milliseconds, more than 0), from its first request on, with the caller's pauses.
+ * Without it a list has none, and the time-out of a search is that of the whole search. Other calls ignore it.
+ * @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_call_options_set_total_timeout_ms(billcore_call_options* options,
+                                                                           int64_t milliseconds, billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("total_timeout_ms"),
+                                    milliseconds, err);
+}
+
 /** Lets the call run without a deadline.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_call_options* options,
                                                                      billcore_error** err) {

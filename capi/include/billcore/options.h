@@ -49,10 +49,11 @@ BILLCORE_EXPORT void billcore_options_free(billcore_options* options);
 BILLCORE_API billcore_status billcore_options_set_text(billcore_options* options, billcore_str name, billcore_str value,
                                                        billcore_error** err);
 
-/** Sets an integer option. Option names for a client: timeout_ms, max_retries, concurrency, max_response; for changes
- * of a client: the same without max_response; for a call: timeout_ms; for a charge: quantity, vat; for a product: any
- * field; for a charge search: skew_ms, product_id; for every list: page, the number of the first page to read (from
- * 1); for a list of orders: product_id and per_page (1 to 200).  @since 0.1 */
+/** Sets an integer option. Option names for a client: timeout_ms, max_retries, concurrency, max_connections,
+ * max_response; for changes of a client: the same without max_response and max_connections; for a call: timeout_ms,
+ * total_timeout_ms; for a charge: quantity, vat; for a product: any field; for a charge search: skew_ms, product_id;
+ * for every list: page, the number of the first page to read (from 1); for a list of orders: product_id and per_page
+ * (1 to 200).  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_int64(billcore_options* options, billcore_str name, int64_t value,
                                                         billcore_error** err);
 

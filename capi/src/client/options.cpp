@@ -46,8 +46,12 @@ bool set(JsonObject& to, std::string_view name, const std::string& value) {
 }
 
 bool set(CallOptions& to, std::string_view name, const std::int64_t& value) {
-  if (name != "timeout_ms") return false;
-  to.timeout = std::chrono::milliseconds(value);
+  if (name == "timeout_ms")
+    to.timeout = std::chrono::milliseconds(value);
+  else if (name == "total_timeout_ms")
+    to.total_timeout = std::chrono::milliseconds(value);
+  else
+    return false;
   return true;
 }
 

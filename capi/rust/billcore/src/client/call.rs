@@ -11,6 +11,7 @@ use crate::ffi::{HookContext, Options, OptionsKind};
 #[must_use]
 pub struct CallOptions {
     timeout: Timeout,
+    total_timeout: Option<Duration>,
     deadline: Option<Instant>,
     pub(crate) cancel: Option<CancelToken>,
     pub(super) hooks: Option<Arc<HookContext>>,
@@ -39,6 +40,12 @@ impl CallOptions {
         self.timeout = Timeout::Never;
         self
     }
+    /// Limits the time of a whole list or search, from its first request on, with the caller's pauses. Without it a
+    /// list has no limit, and the time-out of a search is that of the whole search.
+    pub fn total_timeout(mut self, timeout: Duration) -> Self {
+        self.total_timeout = Some(timeout);
+        self
+    }
     /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out; if
     /// [`CallOptions::timeout`] is also set, the call ends at the earlier of the two times. For a list, each page has a
     /// time-out: the time from the making of the list to the deadline.
@@ -61,6 +68,7 @@ impl CallOptions {
     pub(super) fn over(self, before: &Self) -> Self {
         Self {
             timeout: if self.timeout == Timeout::OfClient { before.timeout } else { self.timeout },
+            total_timeout: self.total_timeout.or(before.total_timeout),
             deadline: self.deadline.or(before.deadline),
             cancel: self.cancel.or_else(|| before.cancel.clone()),
             hooks: self.hooks.or_else(|| before.hooks.clone()),
@@ -69,7 +77,7 @@ impl CallOptions {
     /// Makes the C library's options object; `None` when nothing is set. The caller must keep the hooks alive until
     /// the call returns or the list is dropped.
     pub(super) fn native(&self) -> Result<Option<Options>> {
-        let timed = self.timeout != Timeout::OfClient || self.deadline.is_some();
+        let timed = self.timeout != Timeout::OfClient || self.total_timeout.is_some() || self.deadline.is_some();
         if !timed && self.cancel.is_none() && self.hooks.is_none() {
             return Ok(None);
         }
@@ -83,6 +91,9 @@ impl CallOptions {
             (Timeout::After(length), None) | (_, Some(length)) => out.set_milliseconds("timeout_ms", length)?,
             (Timeout::Never, None) => out.set_flag("no_timeout", true)?,
             (Timeout::OfClient, None) => {}
+        }
+        if let Some(length) = self.total_timeout {
+            out.set_milliseconds("total_timeout_ms", length)?;
         }
         if let Some(token) = &self.cancel {
             out.set_cancel(token.native())?;
@@ -98,6 +109,7 @@ impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallOptions")
             .field("timeout", &self.timeout)
+            .field("total_timeout", &self.total_timeout)
             .field("deadline", &self.deadline)
             .field("cancel", &self.cancel)
             .finish_non_exhaustive()
