@@ -34,6 +34,16 @@ py::object python_id(const Id& id) {
   return checked(PyLong_FromString(id.text().c_str(), nullptr, 10));
 }
 
+py::object python_got(View type, const Got<Value>& from) {
+  auto out = checked(PyStructSequence_New(got_type));
+  PyStructSequence_SetItem(out.ptr(), 0, python_id(from.id).release().ptr());
+  auto value = from.value ? view(type, *from.value) : py::object(py::none());
+  PyStructSequence_SetItem(out.ptr(), 1, value.release().ptr());
+  auto error = from.error ? exception_of(*from.error) : py::object(py::none());
+  PyStructSequence_SetItem(out.ptr(), 2, error.release().ptr());
+  return out;
+}
+
 /// What an iterator over the results of get_many() owns. Only one reader at a time: while it waits without the GIL, or
 /// takes an id from the user's iterable, another thread, a signal handler or another task may call it as well.
 struct Many {
@@ -118,17 +128,9 @@ class NextGot final : public Job {
     return nullptr;
   }
   [[nodiscard]] py::object result() override {
-    if (!got_) {
-      PyErr_SetNone(many_.bound.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
-      throw py::error_already_set();
-    }
-    auto out = checked(PyStructSequence_New(got_type));
-    PyStructSequence_SetItem(out.ptr(), 0, python_id(got_->id).release().ptr());
-    auto value = got_->value ? view(many_.request.type, *got_->value) : py::object(py::none());
-    PyStructSequence_SetItem(out.ptr(), 1, value.release().ptr());
-    auto error = got_->error ? exception_of(*got_->error) : py::object(py::none());
-    PyStructSequence_SetItem(out.ptr(), 2, error.release().ptr());
-    return out;
+    if (got_) return python_got(many_.request.type, *got_);
+    PyErr_SetNone(many_.bound.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
+    throw py::error_already_set();
   }
   void release() noexcept override {
     if (std::exchange(uses_, false)) many_.busy = false;
@@ -163,11 +165,42 @@ struct GotIteration {
 using Blocking = GotIteration<false>;
 using Awaited = GotIteration<true>;
 
-template <typename Iteration>
-py::object next_got(const py::object& self, const char* name) {
-  auto& many = *held<Iteration>(self.ptr()).own;
-  return run(many.bound, std::make_unique<NextGot>(self, many), name);
+Many& many_of(py::handle iterator) { return *held<Awaited>(iterator.ptr()).own; }
+
+struct Use {
+  explicit Use(Many& of) : many(of) { many.busy = true; }
+  ~Use() { many.busy = false; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  Many& many;
+};
+
+// A result that is here needs no job.
+py::object take_arrived(py::handle iterator) {
+  auto& many = many_of(iterator);
+  const auto engine = many.engine.lock();
+  const auto calls = many.loop_calls.lock();
+  if (calls == nullptr || engine == nullptr || !engine->is_of(running_loop())) return {};
+  if (many.back || many.busy) return {};
+  {
+    const Use use(many);
+    many.fill(*calls);
+  }
+  if (!calls->has()) return {};
+  many.back = calls->take();
+  auto out = python_got(many.request.type, *many.back);
+  many.back.reset();
+  return out;
 }
+
+constexpr Shortcut next_awaited_got{
+    "AsyncGotIterator.__anext__",
+    &take_arrived,
+    [](const py::object& iterator) -> std::unique_ptr<Job> {
+      return std::make_unique<NextGot>(iterator, many_of(iterator));
+    },
+    [](py::handle iterator) -> const BoundClient& { return many_of(iterator).bound; },
+};
 
 py::object as_iterator(py::handle ids) {
   if (PyUnicode_Check(ids.ptr()) || PyBytes_Check(ids.ptr())) {
@@ -229,11 +262,12 @@ void bind_many(py::module_& module) {
   bind_got(module);
   const auto same = [](py::object self) { return self; };
   bind_iteration<Blocking>(module, "GotIterator").def("__iter__", same).def("__next__", [](const py::object& self) {
-    return next_got<Blocking>(self, "GotIterator.__next__");
+    auto& many = *held<Blocking>(self.ptr()).own;
+    return run(many.bound, std::make_unique<NextGot>(self, many), "GotIterator.__next__");
   });
   bind_iteration<Awaited>(module, "AsyncGotIterator")
       .def("__aiter__", same)
-      .def("__anext__", [](const py::object& self) { return next_got<Awaited>(self, "AsyncGotIterator.__anext__"); });
+      .def("__anext__", [](const py::object& self) { return make_awaitable(self, next_awaited_got); });
 }
 
 }  // namespace billcore::python
