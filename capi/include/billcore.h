@@ -65,6 +65,7 @@
 #define BILLCORE_H
 
 #include "billcore/loop.h"
+#include "billcore/many.h"
 #include "billcore/webhook.h"
 
 /** @mainpage

@@ -18,6 +18,9 @@ struct OperationUse {
 /// Uses an operation. Throws Error(invalid_argument) for an operation that cannot be sent; a write has no second use.
 [[nodiscard]] OperationUse use(billcore_operation* operation);
 
+/// Whether the operation reads one record.
+[[nodiscard]] bool is_get(const billcore_operation* operation);
+
 [[nodiscard]] billcore_result_kind result_of(const billcore_operation* operation);
 
 /// Memory for a handle, which is taken before a request is sent, so that a lack of memory after the answer cannot hide

@@ -18,6 +18,7 @@
 #include "billcore/many.hpp"
 #include "billcore/operation.hpp"
 #include "billcore/pager.hpp"
+#include "client/many.hpp"
 #include "paging/page_flow.hpp"
 
 namespace billcore::internal {

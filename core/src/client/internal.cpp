@@ -5,7 +5,6 @@
 
 #include "client/lists.hpp"
 #include "client/loop.hpp"
-#include "client/many.hpp"
 #include "paging/blocking_source.hpp"
 #include "paging/page_fetcher.hpp"
 #include "paging/page_flow.hpp"
@@ -210,13 +209,16 @@ LoopMany::~LoopMany() {
 bool LoopMany::wants() const noexcept { return state_->calls.wants(); }
 bool LoopMany::empty() const noexcept { return state_->calls.empty(); }
 bool LoopMany::has() { return state_->calls.has(*state_->loop->engine); }
-Got<Value> LoopMany::take() { return state_->calls.take(); }
+Got<Value> LoopMany::take() {
+  auto result = state_->calls.take();
+  return {std::move(result.key.id), std::move(result.value), std::move(result.error)};
+}
 
 void LoopMany::add(Id id, Operation get) {
   if (!state_->loop->is_ours()) {
     throw Error(ErrorCode::config, "this process was forked from the one whose loop reads the ids: begin again here");
   }
-  state_->calls.add(*state_->loop->engine, std::move(id), std::move(get));
+  state_->calls.add(*state_->loop->engine, {std::move(id)}, std::move(get));
 }
 
 void LoopMany::wait(std::function<void()> ready) {

@@ -27,9 +27,9 @@ std::int64_t integer_of(const Id& id) {
 }
 
 struct ManyCalls::Slot {
-  Slot(Id which, Operation what) : id(std::move(which)), operation(std::move(what)) {}
+  Slot(ReadKey which, Operation what) : key(std::move(which)), operation(std::move(what)) {}
 
-  Id id;
+  ReadKey key;
   Operation operation;
   Deadline until;
   std::optional<Answer> answer;  // parsed only in take(), because the document takes four times the answer's memory
@@ -71,11 +71,11 @@ void ManyCalls::begin(Engine& engine, Slot& slot) {
   if (!slot.here) slot.call->expire_at(slot.until);
 }
 
-void ManyCalls::add(Engine& engine, Id id, Operation get) {
+void ManyCalls::add(Engine& engine, ReadKey key, Operation get) {
   session_->require_open();
   if (!total_ && call_.total_timeout) total_ = deadline_after(*call_.total_timeout, "total_timeout");
   if (is_late()) throw total_error();
-  slots_.push_back(std::make_unique<Slot>(std::move(id), std::move(get)));
+  slots_.push_back(std::make_unique<Slot>(std::move(key), std::move(get)));
   try {
     begin(engine, *slots_.back());
   } catch (...) {
@@ -107,10 +107,10 @@ bool ManyCalls::has(Engine& engine) {
   return has(engine);
 }
 
-Got<Value> ManyCalls::take() {
+ReadResult ManyCalls::take() {
   const auto found = std::ranges::find_if(slots_, [](const auto& slot) { return slot->here; });
   auto& slot = **found;
-  Got<Value> got{slot.id};
+  ReadResult got{slot.key};
   try {
     if (slot.error) std::rethrow_exception(slot.error);
     got.value = read_resource(slot.call->request(), *std::move(slot.answer));
@@ -158,7 +158,7 @@ void ManyCalls::begin_again(Engine& engine) {
   in_flight_ = 0;
   for (auto& each : theirs) {
     const auto* const slot = each.release();
-    add(engine, slot->id, slot->operation);
+    add(engine, slot->key, slot->operation);
   }
 }
 
@@ -183,13 +183,13 @@ Engine& BlockingMany::engine(const Operation& first) {
   return **lease_;
 }
 
-void BlockingMany::add(Id id, Operation get) {
+void BlockingMany::add(ReadKey key, Operation get) {
   auto& with = engine(get);
   calls_.resume();
-  calls_.add(with, std::move(id), std::move(get));
+  calls_.add(with, std::move(key), std::move(get));
 }
 
-std::optional<Got<Value>> BlockingMany::next() {
+std::optional<ReadResult> BlockingMany::next() {
   if (calls_.empty()) {
     stop();  // return the engine to the pool
     return std::nullopt;
@@ -234,9 +234,11 @@ std::optional<Got<Value>> AnyMany::next_value() {
     auto id = ids_();
     if (!id) break;
     auto operation = request_(*id);
-    calls_->add(*std::move(id), std::move(operation));
+    calls_->add({*std::move(id)}, std::move(operation));
   }
-  return calls_->next();
+  auto result = calls_->next();
+  if (!result) return std::nullopt;
+  return Got<Value>{std::move(result->key.id), std::move(result->value), std::move(result->error)};
 }
 
 void AnyMany::stop() noexcept { calls_->stop(); }

@@ -14,6 +14,20 @@
 
 namespace billcore::detail {
 
+/// What tells the results apart.
+struct ReadKey {
+  Id id;
+  std::uint64_t number = 0;  // of the C ABI
+  std::int32_t kind = 0;     // of the C ABI
+};
+
+/// The result of a read: its record, or its error.
+struct ReadResult {
+  ReadKey key;
+  std::optional<Value> value = {};
+  std::optional<Error> error = {};
+};
+
 /// Throws Error(invalid_argument) if the id is not an integer.
 [[nodiscard]] std::int64_t integer_of(const Id& id);
 
@@ -30,7 +44,7 @@ class ManyCalls {
   /// Whether add() may be called now.
   [[nodiscard]] bool wants() const noexcept;
   /// Starts the call for an id. Throws Error(timeout) if the total time-out has passed.
-  void add(Engine& engine, Id id, Operation get);
+  void add(Engine& engine, ReadKey key, Operation get);
   [[nodiscard]] bool empty() const noexcept { return slots_.empty(); }
   [[nodiscard]] bool in_flight() const noexcept { return in_flight_ > 0; }
   /// At most as many calls in flight as the engine has connections; 0: as many as the options say.
@@ -39,7 +53,7 @@ class ManyCalls {
   [[nodiscard]] bool has(Engine& engine);
   /// Removes and returns a result that has() announced. Throws Error(timeout) instead, if the total time-out ended the
   /// call.
-  [[nodiscard]] Got<Value> take();
+  [[nodiscard]] ReadResult take();
   /// The error of a wait that was interrupted.
   [[nodiscard]] Error interruption() const;
   /// Calls `ready` once when the call that take() waits for has ended. An empty function ends the wait.
@@ -89,9 +103,9 @@ class BlockingMany {
   BlockingMany& operator=(const BlockingMany&) = delete;
 
   [[nodiscard]] bool wants() const noexcept { return calls_.wants(); }
-  void add(Id id, Operation get);
+  void add(ReadKey key, Operation get);
   /// Waits for the next result; nullopt if there is no id without a result.
-  [[nodiscard]] std::optional<Got<Value>> next();
+  [[nodiscard]] std::optional<ReadResult> next();
   void stop() noexcept;
 
  private:

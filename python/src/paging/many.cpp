@@ -12,7 +12,6 @@
 #include "asyncio/loops.hpp"
 #include "billcore/internal.hpp"
 #include "call/interruption.hpp"
-#include "client/many.hpp"
 #include "client/options.hpp"
 #include "paging/list.hpp"
 #include "shared/client_docs.hpp"
@@ -81,7 +80,7 @@ struct Many {
       }
       auto id = request.id(next);
       auto get = request.get(id);
-      with.add(std::move(id), std::move(get));
+      with.add({std::move(id)}, std::move(get));
     }
   }
 
@@ -114,7 +113,8 @@ class NextGot final : public Job {
     begin_use();
     if (take_again()) return std::nullopt;
     many_.fill(*many_.calls);
-    got_ = without_gil([this] { return many_.calls->next(); });
+    auto result = without_gil([this] { return many_.calls->next(); });
+    if (result) got_ = Got<Value>{std::move(result->key.id), std::move(result->value), std::move(result->error)};
     return std::nullopt;
   }
   [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, const Client& /*client*/, py::handle loop,
