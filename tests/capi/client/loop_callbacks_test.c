@@ -6,36 +6,32 @@
 static billcore_loop* shared;
 static billcore_operation* again;
 static noted second_call;
-static billcore_ticket to_cancel;
+static noted held;
 
 static void start_another(void) {
   CHECK_OK(billcore_loop_start(shared, again, NULL, note_end, &second_call, NULL, NULL, &err));
 }
-static void cancel_another(void) { CHECK_OK(billcore_loop_cancel(shared, to_cancel, &err)); }
+static void cancel_another(void) { CHECK_OK(billcore_loop_cancel(shared, held.ticket, &err)); }
 static void free_loop(void) { billcore_loop_free(shared); }
-static void process_within(void) {
-  CHECK_FAILS(billcore_loop_process(shared, NULL, &err), invalid, "a callback called");
-}
+static void process_within(void) { CHECK_INVALID(billcore_loop_process(shared, NULL, &err), "a callback called"); }
 static void free_in_hook(void* context, const billcore_attempt* attempt) {
   if (attempt->moment == *(const billcore_moment*)context) billcore_loop_free(shared);
 }
 
 static void test_callbacks_that_act(const billcore_client* client) {
   noted first = {.then = start_another};
-  noted held = {0};
   shared = new_loop(client);
-  again = make("orders.get", "o");
+  again = make_get("o");
   start(shared, again, &first);
   drive_until(shared, &second_call.ends, 1);
   CHECK(first.ends == 1 && second_call.status == BILLCORE_OK);
   forget(&first), forget(&second_call);
 
-  to_cancel = start_and_free(shared, make("orders.get", "held"), &held);
+  start_and_free(shared, make_get("held"), &held);
   first.then = cancel_another;
   start(shared, again, &first);
-  drive_until(shared, &held.ends, 1);
-  CHECK(held.status == BILLCORE_ERROR_INTERRUPTED);
-  forget(&first), forget(&held);
+  expect_end(shared, &held, BILLCORE_ERROR_INTERRUPTED);
+  forget(&first);
 
   first.then = process_within;
   start(shared, again, &first);
@@ -46,11 +42,11 @@ static void test_callbacks_that_act(const billcore_client* client) {
   first.then = free_loop;
   noted others[3] = {{0}};
   start(shared, again, &first);
-  for (int i = 0; i < 3; ++i) start_and_free(shared, make("orders.get", "held"), &others[i]);
+  for (int i = 0; i < 3; ++i) start_and_free(shared, make_get("held"), &others[i]);
   while (first.ends == 0) {
-    wait_once(shared);
+    struct pollfd descriptor = {billcore_loop_descriptor(shared), POLLIN, 0};
     bool more = true;
-    CHECK(process(shared, &more) == BILLCORE_OK);
+    CHECK(poll(&descriptor, 1, -1) == 1 && process(shared, &more) == BILLCORE_OK);
     CHECK(first.ends == 0 || !more);
   }
   for (int i = 0; i < 3; ++i) CHECK(others[i].ends == 0 && others[i].releases == 1);
@@ -59,15 +55,11 @@ static void test_callbacks_that_act(const billcore_client* client) {
   /* A hook may free the loop: before the request, and after the answer. */
   static billcore_moment moments[2] = {BILLCORE_MOMENT_REQUEST, BILLCORE_MOMENT_RESPONSE};
   for (int i = 0; i < 2; ++i) {
-    billcore_call_options* options = NULL;
-    CHECK_OK(billcore_call_options_new(&options, &err));
+    billcore_call_options* options = new_call_options();
     CHECK_OK(billcore_call_options_set_hook(options, free_in_hook, &moments[i], NULL, &err));
     shared = new_loop(client);
-    CHECK_OK(billcore_loop_start(shared, again, options, note_end, &first, note_release, NULL, &err));
-    while (first.releases == 0) {
-      wait_once(shared);
-      CHECK(process(shared, NULL) == BILLCORE_OK);
-    }
+    start_with(shared, again, options, &first);
+    drive_until(shared, &first.releases, 1);
     CHECK(first.ends == 0);
     forget(&first);
     billcore_call_options_free(options);
@@ -80,7 +72,6 @@ static void test_callbacks_that_act(const billcore_client* client) {
 enum { most_calls = 24 };
 static struct {
   noted calls[most_calls];
-  billcore_ticket tickets[most_calls];
   int count;
   billcore_order_list* list;
   bool is_freed; /* the loop */
@@ -97,21 +88,19 @@ static void act(void);
 static void start_one(void) {
   static const char* const ids[] = {"o", "o", "none", "held"};
   if (game.count == most_calls) return;
-  const int number = game.count++;
-  noted* self = &game.calls[number];
+  noted* self = &game.calls[game.count++];
+  billcore_status status;
   self->then = act;
   if (draw(3) == 0 && game.list != NULL) {
-    billcore_list* list = (billcore_list*)game.list;
-    const billcore_status status =
-        billcore_loop_fetch(shared, list, note_end, self, note_release, &game.tickets[number], NULL);
-    CHECK(status == BILLCORE_OK || status == invalid); /* one fetch at a time, or the loop was freed */
+    billcore_list* list = (billcore_list*)(void*)game.list;
+    status = billcore_loop_fetch(shared, list, note_end, self, note_release, &self->ticket, NULL);
   } else {
-    billcore_operation* operation = draw(4) == 0 ? make_charge(ids[draw(4)]) : make("orders.get", ids[draw(4)]);
-    const billcore_status status =
-        billcore_loop_start(shared, operation, NULL, note_end, self, note_release, &game.tickets[number], NULL);
-    CHECK(status == BILLCORE_OK || status == invalid);
+    billcore_operation* operation = draw(4) == 0 ? make_charge(ids[draw(4)]) : make_get(ids[draw(4)]);
+    status = billcore_loop_start(shared, operation, NULL, note_end, self, note_release, &self->ticket, NULL);
     billcore_operation_free(operation);
   }
+  /* One fetch at a time, or the loop was freed. */
+  CHECK(status == BILLCORE_OK || status == BILLCORE_ERROR_INVALID_ARGUMENT);
 }
 
 static void act(void) {
@@ -128,7 +117,7 @@ static void act(void) {
     case 3:
     case 4:
     case 5:
-      CHECK_OK(billcore_loop_cancel(shared, game.tickets[draw(most_calls)], &err));
+      CHECK_OK(billcore_loop_cancel(shared, game.calls[draw(most_calls)].ticket, &err));
       break;
     default:
       start_one();
@@ -139,14 +128,10 @@ static void test_random_callbacks(const billcore_client* client) {
   for (unsigned round = 0; round < 150; ++round) {
     memset(&game, 0, sizeof game);
     game.random = round;
-    game.list = list_of(client, "s");
+    game.list = orders_of(client, "s", NULL);
     shared = new_loop(client);
     for (int i = 0; i < 6; ++i) start_one();
-    for (unsigned turns = 20 + draw(20); turns > 0 && !game.is_freed; --turns) {
-      struct pollfd descriptor = {billcore_loop_descriptor(shared), POLLIN, 0};
-      CHECK(poll(&descriptor, 1, 1) >= 0);
-      CHECK(process(shared, NULL) == BILLCORE_OK);
-    }
+    for (unsigned turns = 20 + draw(20); turns > 0 && !game.is_freed; --turns) turn(shared, 1);
     if (!game.is_freed) billcore_loop_free(shared);
     for (int i = 0; i < most_calls; ++i) {
       const bool was_given = game.calls[i].then != NULL;
@@ -158,8 +143,8 @@ static void test_random_callbacks(const billcore_client* client) {
 }
 
 int main(void) {
-  server* at = server_start(answer);
-  billcore_client* client = client_of(at, "key", NULL, NULL);
+  server* at = server_start(usual_answer);
+  billcore_client* client = client_of(at);
   test_callbacks_that_act(client);
   test_random_callbacks(client);
   billcore_client_free(client);

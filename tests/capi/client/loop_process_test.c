@@ -30,7 +30,8 @@ static void test_cancelling_thread(const billcore_client* client) {
   pthread_t thread;
   memset(each, 0, sizeof each);
   for (int i = 0; i < calls; ++i) {
-    latest = start_and_free(loop, i % 2 == 0 ? make("orders.get", "o") : make_charge("s"), &each[i]);
+    start_and_free(loop, i % 2 == 0 ? make_get("o") : make_charge("s"), &each[i]);
+    latest = each[i].ticket;
     if (i == 0) CHECK(pthread_create(&thread, NULL, cancel_latest, loop) == 0);
     if (i % 3 == 0) drive_until(loop, &each[i].ends, 1);
   }
@@ -73,18 +74,18 @@ static void test_fork(const billcore_client* client) {
   noted context = {0};
   noted other = {0};
   shared = new_loop(client);
-  again = make("orders.get", "o");
+  again = make_get("o");
   start(shared, again, &context);
   CHECK(fork_and_check() == 0);
-  drive_until(shared, &context.ends, 1); /* the parent's call goes on */
-  expect_order(&context, "o");
+  expect_order(shared, &context); /* the parent's call goes on */
 
   /* In the child of a callback's fork no further call ends. */
   context.then = fork_within;
   start(shared, again, &context);
   start(shared, again, &other);
   while (context.ends == 0 || other.ends == 0) {
-    wait_once(shared);
+    struct pollfd descriptor = {billcore_loop_descriptor(shared), POLLIN, 0};
+    CHECK(poll(&descriptor, 1, -1) == 1);
     const billcore_status status = process(shared, NULL);
     if (context.ends > 0 && child_of_callback == 0) {
       CHECK(status == BILLCORE_ERROR_CONFIG);
@@ -108,9 +109,9 @@ static void test_exit(const server* at) {
   const pid_t child = fork();
   if (child == 0) {
     static noted context = {.then = exit_within};
-    billcore_client* client = client_of(at, "key", NULL, NULL);
+    billcore_client* client = client_of(at);
     shared = new_loop(client);
-    again = make("orders.get", "o");
+    again = make_get("o");
     start(shared, again, &context);
     drive_until(shared, &context.ends, 2);
   }
@@ -121,7 +122,9 @@ static void test_exit(const server* at) {
 static void* use_loop(void* given) {
   billcore_error* failed = NULL;
   billcore_ticket ticket = 7;
-  CHECK(billcore_loop_start(shared, given, NULL, NULL, NULL, NULL, &ticket, &failed) == invalid && ticket == 0);
+  CHECK(billcore_loop_start(shared, given, NULL, NULL, NULL, NULL, &ticket, &failed) ==
+            BILLCORE_ERROR_INVALID_ARGUMENT &&
+        ticket == 0);
   CHECK(strstr(billcore_error_message(failed).data, "two threads") != NULL);
   billcore_error_free(failed);
   return NULL;
@@ -136,7 +139,7 @@ static void use_in_thread(void) {
 static void test_two_threads(const billcore_client* client) {
   noted context = {.then = use_in_thread};
   shared = new_loop(client);
-  again = make("orders.get", "o");
+  again = make_get("o");
   start(shared, again, &context);
   drive_until(shared, &context.ends, 1);
   forget(&context);
@@ -150,14 +153,14 @@ static void test_closed_descriptor(const billcore_client* client) {
   noted context = {0};
   /* Another file takes the number, so that the loop closes no descriptor of the test. */
   CHECK(dup2(STDOUT_FILENO, billcore_loop_descriptor(loop)) == billcore_loop_descriptor(loop));
-  start_and_free(loop, make("orders.get", "o"), &context);
+  start_and_free(loop, make_get("o"), &context);
   while (context.ends == 0) {
-    CHECK(process(loop, NULL) == invalid);
+    CHECK(process(loop, NULL) == BILLCORE_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(billcore_error_message(err).data, "was closed") != NULL);
     billcore_error_free(err);
     err = NULL;
   }
-  expect_order(&context, "o");
+  expect_order(loop, &context);
   billcore_loop_free(loop);
 }
 
@@ -178,19 +181,18 @@ static void test_no_descriptors(const billcore_client* client) {
   CHECK(context.status == BILLCORE_ERROR_CONNECTION && !billcore_error_outcome_unknown(context.failure));
   CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
   forget(&context);
-  start_and_free(loop, make("orders.get", "o"), &context);
-  drive_until(loop, &context.ends, 1);
-  expect_order(&context, "o");
+  start_and_free(loop, make_get("o"), &context);
+  expect_order(loop, &context);
   billcore_loop_free(loop);
 }
 
 static void test_closed_client(const server* at) {
-  billcore_client* client = client_of(at, "key", NULL, NULL);
+  billcore_client* client = client_of(at);
   billcore_loop* loop = new_loop(client);
-  billcore_order_list* list = list_of(client, "s");
+  billcore_order_list* list = orders_of(client, "s", NULL);
   billcore_operation* charge = make_charge("s");
   noted context = {0};
-  start_and_free(loop, make("orders.get", "o"), &context);
+  start_and_free(loop, make_get("o"), &context);
   CHECK_OK(billcore_client_close(client, &err));
   CHECK_FAILS(billcore_loop_start(loop, charge, NULL, note_end, NULL, NULL, NULL, &err), BILLCORE_ERROR_CONFIG,
               "the client is closed");
@@ -199,16 +201,15 @@ static void test_closed_client(const server* at) {
   billcore_loop* late = NULL;
   CHECK_FAILS(billcore_loop_new(client, &late, &err), BILLCORE_ERROR_CONFIG, "the client is closed");
   billcore_client_free(client);
-  drive_until(loop, &context.ends, 1);
-  expect_order(&context, "o");
+  expect_order(loop, &context);
   billcore_operation_free(charge);
   billcore_loop_free(loop);
   billcore_order_list_free(list);
 }
 
 int main(void) {
-  server* at = server_start(answer);
-  billcore_client* client = client_of(at, "key", NULL, NULL);
+  server* at = server_start(usual_answer);
+  billcore_client* client = client_of(at);
   test_cancelling_thread(client);
   test_fork(client);
   test_exit(at);

@@ -6,33 +6,22 @@
 #include "shared/examples.h"
 
 #include <poll.h>
-#include <stdatomic.h>
 
 #include "support/client.h"
 #include "support/events.h"
 
 #define PAID "{\"id\":7,\"name\":\"order.paid\",\"account\":1,\"data\":" ORDER("o1") "}"
 #define PRODUCT "{\"id\":102,\"name\":\"Report\",\"price\":1900}"
-#define ONE_PAGE(item) \
-  "{\"data\":[" item   \
-  "],\"pagination\":{\"total\":1,\"count\":1,\"per_page\":10,\"current_page\":1,\"total_pages\":1,\"links\":{}}}"
-
 static atomic_bool refuses;
 
 static const char* answer(const char* request) {
-  if (refuses) {
-    return "HTTP/1.1 402 Payment Required" HEAD
-           "{\"error\":{\"code\":\"card_declined\",\"message\":\"The card was declined\"}}";
-  }
-  if (strncmp(request, "GET /acct/subscription/s1/orders", 32) == 0)
-    return "HTTP/1.1 200 OK" HEAD ONE_PAGE(ORDER("o1"));
-  if (strncmp(request, "GET /acct/subscription/s1 ", 26) == 0)
-    return "HTTP/1.1 200 OK" HEAD "{\"data\":{\"id\":\"s1\",\"status\":\"active\"}}";
-  if (strncmp(request, "POST /acct/subscription/s1/order ", 33) == 0 ||
-      strncmp(request, "GET /acct/order/o1 ", 19) == 0)
-    return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o1") "}";
-  if (strncmp(request, "GET /acct/product", 17) == 0) return "HTTP/1.1 200 OK" HEAD ONE_PAGE(PRODUCT);
-  if (strstr(request, " /acct/product/102 ") != NULL) return "HTTP/1.1 200 OK" HEAD "{\"data\":" PRODUCT "}";
+  if (refuses) return "HTTP/1.1 402 Payment Required" HEAD "{}";
+  if (strncmp(request, "GET /acct/subscription/s1/orders", 32) == 0) return ONE_PAGE(ORDER("o1"));
+  if (strncmp(request, "GET /acct/subscription/s1 ", 26) == 0) return DATA("{\"id\":\"s1\",\"status\":\"active\"}");
+  if (strncmp(request, "POST /acct/subscription/s1/order ", 33) == 0) return DATA(ORDER("o1"));
+  if (strncmp(request, "GET /acct/order/o1 ", 19) == 0) return DATA(ORDER("o1"));
+  if (strncmp(request, "GET /acct/product", 17) == 0) return ONE_PAGE(PRODUCT);
+  if (strstr(request, " /acct/product/102 ") != NULL) return DATA(PRODUCT);
   return "HTTP/1.1 404 Not Found" HEAD "null";
 }
 
@@ -44,7 +33,6 @@ bool wait_until_readable(int descriptor) {
 void print_order(void* context, billcore_ticket ticket, billcore_result* result, billcore_error* failure) {
   billcore_order* order = NULL;
   billcore_str id = {NULL, 0};
-  billcore_error* err = NULL;
   (void)context;
   CHECK(refuses == (failure != NULL));
   if (failure == NULL) {
@@ -60,8 +48,7 @@ int main(void) {
   server* at = server_start(answer);
   setenv("BILLCORE_BASE_URL", server_url(at), 1);
   setenv("BILLCORE_API_KEY", "key_7", 1);
-  billcore_error* err = NULL;
-  billcore_client* client = client_of(at, "key_7", NULL, NULL);
+  billcore_client* client = client_of(at);
   billcore_event* event = event_of(PAID);
   billcore_order* order = NULL;
   billcore_value* value = NULL;

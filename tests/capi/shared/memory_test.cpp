@@ -1,5 +1,6 @@
 // Lets each allocation of a call fail in turn: the call must return an error, leave its output empty and leak nothing.
-// Written in C++ because only C++ can replace operator new. The tested interface is billcore.h.
+// tests/torture does this for every function, but without AddressSanitizer. Written in C++ because only C++ can replace
+// operator new. The tested interface is billcore.h.
 #include <billcore.h>
 
 #include <cstdio>
@@ -82,13 +83,6 @@ int main() {
   require(billcore_webhook_sign(body, secret, &signature, nullptr) == BILLCORE_OK, "sign", "failed");
   const billcore_str signed_with{signature.data, signature.len};
 
-  starve("sign", BILLCORE_OK, [&](billcore_error** err) {
-    billcore_buf made{};
-    const auto status = billcore_webhook_sign(body, secret, &made, err);
-    require((made.data != nullptr) == (status == BILLCORE_OK), "sign", "an output of a failed call");
-    billcore_buf_free(&made);
-    return status;
-  });
   starve("unwrap", BILLCORE_OK, [&](billcore_error** err) {
     billcore_event* event = nullptr;
     const auto status = billcore_webhook_unwrap(body, signed_with, secret, &event, err);
@@ -96,33 +90,8 @@ int main() {
     billcore_event_free(event);
     return status;
   });
-  starve("parse_unverified", BILLCORE_OK, [&](billcore_error** err) {
-    billcore_event* event = nullptr;
-    const auto status = billcore_webhook_parse_unverified(body, &event, err);
-    require((event != nullptr) == (status == BILLCORE_OK), "parse_unverified", "an output of a failed call");
-    billcore_event_free(event);
-    return status;
-  });
   starve("a wrong signature", BILLCORE_ERROR_SIGNATURE,
          [&](billcore_error** err) { return billcore_webhook_verify(body, BILLCORE_STR("no"), secret, err); });
-  starve("explain", BILLCORE_OK, [&](billcore_error** err) {
-    billcore_buf text{};
-    const auto status = billcore_webhook_explain(body, signed_with, secret, nullptr, &text, err);
-    require((text.data != nullptr) == (status == BILLCORE_OK), "explain", "an output of a failed call");
-    billcore_buf_free(&text);
-    return status;
-  });
-  starve("a verifier and its stream", BILLCORE_OK, [&](billcore_error** err) {
-    billcore_verifier* verifier = nullptr;
-    billcore_verifier_stream* stream = nullptr;
-    auto status = billcore_verifier_new(secret, nullptr, &verifier, err);
-    if (status == BILLCORE_OK) status = billcore_verifier_stream_new(verifier, &stream, err);
-    if (status == BILLCORE_OK) status = billcore_verifier_stream_update(stream, body, err);
-    if (status == BILLCORE_OK) status = billcore_verifier_stream_finish(stream, signed_with, nullptr, err);
-    billcore_verifier_stream_free(stream);
-    billcore_verifier_free(verifier);
-    return status;
-  });
   int given = 0;
   int released = 0;
   starve("a clock and its context", BILLCORE_OK, [&](billcore_error** err) {
@@ -157,25 +126,6 @@ int main() {
     require(allocations == before, "verify", "it allocates");
   }
   billcore_verifier_free(verifier);
-
-  billcore_event* event = nullptr;
-  require(billcore_webhook_unwrap(body, signed_with, secret, &event, nullptr) == BILLCORE_OK, "unwrap", "failed");
-  starve("order", BILLCORE_OK, [&](billcore_error** err) {
-    billcore_order* order = nullptr;
-    billcore_order* copy = nullptr;
-    billcore_str id{};
-    auto status = billcore_event_order(event, &order, err);
-    if (status == BILLCORE_OK) status = billcore_order_id(order, &id, nullptr, err);
-    if (status == BILLCORE_OK) status = billcore_order_copy(order, &copy, err);
-    billcore_order_free(copy);
-    billcore_order_free(order);
-    return status;
-  });
-  starve("an absent field", BILLCORE_ERROR_MISSING_FIELD, [&](billcore_error** err) {
-    billcore_str text{};
-    return billcore_event_created_at(event, &text, nullptr, err);
-  });
-  billcore_event_free(event);
 
   starve("client", BILLCORE_OK, [&](billcore_error** err) {
     billcore_client_options* options = nullptr;

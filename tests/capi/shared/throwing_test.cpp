@@ -11,13 +11,9 @@ extern "C" {
 
 namespace {
 
-billcore_error* err;
 std::atomic<bool> held{false};
 
-const char* answer(const char* /*request*/) {
-  if (held) return nullptr;
-  return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o") "}";
-}
+const char* answer(const char* request) { return held ? nullptr : usual_answer(request); }
 
 void throwing_hook(void* /*context*/, const billcore_attempt* /*attempt*/) { throw std::runtime_error("from a hook"); }
 bool throwing_interrupt(void* /*context*/) { throw std::runtime_error("from an interrupt"); }
@@ -26,28 +22,23 @@ void throwing_release(void* /*context*/) { throw std::runtime_error("from a rele
 
 // A hook that throws does not change the result of a call.
 void test_hook(const server* at) {
-  billcore_call_options* call = nullptr;
-  billcore_order* order = nullptr;
-  billcore_client* client = client_of(at, "key", nullptr, nullptr);
-  CHECK_OK(billcore_call_options_new(&call, &err));
+  billcore_call_options* call = new_call_options();
+  billcore_client* client = client_of(at);
   CHECK_OK(billcore_call_options_set_hook(call, &throwing_hook, nullptr, &throwing_release, &err));
-  CHECK_OK(billcore_order_get(client, BILLCORE_STR("o"), call, &order, &err));
-  billcore_order_free(order);
-  CHECK_OK(billcore_subscription_charge(client, BILLCORE_STR("s"), 1, 500, nullptr, call, &order, &err));
-  billcore_order_free(order);
+  CHECK_OK(get(client, "o", call));
+  CHECK_OK(charge(client, "s", call));
   billcore_call_options_free(call);
   billcore_client_free(client);
 }
 
 void test_interrupt(const server* at, bool (*interrupt)(void*)) {
-  billcore_client* client = client_of(at, "key", interrupt, nullptr);
-  billcore_order* order = nullptr;
+  billcore_client_options* options = options_for(at);
+  CHECK_OK(billcore_client_options_set_interrupt(options, interrupt, nullptr, nullptr, &err));
+  billcore_client* client = client_with(options);
   held = true;
-  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o"), nullptr, &order, &err), BILLCORE_ERROR_INTERNAL,
-              "please report it");
-  CHECK(billcore_subscription_charge(client, BILLCORE_STR("s"), 1, 500, nullptr, nullptr, &order, &err) ==
-        BILLCORE_ERROR_OUTCOME_UNKNOWN);
-  CHECK(billcore_error_outcome_unknown(err) && billcore_error_attempted_at(err, nullptr) && order == nullptr);
+  CHECK_FAILS(get(client, "o", nullptr), BILLCORE_ERROR_INTERNAL, "please report it");
+  CHECK(charge(client, "s", nullptr) == BILLCORE_ERROR_OUTCOME_UNKNOWN);
+  CHECK(billcore_error_outcome_unknown(err) && billcore_error_attempted_at(err, nullptr));
   billcore_error_free(err);
   err = nullptr;
   held = false;
@@ -62,7 +53,7 @@ void throwing_done(void* /*context*/, billcore_ticket /*ticket*/, billcore_resul
 
 // A `done` that throws changes nothing for the other calls of the loop.
 void test_loop(const server* at) {
-  billcore_client* client = client_of(at, "key", nullptr, nullptr);
+  billcore_client* client = client_of(at);
   billcore_loop* loop = nullptr;
   billcore_operation* get = nullptr;
   CHECK_OK(billcore_loop_new(client, &loop, &err));

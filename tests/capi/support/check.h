@@ -15,7 +15,10 @@
     }                                                                         \
   } while (0)
 
-/* The call must succeed. The test must have a variable `err`. */
+/* The error output of a test's calls; NULL unless a call has failed. A thread has a variable of its own. */
+static billcore_error* err;
+
+/* The call must succeed. */
 #define CHECK_OK(call)                                                                                          \
   do {                                                                                                          \
     const billcore_status check_status = (call);                                                                \
@@ -40,6 +43,9 @@
     billcore_error_free(err);                                                                                         \
     err = NULL;                                                                                                       \
   } while (0)
+
+/* The call must refuse an argument with a message that contains `words`. */
+#define CHECK_INVALID(call, words) CHECK_FAILS(call, BILLCORE_ERROR_INVALID_ARGUMENT, words)
 
 /* The call must refuse the delivery with reason `why` and HTTP status `http`. */
 #define CHECK_REFUSED(call, why, http)                                                \

@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-billcore_str arg_text(yyjson_val* args, const char* name) {
-  yyjson_val* found = yyjson_obj_get(args, name);
-  if (!yyjson_is_str(found)) return (billcore_str){NULL, 0};
-  return (billcore_str){yyjson_get_str(found), yyjson_get_len(found)};
+billcore_str text_of(yyjson_val* value) {
+  return (billcore_str){yyjson_is_raw(value) ? yyjson_get_raw(value) : yyjson_get_str(value), yyjson_get_len(value)};
 }
 
 /* The driver's JSON parser keeps numbers as text, so that they keep their digits. */
@@ -17,20 +15,42 @@ bool arg_integer(yyjson_val* args, const char* name, int64_t* out) {
   return true;
 }
 
-bool arg_flag(yyjson_val* args, const char* name, bool otherwise) {
-  yyjson_val* found = yyjson_obj_get(args, name);
-  return yyjson_is_bool(found) ? yyjson_get_bool(found) : otherwise;
+/* A text of the present request. */
+typedef struct kept {
+  struct kept* next;
+  char* data;
+} kept;
+static kept* all_kept;
+
+static char* keep(char* data) {
+  kept* made = malloc(sizeof *made);
+  *made = (kept){all_kept, data};
+  all_kept = made;
+  return data;
 }
 
-bytes json_of(yyjson_val* value) {
-  bytes out = {NULL, 0};
-  out.data = yyjson_val_write(value, 0, &out.len);
+void free_texts(void) {
+  while (all_kept != NULL) {
+    kept* next = all_kept->next;
+    free(all_kept->data);
+    free(all_kept);
+    all_kept = next;
+  }
+}
+
+billcore_str json_of(yyjson_val* value) {
+  billcore_str out = {NULL, 0};
+  const char* data = keep(yyjson_val_write(value, 0, &out.len));
+  out.data = data != NULL ? data : ""; /* for no value */
   return out;
 }
 
-bytes base64_decoded(const char* text, size_t len) {
+billcore_str base64_of(yyjson_val* encoded) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  bytes out = {malloc(len / 4 * 3 + 3), 0};
+  const char* text = yyjson_get_str(encoded);
+  const size_t len = yyjson_get_len(encoded);
+  char* data = keep(malloc(len / 4 * 3 + 3));
+  size_t used = 0;
   unsigned bits = 0;
   int have = 0;
   for (size_t i = 0; i < len && text[i] != '='; ++i) {
@@ -40,25 +60,17 @@ bytes base64_decoded(const char* text, size_t len) {
     have += 6;
     if (have >= 8) {
       have -= 8;
-      out.data[out.len++] = (char)(bits >> have & 0xFFU);
+      data[used++] = (char)(bits >> have & 0xFFU);
     }
   }
-  return out;
+  return (billcore_str){data, used};
 }
 
-bytes bytes_of(yyjson_val* given) {
-  bytes out = {NULL, 0};
+billcore_str bytes_of(yyjson_val* given) {
   yyjson_val* encoded = yyjson_obj_get(given, "b64");
-  if (yyjson_is_str(encoded)) return base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
-  if (yyjson_is_str(given)) {
-    out.len = yyjson_get_len(given);
-    out.data = malloc(out.len + 1);
-    memcpy(out.data, yyjson_get_str(given), out.len + 1);
-  }
-  return out;
+  if (yyjson_is_str(encoded)) return base64_of(encoded);
+  return yyjson_is_str(given) ? text_of(given) : (billcore_str){NULL, 0};
 }
-
-billcore_str str_of(bytes given) { return (billcore_str){given.data, given.len}; }
 
 yyjson_mut_val* put_text(yyjson_mut_doc* reply, billcore_str text) {
   return yyjson_mut_strncpy(reply, text.data == NULL ? "" : text.data, text.len);

@@ -5,23 +5,19 @@
 #include <billcore.h>
 #include <yyjson.h>
 
-/* Bytes that the driver owns; release them with free(data). */
-typedef struct bytes {
-  char* data;
-  size_t len;
-} bytes;
-
-/* If the member is absent, arg_text() returns {NULL, 0}, arg_integer() returns false, and arg_flag() returns
- * `otherwise`. */
-billcore_str arg_text(yyjson_val* args, const char* name);
+/* Whether the member is an integer. */
 bool arg_integer(yyjson_val* args, const char* name, int64_t* out);
-bool arg_flag(yyjson_val* args, const char* name, bool otherwise);
-/* Returns a value as compact JSON that keeps the digits of numbers; the caller frees it. */
-bytes json_of(yyjson_val* value);
-/* Reads a string or {"b64": …}; a null or absent value gives {NULL, 0}. The caller frees the bytes. */
-bytes bytes_of(yyjson_val* given);
-bytes base64_decoded(const char* text, size_t len);
-billcore_str str_of(bytes given);
+/* The characters of a string, or the digits of a number. */
+billcore_str text_of(yyjson_val* value);
+/* Returns a value as compact JSON that keeps the digits of numbers. The text is valid until free_texts(). */
+billcore_str json_of(yyjson_val* value);
+/* Reads a string or {"b64": …}; a null or absent value gives {NULL, 0}. The bytes are valid until free_texts(), or until
+ * the request is freed. */
+billcore_str bytes_of(yyjson_val* given);
+/* Reads a string in base64. */
+billcore_str base64_of(yyjson_val* encoded);
+/* Frees the texts that the functions above have made. */
+void free_texts(void);
 
 /* Each put_ function copies its argument into the reply and returns the new value. */
 yyjson_mut_val* put_text(yyjson_mut_doc* reply, billcore_str text);

@@ -42,93 +42,61 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
   return out;
 }
 
-/* Each macro handles one field. If the path names the field, the enclosing function returns the value, or NULL and sets
- * *err. The macro uses the variables `self`, `reply`, `p` and `err` of the enclosing function. */
-#define TEXT(resource, field)                                                                \
-  if (take(&p, #field)) {                                                                    \
-    billcore_str out;                                                                        \
-    return ok(billcore_##resource##_##field(self, &out, err)) ? put_text(reply, out) : NULL; \
+/* Reads the field that `step` names, with a call that sets `out`, and perhaps `more` and `present`. If the path names the
+ * field, the enclosing function returns its value, or NULL and sets *err. The macros use the variables `self`, `reply`,
+ * `p` and `err` of the enclosing function. */
+#define READ(step, type, call, value) \
+  if (take(&p, step)) {               \
+    type out;                         \
+    return ok(call) ? (value) : NULL; \
   }
-#define NULLABLE_TEXT_AS(resource, field, step)                                     \
-  if (take(&p, step)) {                                                             \
-    billcore_str out;                                                               \
-    bool present;                                                                   \
-    if (!ok(billcore_##resource##_##field(self, &out, &present, err))) return NULL; \
-    return present ? put_text(reply, out) : yyjson_mut_null(reply);                 \
+#define READ_WITH(step, type, more_type, call, value) \
+  if (take(&p, step)) {                               \
+    type out;                                         \
+    more_type more;                                   \
+    return ok(call) ? (value) : NULL;                 \
   }
+#define GET(resource, field, ...) billcore_##resource##_##field(self, __VA_ARGS__, err)
+#define TEXT(resource, field) READ(#field, billcore_str, GET(resource, field, &out), put_text(reply, out))
+#define NULLABLE_TEXT_AS(resource, field, step)                          \
+  READ_WITH(step, billcore_str, bool, GET(resource, field, &out, &more), \
+            more ? put_text(reply, out) : yyjson_mut_null(reply))
 #define NULLABLE_TEXT(resource, field) NULLABLE_TEXT_AS(resource, field, #field)
-#define INTEGER(resource, field)                                                                   \
-  if (take(&p, #field)) {                                                                          \
-    int64_t out;                                                                                   \
-    return ok(billcore_##resource##_##field(self, &out, err)) ? yyjson_mut_int(reply, out) : NULL; \
-  }
-#define BOOLEAN(resource, field)                                                                    \
-  if (take(&p, #field)) {                                                                           \
-    bool out;                                                                                       \
-    return ok(billcore_##resource##_##field(self, &out, err)) ? yyjson_mut_bool(reply, out) : NULL; \
-  }
-#define ID(resource, field)                                                                                         \
-  if (take(&p, #field)) {                                                                                           \
-    billcore_str out;                                                                                               \
-    bool is_integer;                                                                                                \
-    return ok(billcore_##resource##_##field(self, &out, &is_integer, err)) ? put_id(reply, out, is_integer) : NULL; \
-  }
-#define TIME(resource, field)                                                                                 \
-  if (take(&p, #field)) {                                                                                     \
-    billcore_str out;                                                                                         \
-    int64_t micros;                                                                                           \
-    return ok(billcore_##resource##_##field(self, &out, &micros, err)) ? put_time(reply, out, micros) : NULL; \
-  }
-#define NULLABLE_TIME(resource, field)                                                       \
-  if (take(&p, #field)) {                                                                    \
-    billcore_str out;                                                                        \
-    int64_t micros;                                                                          \
-    bool present;                                                                            \
-    if (!ok(billcore_##resource##_##field(self, &out, &micros, &present, err))) return NULL; \
-    return present ? put_time(reply, out, micros) : yyjson_mut_null(reply);                  \
-  }
-#define JSON(resource, field)                                                                 \
-  if (take(&p, #field)) {                                                                     \
-    billcore_value* out;                                                                      \
-    return ok(billcore_##resource##_##field(self, &out, err)) ? put_value(reply, out) : NULL; \
+#define INTEGER(resource, field) READ(#field, int64_t, GET(resource, field, &out), yyjson_mut_int(reply, out))
+#define BOOLEAN(resource, field) READ(#field, bool, GET(resource, field, &out), yyjson_mut_bool(reply, out))
+#define JSON(resource, field) READ(#field, billcore_value*, GET(resource, field, &out), put_value(reply, out))
+#define ID(resource, field) \
+  READ_WITH(#field, billcore_str, bool, GET(resource, field, &out, &more), put_id(reply, out, more))
+#define TIME(resource, field) \
+  READ_WITH(#field, billcore_str, int64_t, GET(resource, field, &out, &more), put_time(reply, out, more))
+#define NULLABLE_TIME(resource, field)                                      \
+  if (take(&p, #field)) {                                                   \
+    billcore_str out;                                                       \
+    int64_t micros;                                                         \
+    bool present;                                                           \
+    if (!ok(GET(resource, field, &out, &micros, &present))) return NULL;    \
+    return present ? put_time(reply, out, micros) : yyjson_mut_null(reply); \
   }
 /* Reads the list of custom fields: the whole list as received, or one custom field by its index. */
-#define CUSTOM_FIELDS(resource)                                                                     \
-  if (take(&p, "custom_fields")) {                                                                  \
-    size_t count;                                                                                   \
-    if (!ok(billcore_##resource##_custom_fields_count(self, &count, err))) return NULL;             \
-    if (at_end(p)) return any_field_of_##resource(reply, self, "custom_fields", err);               \
-    billcore_custom_field* field;                                                                   \
-    if (!ok(billcore_##resource##_custom_field_at(self, take_index(&p), &field, err))) return NULL; \
-    yyjson_mut_val* out = read_custom_field(reply, field, p, err);                                  \
-    billcore_custom_field_free(field);                                                              \
-    return out;                                                                                     \
-  }
-/* Defines the look-ups by name that every resource has. */
-#define LOOK_UPS(resource)                                                                                           \
-  static yyjson_mut_val* any_field_of_##resource(yyjson_mut_doc* reply, const billcore_##resource* self,             \
-                                                 const char* name, billcore_error** err) {                           \
-    billcore_value* out;                                                                                             \
-    bool present;                                                                                                    \
-    if (!ok(billcore_##resource##_field(self, billcore_str_from(name), &out, &present, err))) return NULL;           \
-    return present ? put_value(reply, out) : yyjson_mut_null(reply);                                                 \
-  }                                                                                                                  \
-  static yyjson_mut_val* has_in_##resource(yyjson_mut_doc* reply, const billcore_##resource* self, const char* name, \
-                                           billcore_error** err) {                                                   \
-    bool out;                                                                                                        \
-    if (!ok(billcore_##resource##_contains(self, billcore_str_from(name), &out, err))) return NULL;                  \
-    return yyjson_mut_bool(reply, out);                                                                              \
-  }                                                                                                                  \
-  static yyjson_mut_val* raw_of_##resource(yyjson_mut_doc* reply, const billcore_##resource* self,                   \
-                                           billcore_error** err) {                                                   \
-    billcore_str out;                                                                                                \
-    return ok(billcore_##resource##_raw(self, &out, err)) ? put_text(reply, out) : NULL;                             \
+#define CUSTOM_FIELDS(resource)                                                  \
+  if (take(&p, "custom_fields")) {                                               \
+    size_t count;                                                                \
+    billcore_custom_field* item;                                                 \
+    if (!ok(GET(resource, custom_fields_count, &count))) return NULL;            \
+    if (at_end(p)) return any_field(reply, self, "custom_fields", err);          \
+    if (!ok(GET(resource, custom_field_at, take_index(&p), &item))) return NULL; \
+    yyjson_mut_val* out = read_custom_field(reply, item, p, err);                \
+    billcore_custom_field_free(item);                                            \
+    return out;                                                                  \
   }
 
-LOOK_UPS(subscription)
-LOOK_UPS(order)
-LOOK_UPS(product)
-LOOK_UPS(product_group)
+/* The look-ups by name that every resource has; `self` is a typed handle. */
+static yyjson_mut_val* any_field(yyjson_mut_doc* reply, const void* self, const char* name, billcore_error** err) {
+  billcore_value* out;
+  bool present;
+  if (!ok(billcore_resource_field(self, billcore_str_from(name), &out, &present, err))) return NULL;
+  return present ? put_value(reply, out) : yyjson_mut_null(reply);
+}
 
 static yyjson_mut_val* read_custom_field(yyjson_mut_doc* reply, const billcore_custom_field* self, path p,
                                          billcore_error** err) {
@@ -158,7 +126,7 @@ static yyjson_mut_val* read_subscription(yyjson_mut_doc* reply, const billcore_s
   TEXT(subscription, cancel_url)
   JSON(subscription, metadata)
   CUSTOM_FIELDS(subscription)
-  return any_field_of_subscription(reply, self, p.rest, err);
+  return any_field(reply, self, p.rest, err);
 }
 
 static yyjson_mut_val* read_delivery(yyjson_mut_doc* reply, const billcore_order* self, path p, billcore_error** err) {
@@ -190,7 +158,7 @@ static yyjson_mut_val* read_order(yyjson_mut_doc* reply, const billcore_order* s
   JSON(order, metadata)
   CUSTOM_FIELDS(order)
   if (take(&p, "delivery")) return read_delivery(reply, self, p, err);
-  return any_field_of_order(reply, self, p.rest, err);
+  return any_field(reply, self, p.rest, err);
 }
 
 static yyjson_mut_val* read_images(yyjson_mut_doc* reply, const billcore_product* self, path p, billcore_error** err) {
@@ -198,25 +166,23 @@ static yyjson_mut_val* read_images(yyjson_mut_doc* reply, const billcore_product
   billcore_str src;
   billcore_image* image;
   if (!ok(billcore_product_images_count(self, &count, err))) return NULL;
-  if (at_end(p)) return any_field_of_product(reply, self, "images", err);
+  if (at_end(p)) return any_field(reply, self, "images", err);
   if (!ok(billcore_product_image_at(self, take_index(&p), &image, err))) return NULL;
-  yyjson_mut_val* out = NULL;
-  if (take(&p, "portrait")) {
-    if (ok(billcore_image_portrait_src(image, &src, err))) out = put_text(reply, src);
-  } else if (ok(billcore_image_square_src(image, &src, err))) {
-    out = put_text(reply, src);
-  }
+  const bool is_portrait = take(&p, "portrait");
+  const bool read =
+      ok(is_portrait ? billcore_image_portrait_src(image, &src, err) : billcore_image_square_src(image, &src, err));
+  yyjson_mut_val* out = read ? put_text(reply, src) : NULL;
   billcore_image_free(image);
   return out;
 }
 
 static yyjson_mut_val* read_strings(yyjson_mut_doc* reply, const billcore_product* self, path p, billcore_error** err) {
-  billcore_value* whole;
   TEXT(product_strings, interval)
   TEXT(product_strings, type)
   NULLABLE_TEXT(product_strings, price)
   NULLABLE_TEXT(product_strings, price_with_vat)
   NULLABLE_TEXT(product_strings, price_without_vat)
+  billcore_value* whole;
   return ok(billcore_product_strings(self, &whole, err)) ? put_value(reply, whole) : NULL;
 }
 
@@ -237,25 +203,23 @@ static yyjson_mut_val* read_product(yyjson_mut_doc* reply, const billcore_produc
   BOOLEAN(product, out_of_stock)
   if (take(&p, "images")) return read_images(reply, self, p, err);
   if (take(&p, "strings")) return read_strings(reply, self, p, err);
-  return any_field_of_product(reply, self, p.rest, err);
+  return any_field(reply, self, p.rest, err);
 }
 
 static yyjson_mut_val* read_product_group(yyjson_mut_doc* reply, const billcore_product_group* self, path p,
                                           billcore_error** err) {
   INTEGER(product_group, id)
   TEXT(product_group, name)
-  if (take(&p, "products")) {
-    size_t count;
-    if (!ok(billcore_product_group_products_count(self, &count, err))) return NULL;
-    yyjson_mut_val* out = yyjson_mut_arr(reply);
-    for (size_t i = 0; i < count; ++i) {
-      int64_t id;
-      if (!ok(billcore_product_group_product_at(self, i, &id, err))) return NULL;
-      yyjson_mut_arr_add_int(reply, out, id);
-    }
-    return out;
+  if (!take(&p, "products")) return any_field(reply, self, p.rest, err);
+  size_t count;
+  if (!ok(billcore_product_group_products_count(self, &count, err))) return NULL;
+  yyjson_mut_val* out = yyjson_mut_arr(reply);
+  for (size_t i = 0; i < count; ++i) {
+    int64_t id;
+    if (!ok(billcore_product_group_product_at(self, i, &id, err))) return NULL;
+    yyjson_mut_arr_add_int(reply, out, id);
   }
-  return any_field_of_product_group(reply, self, p.rest, err);
+  return out;
 }
 
 static yyjson_mut_val* read_event(yyjson_mut_doc* reply, const billcore_event* self, path p, billcore_error** err) {
@@ -276,52 +240,58 @@ static yyjson_mut_val* read_untyped(yyjson_mut_doc* reply, const billcore_event*
   if (!ok(billcore_event_data(event, &data, &present, err))) return NULL;
   if (!present) return has != NULL ? yyjson_mut_bool(reply, false) : yyjson_mut_null(reply);
   if (has == NULL && !raw && at_end(p)) return put_value(reply, data);
-  if (raw) {
-    if (!ok(billcore_value_raw(data, &text, err))) return NULL;
-  } else if (!ok(billcore_value_find(data, billcore_str_from(has != NULL ? has : p.rest), &found, &present, err))) {
-    return NULL;
+  const bool read =
+      ok(raw ? billcore_value_raw(data, &text, err)
+             : billcore_value_find(data, billcore_str_from(has != NULL ? has : p.rest), &found, &present, err));
+  yyjson_mut_val* out = NULL;
+  if (read && raw) {
+    out = put_text(reply, text);
+  } else if (read && has != NULL) {
+    out = yyjson_mut_bool(reply, present);
+    billcore_value_free(found);
+  } else if (read) {
+    out = present ? put_value(reply, found) : yyjson_mut_null(reply);
   }
-  yyjson_mut_val* out = raw           ? put_text(reply, text)
-                        : has != NULL ? yyjson_mut_bool(reply, present)
-                        : present     ? put_value(reply, found)
-                                      : yyjson_mut_null(reply);
-  if (has != NULL) billcore_value_free(found);
   billcore_value_free(data);
   return out;
 }
 
-/* Reads event data through its typed view. */
-#define TYPED(resource)                                                                       \
-  {                                                                                           \
-    billcore_##resource* self;                                                                \
-    yyjson_mut_val* out;                                                                      \
-    if (!ok(billcore_event_##resource(event, &self, err))) return NULL;                       \
-    if (has != NULL) {                                                                        \
-      out = has_in_##resource(reply, self, has, err);                                         \
-    } else {                                                                                  \
-      out = raw ? raw_of_##resource(reply, self, err) : read_##resource(reply, self, p, err); \
-    }                                                                                         \
-    billcore_##resource##_free(self);                                                         \
-    return out;                                                                               \
+/* Reads a field with its typed getter. */
+static yyjson_mut_val* read_typed(yyjson_mut_doc* reply, const void* self, billcore_data_kind kind, path p,
+                                  billcore_error** err) {
+  switch (kind) {
+    case BILLCORE_DATA_SUBSCRIPTION:
+      return read_subscription(reply, self, p, err);
+    case BILLCORE_DATA_ORDER:
+      return read_order(reply, self, p, err);
+    case BILLCORE_DATA_PRODUCT:
+      return read_product(reply, self, p, err);
+    default:
+      return read_product_group(reply, self, p, err);
   }
+}
 
 static yyjson_mut_val* read_data(yyjson_mut_doc* reply, const billcore_event* event, path p, const char* has, bool raw,
                                  billcore_error** err) {
   billcore_data_kind kind;
+  billcore_resource* self;
+  billcore_str text;
+  bool present;
+  yyjson_mut_val* out = NULL;
   if (!ok(billcore_event_data_kind(event, &kind, err))) return NULL;
-  if (has == NULL && !raw && at_end(p)) kind = BILLCORE_DATA_VALUE;
-  switch (kind) {
-    case BILLCORE_DATA_SUBSCRIPTION:
-      TYPED(subscription)
-    case BILLCORE_DATA_ORDER:
-      TYPED(order)
-    case BILLCORE_DATA_PRODUCT:
-      TYPED(product)
-    case BILLCORE_DATA_PRODUCT_GROUP:
-      TYPED(product_group)
-    default:
-      return read_untyped(reply, event, p, has, raw, err);
+  const bool is_typed = kind != BILLCORE_DATA_NONE && kind <= BILLCORE_DATA_PRODUCT_GROUP;
+  if (!is_typed || (has == NULL && !raw && at_end(p))) return read_untyped(reply, event, p, has, raw, err);
+  if (!ok(billcore_event_resource(event, kind, &self, err))) return NULL;
+  if (has != NULL) {
+    if (ok(billcore_resource_contains(self, billcore_str_from(has), &present, err)))
+      out = yyjson_mut_bool(reply, present);
+  } else if (raw) {
+    if (ok(billcore_resource_raw(self, &text, err))) out = put_text(reply, text);
+  } else {
+    out = read_typed(reply, self, kind, p, err);
   }
+  billcore_resource_free(self);
+  return out;
 }
 
 static yyjson_mut_val* read_data_type(yyjson_mut_doc* reply, const billcore_event* event, billcore_error** err) {

@@ -9,93 +9,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t milliseconds(yyjson_val* seconds) { return llround(strtod(yyjson_get_raw(seconds), NULL) * 1000); }
+static bool set_flag(billcore_options* to, const char* name, bool value, billcore_error** err) {
+  return ok(billcore_options_set_bool(to, billcore_str_from(name), value, err));
+}
+
+static bool set_timeout(billcore_options* to, yyjson_val* seconds, billcore_error** err) {
+  if (yyjson_is_null(seconds)) return set_flag(to, "no_timeout", true, err);
+  const int64_t milliseconds = llround(strtod(yyjson_get_raw(seconds), NULL) * 1000);
+  return ok(billcore_options_set_int64(to, BILLCORE_STR("timeout_ms"), milliseconds, err));
+}
 
 static bool set_call_options(job* self) {
   yyjson_val* timeout = yyjson_obj_get(self->request, "timeout");
+  billcore_options* options = NULL;
   if (timeout == NULL) return true;
-  if (!ok(billcore_call_options_new(&self->call, &self->err))) return false;
-  return ok(yyjson_is_null(timeout)
-                ? billcore_call_options_set_no_timeout(self->call, &self->err)
-                : billcore_call_options_set_timeout_ms(self->call, milliseconds(timeout), &self->err));
+  const bool set = ok(billcore_options_new(BILLCORE_OPTIONS_OF_CALL, &options, &self->err)) &&
+                   set_timeout(options, timeout, &self->err);
+  self->call = (billcore_call_options*)(void*)options;
+  return set;
 }
 
-static bool set_client_options(billcore_client_options* to, yyjson_val* from, billcore_error** err) {
-  yyjson_val* timeout = yyjson_obj_get(from, "timeout");
-  yyjson_val* name;
-  yyjson_obj_iter headers = yyjson_obj_iter_with(yyjson_obj_get(from, "headers"));
-  int64_t bytes_allowed;
-  billcore_str text;
-  if ((text = arg_text(from, "base_url")).data && !ok(billcore_client_options_set_base_url(to, text, err)))
-    return false;
-  if ((text = arg_text(from, "api_key")).data && !ok(billcore_client_options_set_api_key(to, text, err))) return false;
-  if (yyjson_is_null(timeout) && !ok(billcore_client_options_set_no_timeout(to, err))) return false;
-  if (yyjson_is_raw(timeout) && !ok(billcore_client_options_set_timeout_ms(to, milliseconds(timeout), err)))
-    return false;
-  int64_t retries = 0;
-  if (arg_integer(from, "max_retries", &retries) &&
-      !ok(billcore_client_options_set_max_retries(to, (int32_t)retries, err)))
-    return false;
-  int64_t concurrency = 1; /* by default the client sends one request at a time, to keep the order of the answers */
-  arg_integer(from, "concurrency", &concurrency);
-  if (!ok(billcore_client_options_set_concurrency(to, (int32_t)concurrency, err))) return false;
-  text = arg_text(from, "proxy");
-  if (text.data != NULL && !ok(text.len > 0 ? billcore_client_options_set_proxy(to, text, err)
-                                            : billcore_client_options_set_no_proxy(to, err)))
-    return false;
-  if ((text = arg_text(from, "ca_bundle")).data && !ok(billcore_client_options_set_ca_bundle(to, text, err)))
-    return false;
-  text = arg_text(from, "client_certificate");
-  if (text.data != NULL && !ok(billcore_client_options_set_client_certificate(to, text, err))) return false;
-  while ((name = yyjson_obj_iter_next(&headers)) != NULL) {
-    yyjson_val* value = yyjson_obj_iter_get_val(name);
-    const billcore_str header_name = {yyjson_get_str(name), yyjson_get_len(name)};
-    const billcore_str header_value = {yyjson_get_str(value), yyjson_get_len(value)};
-    if (!ok(billcore_client_options_add_header(to, header_name, header_value, err))) return false;
+static bool add_headers(billcore_options* to, yyjson_val* headers, billcore_error** err) {
+  yyjson_obj_iter each = yyjson_obj_iter_with(headers);
+  bool added = true;
+  for (yyjson_val* name; added && (name = yyjson_obj_iter_next(&each)) != NULL;) {
+    const billcore_str value = text_of(yyjson_obj_iter_get_val(name));
+    added = ok(billcore_options_add(to, BILLCORE_STR("headers"), text_of(name), value, err));
   }
-  if (arg_flag(from, "http2", false) && !ok(billcore_client_options_enable_http2(to, err))) return false;
-  if (!arg_flag(from, "http2", true) && !ok(billcore_client_options_disable_http2(to, err))) return false;
-  if (arg_flag(from, "allow_insecure_http", false) && !ok(billcore_client_options_allow_insecure_http(to, err)))
-    return false;
-  text = arg_text(from, "request_id_header");
-  if (text.data && !ok(billcore_client_options_set_request_id_header(to, text, err))) return false;
-  return !arg_integer(from, "max_response", &bytes_allowed) ||
-         ok(billcore_client_options_set_max_response(to, (size_t)bytes_allowed, err));
+  return added;
+}
+
+/* The library's options have the names that the request has, with two exceptions: `timeout`, and an empty `proxy`. */
+static bool set_client_option(billcore_options* to, yyjson_val* key, yyjson_val* value, billcore_error** err) {
+  const billcore_str name = text_of(key);
+  if (yyjson_equals_str(key, "timeout")) return set_timeout(to, value, err);
+  if (yyjson_equals_str(key, "proxy") && yyjson_equals_str(value, "")) return set_flag(to, "no_proxy", true, err);
+  if (yyjson_is_obj(value)) return add_headers(to, value, err);
+  if (yyjson_is_str(value)) return ok(billcore_options_set_text(to, name, text_of(value), err));
+  if (yyjson_is_bool(value)) return set_flag(to, name.data, yyjson_get_bool(value), err);
+  if (!yyjson_is_raw(value)) return true;
+  return ok(billcore_options_set_int64(to, name, strtoll(yyjson_get_raw(value), NULL, 10), err));
+}
+
+static bool set_client_options(billcore_options* to, yyjson_val* from, billcore_error** err) {
+  yyjson_obj_iter each = yyjson_obj_iter_with(from);
+  /* By default the client sends one request at a time, to keep the order of the answers. */
+  bool set = ok(billcore_options_set_int64(to, BILLCORE_STR("concurrency"), 1, err));
+  for (yyjson_val* key; set && (key = yyjson_obj_iter_next(&each)) != NULL;) {
+    set = set_client_option(to, key, yyjson_obj_iter_get_val(key), err);
+  }
+  return set;
 }
 
 static void forget_client(driver* self) {
   billcore_loop_free(self->loop);
   self->loop = NULL;
   billcore_client_free(self->client);
-  free(self->made_with.data);
+  free(self->made_with);
   self->client = NULL;
-  self->made_with = (bytes){NULL, 0};
+  self->made_with = NULL;
 }
 
 /* Makes the client of a request, or reuses the previous request's client if the options are the same. */
 static bool connect_client(job* self) {
   driver* kept = self->driver;
   yyjson_val* given = yyjson_obj_get(self->request, "client");
-  billcore_client_options* options = NULL;
-  bytes wanted = json_of(given);
-  if (kept->client != NULL && wanted.len == kept->made_with.len &&
-      memcmp(wanted.data, kept->made_with.data, wanted.len) == 0) {
-    free(wanted.data);
-    return true;
-  }
+  billcore_options* options = NULL;
+  const billcore_str wanted = json_of(given);
+  if (kept->client != NULL && strcmp(wanted.data, kept->made_with) == 0) return true;
   forget_client(kept);
-  kept->made_with = wanted;
-  const bool made = ok(billcore_client_options_new(&options, &self->err)) &&
+  kept->made_with = strdup(wanted.data);
+  const bool made = ok(billcore_options_new(BILLCORE_OPTIONS_OF_CLIENT, &options, &self->err)) &&
                     set_client_options(options, given, &self->err) &&
-                    ok(billcore_client_new(options, &kept->client, &self->err)) &&
+                    ok(billcore_client_new((billcore_client_options*)(void*)options, &kept->client, &self->err)) &&
                     (!kept->on_loop || ok(billcore_loop_new(kept->client, &kept->loop, &self->err)));
-  billcore_client_options_free(options);
+  billcore_options_free(options);
   return made;
 }
 
 static yyjson_mut_val* run(job* self) {
   yyjson_val* op = yyjson_obj_get(self->request, "op");
-  const billcore_str name = {yyjson_get_str(op), yyjson_get_len(op)};
+  const billcore_str name = text_of(op);
   billcore_operation* operation = NULL;
   yyjson_mut_val* out = NULL;
   if (yyjson_is_str(op) && strncmp(name.data, "webhook.", 8) == 0) return run_webhook(self, name.data + 8);
@@ -135,13 +129,14 @@ static void answer(driver* kept, char* line, size_t len) {
   free(text);
   billcore_error_free(self.err);
   billcore_buf_free(&self.state);
+  free_texts();
   yyjson_mut_doc_free(reply);
   yyjson_doc_free(parsed);
 }
 
 /* With the argument `loop`, the driver runs each operation on a loop. */
 int main(int argc, char** argv) {
-  driver kept = {argc > 1 && strcmp(argv[1], "loop") == 0, NULL, NULL, {NULL, 0}};
+  driver kept = {argc > 1 && strcmp(argv[1], "loop") == 0, NULL, NULL, NULL};
   char* line = NULL;
   size_t room = 0;
   ssize_t len;

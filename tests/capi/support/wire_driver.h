@@ -9,7 +9,7 @@ typedef struct driver {
   bool on_loop; /* run the operations on `loop`, not blocking */
   billcore_client* client;
   billcore_loop* loop;
-  bytes made_with; /* the options from which `client` was made, as JSON */
+  char* made_with; /* the options from which `client` was made, as JSON */
 } driver;
 
 /* State of one request to the driver. After a call has failed, the driver makes no further call for the request. */

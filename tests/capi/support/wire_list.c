@@ -11,11 +11,13 @@ typedef struct reading {
   yyjson_mut_val* items;
 } reading;
 
-static bool keep_raw(reading* self, const billcore_resource* item) {
+/* Frees the item after its JSON is in the reply. */
+static billcore_status keep(reading* self, billcore_resource* item) {
   billcore_str raw;
-  const bool read = ok(billcore_resource_raw(item, &raw, &self->job->err));
-  if (read) yyjson_mut_arr_append(self->items, put_json(self->job->reply, raw));
-  return read;
+  const billcore_status status = billcore_resource_raw(item, &raw, &self->job->err);
+  if (ok(status)) yyjson_mut_arr_append(self->items, put_json(self->job->reply, raw));
+  billcore_resource_free(item);
+  return status;
 }
 
 /* On a loop, fetches the next page, unless the list has unread items. */
@@ -31,18 +33,14 @@ static billcore_status next(reading* self) {
   billcore_resource* item = NULL;
   billcore_status status = arrive(self);
   if (ok(status)) status = billcore_list_next(self->list, &item, &self->job->err);
-  if (ok(status) && !keep_raw(self, item)) status = BILLCORE_ERROR_INTERNAL;
-  billcore_resource_free(item);
-  return status;
+  return ok(status) ? keep(self, item) : status;
 }
 
 static billcore_status keep_first(reading* self) {
   billcore_resource* item = NULL;
   billcore_status status = arrive(self);
   if (ok(status)) status = billcore_list_first(self->list, &item, &self->job->err);
-  if (ok(status) && !keep_raw(self, item)) status = BILLCORE_ERROR_INTERNAL;
-  billcore_resource_free(item);
-  return status;
+  return ok(status) ? keep(self, item) : status;
 }
 
 static billcore_status keep_page(reading* self, billcore_page* page, size_t* count) {
@@ -50,8 +48,7 @@ static billcore_status keep_page(reading* self, billcore_page* page, size_t* cou
   for (size_t i = 0; ok(status) && i < *count; ++i) {
     billcore_resource* item = NULL;
     status = billcore_page_at(page, i, &item, &self->job->err);
-    if (ok(status) && !keep_raw(self, item)) status = BILLCORE_ERROR_INTERNAL;
-    billcore_resource_free(item);
+    if (ok(status)) status = keep(self, item);
   }
   billcore_page_free(page);
   return status;
@@ -148,6 +145,10 @@ static billcore_status read_whole_list(job* self, billcore_list* list, const cha
   return BILLCORE_ERROR_INTERNAL;
 }
 
+static void add_or_null(yyjson_mut_doc* reply, yyjson_mut_val* to, const char* name, yyjson_mut_val* value) {
+  yyjson_mut_obj_add_val(reply, to, name, value != NULL ? value : yyjson_mut_null(reply));
+}
+
 /* Reads what the request's `take` states, frees the list, and returns the reply. */
 yyjson_mut_val* read_list(job* self, billcore_list* list) {
   yyjson_mut_doc* reply = self->reply;
@@ -176,14 +177,10 @@ yyjson_mut_val* read_list(job* self, billcore_list* list) {
   if (ok(status)) status = billcore_list_fetched_pages(list, &fetched, &self->err);
   if (ok(status)) status = billcore_list_verdict(list, &complete, &reason, &has_verdict, &self->err);
   yyjson_mut_obj_add_val(reply, out, "items", reading.items);
-  /* A yyjson value can have only one parent, so each member needs its own null. */
-  yyjson_mut_val* none = yyjson_mut_null(reply);
   yyjson_mut_val* verdict = yyjson_mut_str(reply, complete ? "complete" : "possibly_missed");
-  yyjson_mut_obj_add_val(reply, out, "verdict", has_verdict ? verdict : none);
-  none = yyjson_mut_null(reply);
-  yyjson_mut_obj_add_val(reply, out, "reason", has_verdict && !complete ? put_text(reply, reason) : none);
-  none = yyjson_mut_null(reply);
-  yyjson_mut_obj_add_val(reply, out, "total", has_total ? yyjson_mut_int(reply, total) : none);
+  add_or_null(reply, out, "verdict", has_verdict ? verdict : NULL);
+  add_or_null(reply, out, "reason", has_verdict && !complete ? put_text(reply, reason) : NULL);
+  add_or_null(reply, out, "total", has_total ? yyjson_mut_int(reply, total) : NULL);
   yyjson_mut_obj_add_int(reply, out, "fetched_pages", fetched);
   yyjson_mut_obj_add_strncpy(reply, out, "state", self->state.data, self->state.len);
   billcore_list_free(list);

@@ -11,15 +11,8 @@
 
 static bool set_fields(job* self, billcore_operation* to, yyjson_val* fields);
 
-static billcore_str text_of(yyjson_val* value) {
-  return (billcore_str){yyjson_is_raw(value) ? yyjson_get_raw(value) : yyjson_get_str(value), yyjson_get_len(value)};
-}
-
 static bool set_json(job* self, billcore_operation* to, billcore_str name, yyjson_val* value) {
-  bytes json = json_of(value);
-  const bool set = ok(billcore_operation_set_json(to, name, str_of(json), &self->err));
-  free(json.data);
-  return set;
+  return ok(billcore_operation_set_json(to, name, json_of(value), &self->err));
 }
 
 static bool is_int64(yyjson_val* value, int64_t* out) {

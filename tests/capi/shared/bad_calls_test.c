@@ -1,41 +1,43 @@
-/* Calls every exported function with invalid texts. */
-#include "shared/odd_texts.h"
+/* Calls every function with NULL and with invalid texts. */
+#include "shared/bad_calls.h"
 
 #include "support/client.h"
 
 static const char one[] = "x";
 const billcore_str odd_texts[odd_count] = {{NULL, 5}, {one, PTRDIFF_MAX}, {one, SIZE_MAX}, {NULL, SIZE_MAX}};
-billcore_error* odd_error;
+billcore_error* call_error;
 static int calls;
 
-void refused(const char* function, const char* parameter, billcore_status status) {
+void refused(const char* function, const char* words, billcore_status status) {
   ++calls;
-  if (status != BILLCORE_ERROR_INVALID_ARGUMENT ||
-      strstr(billcore_error_message(odd_error).data, "a text has a length") == NULL) {
-    fprintf(stderr, "%s takes an odd %s: %s: %s\n", function, parameter, billcore_status_name(status),
-            billcore_error_message(odd_error).data);
+  if (status != BILLCORE_ERROR_INVALID_ARGUMENT || billcore_error_status(call_error) != status ||
+      strstr(billcore_error_message(call_error).data, words) == NULL) {
+    fprintf(stderr, "%s, to be refused with \"%s\": %s: %s\n", function, words, billcore_status_name(status),
+            billcore_error_message(call_error).data);
     exit(1);
   }
-  billcore_error_free(odd_error);
-  odd_error = NULL;
+  billcore_error_free(call_error);
+  call_error = (billcore_error*)1; /* the next call must replace it */
+}
+
+void require_zero(const void* output, size_t size) {
+  static const unsigned char zeros[128];
+  CHECK(size <= sizeof zeros && memcmp(output, zeros, size) == 0);
 }
 
 static const char* answer(const char* request) {
   (void)request;
-  return "HTTP/1.1 200 OK" HEAD "{\"data\":[" ORDER("a") "],\"pagination\":{\"total\":1,\"count\":1,\"per_page\":1,"
-         "\"current_page\":1,\"total_pages\":1,\"links\":{}}}";
+  return ONE_PAGE(ORDER("a"));
 }
 
 int main(void) {
   server* at = server_start(answer);
-  billcore_error* err = NULL;
-  billcore_order_list* list = NULL;
-  given g = {.client = client_of(at, "key", NULL, NULL)};
+  given g = {.client = client_of(at)};
+  billcore_order_list* list = orders_of(g.client, "s", NULL);
   CHECK_OK(
       billcore_client_request(g.client, BILLCORE_STR("GET"), BILLCORE_STR("/orders"), NULL, NULL, &g.response, &err));
   CHECK_OK(billcore_response_get_info(g.response, &g.info, &err));
   CHECK_OK(billcore_response_json(g.response, &g.value, &err));
-  CHECK_OK(billcore_subscription_orders_new(g.client, BILLCORE_STR("s"), NULL, NULL, &list, &err));
   CHECK_OK(billcore_list_next_page((billcore_list*)(void*)list, &g.page, &err));
   CHECK_OK(billcore_page_at(g.page, 0, &g.resource, &err));
   CHECK_OK(billcore_operation_new(BILLCORE_STR("products.update"), &g.operation, &err));
