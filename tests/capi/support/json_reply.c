@@ -93,6 +93,20 @@ yyjson_mut_val* put_value(yyjson_mut_doc* reply, billcore_value* value) {
   return out;
 }
 
+yyjson_mut_val* put_id(yyjson_mut_doc* reply, billcore_str text, bool is_integer) {
+  yyjson_mut_val* out = yyjson_mut_obj(reply);
+  yyjson_mut_obj_add_val(reply, out, "id", put_text(reply, text));
+  yyjson_mut_obj_add_bool(reply, out, "is_integer", is_integer);
+  return out;
+}
+
+yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_t unix_micros) {
+  yyjson_mut_val* out = yyjson_mut_obj(reply);
+  yyjson_mut_obj_add_val(reply, out, "text", put_text(reply, text));
+  yyjson_mut_obj_add_int(reply, out, "unix_micros", unix_micros);
+  return out;
+}
+
 static void add_text(yyjson_mut_doc* reply, yyjson_mut_val* to, const char* name, billcore_str text) {
   if (text.len > 0) yyjson_mut_obj_add_val(reply, to, name, put_text(reply, text));
 }

@@ -25,11 +25,21 @@ yyjson_mut_val* put_text(yyjson_mut_doc* reply, billcore_str text);
 yyjson_mut_val* put_json(yyjson_mut_doc* reply, billcore_str json);
 /* Puts the JSON of `value`, and frees `value`. */
 yyjson_mut_val* put_value(yyjson_mut_doc* reply, billcore_value* value);
+yyjson_mut_val* put_id(yyjson_mut_doc* reply, billcore_str text, bool is_integer);
+yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_t unix_micros);
 /* Puts the fields of `error` as a JSON object. */
 yyjson_mut_val* put_error(yyjson_mut_doc* reply, const billcore_error* error);
 
 /* Returns the name of the Python exception class for a status. */
 const char* class_of(billcore_status status);
+
+/* The typed getter of one field; `get` returns NULL and sets *err if the getter fails. */
+typedef struct getter {
+  const char* resource;
+  const char* field;
+  yyjson_mut_val* (*get)(yyjson_mut_doc* reply, const void* self, billcore_error** err);
+} getter;
+extern const getter getters[]; /* ends with {NULL, NULL, NULL} */
 
 /* Returns the getters' result for a path such as `data.images.0.square.src`. If a getter fails, the result is the
  * error as JSON. */
