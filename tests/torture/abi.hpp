@@ -9,8 +9,10 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "billcore/error.hpp"
 #include "interposer.h"
@@ -37,13 +39,11 @@ BILLCORE_RELEASE(order_list)
 BILLCORE_RELEASE(order_page)
 BILLCORE_RELEASE(page)
 BILLCORE_RELEASE(product)
-BILLCORE_RELEASE(product_list)
 BILLCORE_RELEASE(resource)
 BILLCORE_RELEASE(response)
 BILLCORE_RELEASE(response_info)
 BILLCORE_RELEASE(result)
 BILLCORE_RELEASE(subscription)
-BILLCORE_RELEASE(subscription_list)
 BILLCORE_RELEASE(value)
 BILLCORE_RELEASE(value_iterator)
 BILLCORE_RELEASE(verifier)
@@ -163,7 +163,6 @@ struct Given {
   Owned<billcore_resource> resource;
   Owned<billcore_value> value;  // a JSON object
   Owned<billcore_value_iterator> iterator;
-  Owned<billcore_error> missing;  // an error about a missing member
   Owned<billcore_verifier_options> verifier_options;
   Owned<billcore_verifier> verifier;
   Owned<billcore_headers> headers;
@@ -218,5 +217,21 @@ class Call : public Scenario {
   Place place_;
   Given given_;
 };
+
+// The tables of exported functions. Each row has a function and a step that calls this function.
+struct Function {
+  std::string_view name;
+  void (*call)(Given&);
+};
+
+const std::vector<Function>& webhook_functions();
+const std::vector<Function>& client_functions();
+const std::vector<Entry>& loop_scenarios();
+
+/// A row of a table of functions: the function and its inputs. The inputs may use members of the Given `g`.
+#define CALL(function, ...)                                                                   \
+  {                                                                                           \
+#function, []([[maybe_unused]] Given & g) { call(&function __VA_OPT__(, ) __VA_ARGS__); } \
+  }
 
 }  // namespace torture::abi

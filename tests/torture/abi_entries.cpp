@@ -1,5 +1,5 @@
 // Lists the scenarios of torture-c.
-#include "abi_scenarios.hpp"
+#include "abi.hpp"
 
 namespace torture {
 
@@ -11,12 +11,12 @@ std::vector<Entry> all_entries() {
         return std::make_unique<abi::Call>(function.call, prepare, place);
       };
       const bool charges = function.name == "subscription_charge";
-      all.push_back({function.name, make, charges, false});  // the C++ scenarios cover failing system calls
+      all.push_back({function.name, make, charges, false});  // other scenarios cover failing system calls
     }
   };
   add(abi::webhook_functions(), [](abi::Given& given, const std::string&) { abi::prepare_webhook(given); });
   add(abi::client_functions(), &abi::prepare_client);
-  all.push_back({"loop-charge", &abi::make_loop_charge, true});
+  all.insert(all.end(), abi::loop_scenarios().begin(), abi::loop_scenarios().end());
   return all;
 }
 

@@ -1,5 +1,5 @@
 // The scenarios that call the functions of libbillcore-webhook.
-#include "abi_scenarios.hpp"
+#include "abi.hpp"
 
 namespace torture::abi {
 namespace {
@@ -22,22 +22,11 @@ Owned<billcore_value> item(const Given& g, std::size_t index) {
   return make(&billcore_value_at, array, index);
 }
 
-template <typename T>
-void ignore(const T&) {}
-
 #define VALUE(function, index)                                    \
   {                                                               \
 #function, [](Given & g) { call(&function, item(g, index)); } \
   }
 #define FIELD(function, name) CALL(function, g.resource, text(name))
-#define GETTER(function)                                      \
-  {                                                           \
-#function, [](Given & g) { ignore(function(g.missing)); } \
-  }
-#define GETTER_WITH(function)                                          \
-  {                                                                    \
-#function, [](Given & g) { ignore(function(g.missing, nullptr)); } \
-  }
 
 }  // namespace
 
@@ -54,11 +43,6 @@ void prepare_webhook(Given& g) {
   g.stream = make(&billcore_verifier_stream_new, g.verifier);
   g.headers = make(&billcore_headers_new);
   call(&billcore_headers_add, g.headers, text("Service-Signature"), text(g.signature));
-  billcore_error* missing = nullptr;
-  billcore_str out;
-  require(billcore_resource_text(g.resource, text("absent"), &out, nullptr, &missing) == BILLCORE_ERROR_MISSING_FIELD,
-          "an absent field is there");
-  g.missing = Owned(missing);
 }
 
 const std::vector<Function>& webhook_functions() {
@@ -156,24 +140,6 @@ const std::vector<Function>& webhook_functions() {
        [](Given& g) {
          refused(BILLCORE_ERROR_SIGNATURE, &billcore_verifier_unwrap, g.verifier, text(body), text("no"));
        }},
-      GETTER(billcore_error_api_code),
-      GETTER(billcore_error_api_message),
-      GETTER_WITH(billcore_error_attempted_at),
-      GETTER(billcore_error_attempts),
-      GETTER(billcore_error_body),
-      GETTER(billcore_error_cause),
-      GETTER(billcore_error_cause_message),
-      GETTER(billcore_error_field_path),
-      GETTER(billcore_error_http_status),
-      GETTER(billcore_error_message),
-      GETTER(billcore_error_method),
-      GETTER(billcore_error_outcome_unknown),
-      GETTER(billcore_error_path),
-      GETTER(billcore_error_reason),
-      GETTER(billcore_error_request_id),
-      GETTER_WITH(billcore_error_retry_after),
-      GETTER(billcore_error_sent_late),
-      GETTER(billcore_error_status),
   };
   return functions;
 }

@@ -187,42 +187,27 @@ WRAP_AS(int, "poll", __poll_chk, (struct pollfd * fds, nfds_t count, int timeout
 
 /* Functions with an optional argument, which the wrapper always passes on. If the caller passed no optional argument,
  * the wrapper passes an arbitrary value, which the function ignores. */
-#define WRAP_OPEN(name)                                                               \
-  EXPORT int name(const char* path, int flags, ...) {                                 \
-    static int (*_Atomic real)(const char*, int, ...);                                \
-    if (real == NULL) real = (int (*)(const char*, int, ...))dlsym(RTLD_NEXT, #name); \
-    va_list more;                                                                     \
-    va_start(more, flags);                                                            \
-    const unsigned int mode = va_arg(more, unsigned int);                             \
-    va_end(more);                                                                     \
-    return refused("open", EMFILE, 0) ? -1 : real(path, flags, mode);                 \
+#define WRAP_WITH_MORE(name, shown, parameters, last, type, arguments, error) \
+  EXPORT int name parameters {                                                \
+    static int(*_Atomic real) parameters;                                     \
+    if (real == NULL) real = (int(*) parameters)dlsym(RTLD_NEXT, #name);      \
+    va_list list;                                                             \
+    va_start(list, last);                                                     \
+    type const more = va_arg(list, type);                                     \
+    va_end(list);                                                             \
+    return refused(shown, error, 0) ? -1 : real arguments;                    \
   }
+#define WRAP_OPEN(name) \
+  WRAP_WITH_MORE(name, "open", (const char* path, int flags, ...), flags, unsigned, (path, flags, more), EMFILE)
+#define WRAP_OPENAT(name)                                                                         \
+  WRAP_WITH_MORE(name, "openat", (int folder, const char* path, int flags, ...), flags, unsigned, \
+                 (folder, path, flags, more), EMFILE)
+#define WRAP_FCNTL(name) \
+  WRAP_WITH_MORE(name, "fcntl", (int fd, int command, ...), command, void*, (fd, command, more), EINVAL)
 WRAP_OPEN(open)
 WRAP_OPEN(open64)
-
-#define WRAP_OPENAT(name)                                                                  \
-  EXPORT int name(int folder, const char* path, int flags, ...) {                          \
-    static int (*_Atomic real)(int, const char*, int, ...);                                \
-    if (real == NULL) real = (int (*)(int, const char*, int, ...))dlsym(RTLD_NEXT, #name); \
-    va_list more;                                                                          \
-    va_start(more, flags);                                                                 \
-    const unsigned int mode = va_arg(more, unsigned int);                                  \
-    va_end(more);                                                                          \
-    return refused("openat", EMFILE, 0) ? -1 : real(folder, path, flags, mode);            \
-  }
 WRAP_OPENAT(openat)
 WRAP_OPENAT(openat64)
-
-#define WRAP_FCNTL(name)                                                      \
-  EXPORT int name(int fd, int command, ...) {                                 \
-    static int (*_Atomic real)(int, int, ...);                                \
-    if (real == NULL) real = (int (*)(int, int, ...))dlsym(RTLD_NEXT, #name); \
-    va_list more;                                                             \
-    va_start(more, command);                                                  \
-    void* const value = va_arg(more, void*);                                  \
-    va_end(more);                                                             \
-    return refused("fcntl", EINVAL, 0) ? -1 : real(fd, command, value);       \
-  }
 WRAP_FCNTL(fcntl)
 WRAP_FCNTL(fcntl64)
 

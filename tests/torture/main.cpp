@@ -226,7 +226,7 @@ int main_with(int count, char** words) {
     for (const int kind : options.kinds) {
       if (kind != TORTURE_MEMORY && !entry.network) continue;
       // An event loop whose epoll_wait() always fails cannot end a call.
-      if (kind == TORTURE_CALLS && options.keep_failing && entry.name.starts_with("async-")) continue;
+      if (kind == TORTURE_CALLS && options.keep_failing && entry.name.starts_with("loop-")) continue;
       // If every system call is interrupted or not ready, an API call ends only at its deadline.
       if (kind == TORTURE_AGAIN && options.keep_failing) continue;
       if (begun >= options.jobs) passed = wait_for_one() && passed;

@@ -54,8 +54,4 @@ struct Entry {
 /// Returns the scenarios of this program. Each torture program is linked with its own definition of this function.
 std::vector<Entry> all_entries();
 
-const std::vector<Entry>& webhook_scenarios();
-const std::vector<Entry>& client_scenarios();
-const std::vector<Entry>& async_scenarios();
-
 }  // namespace torture
