@@ -41,6 +41,8 @@ def _parameter(text: str) -> Parameter:
 def headers(include: Path) -> list[Path]:
     found = [include / "billcore.h", *sorted((include / "billcore").glob("*.h"))]
     assert len(found) > 1, f"no headers in {include}"
+    # Without this line, Doxygen leaves the functions of a header out of the reference, and says nothing.
+    assert all("/** @file" in path.read_text("utf-8") for path in found), "a header has no /** @file"
     return found
 
 
