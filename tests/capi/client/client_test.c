@@ -55,6 +55,7 @@ static void test_errors(const billcore_client* client) {
   int64_t when = 1;
   CHECK(charge(client, "refused", NULL) == BILLCORE_ERROR_PAYMENT);
   CHECK(!billcore_error_attempted_at(err, &when) && when == 0 && billcore_error_cause(err) == BILLCORE_OK);
+  CHECK(billcore_error_attempts(err) == 1);
   billcore_error_free(err);
   CHECK(charge(client, "lost", NULL) == BILLCORE_ERROR_OUTCOME_UNKNOWN);
   CHECK(billcore_error_attempted_at(err, &when) && when > INT64_C(1700000000000000));
@@ -168,6 +169,7 @@ static void test_config(const server* at) {
   CHECK_OK(billcore_client_options_disable_http2(options, &err));
   CHECK_OK(billcore_client_options_enable_http2(options, &err));
   CHECK_OK(billcore_client_options_set_no_timeout(options, &err));
+  CHECK_OK(billcore_client_options_set_proxy(options, BILLCORE_STR("http://127.0.0.1:1"), &err));
   CHECK_OK(billcore_client_options_set_no_proxy(options, &err));
   CHECK_OK(billcore_client_new(options, &client, &err));
   billcore_client_free(client);
