@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import re
 import shutil
@@ -13,7 +15,7 @@ import pytest
 import billcore
 from billcore import webhooks
 from python.typing import receiver
-from python.typing.checkers import CHECKERS, run
+from python.typing.checkers import CHECKERS, PACKAGE, run
 
 HERE = Path(__file__).resolve().parent
 ALLOWED = HERE.parents[2] / "python/stubtest-allowlist.txt"
@@ -94,3 +96,25 @@ def test_stubs_say_what_is_there(tmp_path: Path) -> None:
     command = ["mypy.stubtest", "billcore", "--allowlist", str(ALLOWED), "--mypy-config-file", str(config)]
     output = run(command, tmp_path)
     assert output.startswith("Success"), output
+
+
+def test_stubs_have_the_docstrings_of_the_package() -> None:
+    """An editor shows those of the stubs, help() those of the package; a stub may say more."""
+    compared = 0
+    for stub in PACKAGE.joinpath("billcore").glob("*.pyi"):
+        for node in ast.parse(stub.read_text("utf-8")).body:
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+                continue
+            home = getattr(billcore, node.name, None) or getattr(webhooks, node.name, None)
+            if home is None:  # a protocol, which only type checkers know
+                continue
+            found: list[tuple[Any, Any]] = [(node, home)]
+            if isinstance(node, ast.ClassDef):
+                members = [each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+                found += [(each, inspect.getattr_static(home, each.name)) for each in members if each.name[0] != "_"]
+            for each, value in found:
+                if shown := ast.get_docstring(each):
+                    compared += 1
+                    text = inspect.getdoc(getattr(value, "__func__", value)) or ""
+                    assert text.startswith(shown.partition("\n")[0]), (node.name, each.name)
+    assert compared > 150
