@@ -25,19 +25,9 @@ from support.waiting import until
 
 from .arrow_support import READERS, read_pyarrow
 from .conftest import Serve
+from .list_support import PER_PAGE, Book, reading
 from .support import ACCOUNT, API_KEY, ORDER, page
 from .test_import import new_modules
-from .test_prefetch import PER_PAGE, Book, reading
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_pages_are_on_their_way_meanwhile(reader: str) -> None:
-    book = Book(20, delay=0.01)
-    with reading(book, concurrency=5) as (_, client):
-        rows = READERS[reader](client.subscriptions.orders("s").to_arrow(["id"]))
-    assert [row["id"] for row in rows] == [str(number) for number in range(20 * PER_PAGE)]
-    assert sorted(book.asked) == list(range(1, 21)), "each once"
-    assert 1 < book.most_at_once <= 5
 
 
 def test_one_page_at_a_time_is_all_that_is_read() -> None:
@@ -72,22 +62,6 @@ def test_an_error_on_page_57(reader: str) -> None:
         rest = read_pyarrow(pager.to_arrow(["id"]))
         assert [row["id"] for row in rest] == [str(number) for number in range(56 * PER_PAGE, 60 * PER_PAGE)]
         assert str(pager.verdict) == "complete"
-
-
-def test_batches_raise_the_error_itself_and_go_on() -> None:
-    book = Book(60)
-    book.instead[57] = [Reply(status=500)]
-    with reading(book, concurrency=8) as (_, client):
-        pager = client.subscriptions.orders("s")
-        batches = pager.to_batches(["id"])
-        rows = 0
-        with pytest.raises(billcore.ServerError):
-            for batch in batches:
-                rows += batch.num_rows
-        assert rows == 56 * PER_PAGE
-        resumed = client.subscriptions.orders("s", resume=pager.state)
-        assert sum(batch.num_rows for batch in batches) == 4 * PER_PAGE
-        assert read_pyarrow(resumed.to_arrow(["id"]))[0]["id"] == str(56 * PER_PAGE)
 
 
 def test_a_value_of_another_type_is_an_error_with_its_path(serve: Serve) -> None:
@@ -367,29 +341,6 @@ def test_a_stream_may_outlive_the_interpreter() -> None:
         command = [sys.executable, "-c", AFTER_THE_END, server.url + ACCOUNT, API_KEY]
         done = subprocess.run(command, capture_output=True, text=True, env=child_environment(), timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{PER_PAGE}\n", "")
-
-
-FORKED = """
-import os, sys, billcore, pyarrow
-client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], concurrency=4)
-reader = pyarrow.RecordBatchReader.from_stream(client.subscriptions.orders("s").to_arrow(["id"]))
-print(*reader.read_next_batch()["id"].to_pylist(), *reader.read_next_batch()["id"].to_pylist(), flush=True)
-child = os.fork()
-rest = " ".join(id for batch in reader for id in batch["id"].to_pylist())
-os.write(1, f"{rest}\\n".encode())  # in one piece
-if child == 0:
-    os._exit(0)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
-def test_a_stream_goes_on_in_the_child_of_a_fork_and_in_its_parent() -> None:
-    with ScriptedServer(Book(8)) as server:
-        command = [sys.executable, "-c", FORKED, server.url + ACCOUNT, API_KEY]
-        done = subprocess.run(command, capture_output=True, text=True, env=child_environment(), timeout=60)
-    assert done.returncode == 0, done.stderr
-    rest = " ".join(str(number) for number in range(2 * PER_PAGE, 8 * PER_PAGE))
-    assert sorted(done.stdout.split("\n")[1:-1]) == sorted([rest, rest, "0"])
 
 
 def test_no_arrow_library_is_loaded_for_it() -> None:
