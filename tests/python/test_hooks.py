@@ -1,4 +1,4 @@
-"""Hooks: when the client calls them, and the values of the Attempt that they get."""
+"""Hooks and the logger "billcore": when they are called, the values that they get, and hooks that fail."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 
 import billcore
-from conformance.server import Reply, Request, Script, ScriptedServer, json_reply
+from conformance.server import Reply, Request, ScriptedServer, json_reply
 
-from .async_support import RUNNERS, Run, each_loop, serving, silent
+from .async_support import Run, each_loop, serving, silent
+from .calls_support import calling, each_kind
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, in_threads, page, run_program
-
-KINDS = ("blocking", *RUNNERS)
-each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 class Recorder(billcore.Hooks):
@@ -45,34 +43,10 @@ class Recorder(billcore.Hooks):
         return [(hook, a.method, a.route, a.attempt, a.status, a.error) for hook, a in self.told]
 
 
-def drive(kind: str, script: Script, call: Callable[[Any], Any], **options: Any) -> Any:
-    """The result or error of a call with a client of the given kind (blocking or async)."""
-    with ScriptedServer(script) as server:
-        given: dict[str, Any] = {
-            "base_url": server.url + ACCOUNT,
-            "api_key": API_KEY,
-            "max_retries": 0,
-            "timeout": 60,
-            "concurrency": 1,
-        }
-        given |= options
-        try:
-            if kind == "blocking":
-                with billcore.Client(**given) as client:
-                    return call(client)
-
-            async def main() -> Any:
-                async with billcore.AsyncClient(**given) as client:
-                    return await call(client)
-
-            return RUNNERS[kind](main())
-        except billcore.BillcoreError as error:
-            return error
-
-
 # What hooks receive.
 
-ROUTES: dict[str, tuple[Callable[[Any], Any], Reply]] = {
+Call = Callable[[Any], Any]
+ROUTES: dict[str, tuple[Call, Reply]] = {
     "GET /subscription/{id}": (lambda c: c.subscriptions.get("secret-id"), data(SUBSCRIPTION)),
     "POST /subscription/{id}/cancel": (lambda c: c.subscriptions.cancel("secret-id"), data(SUBSCRIPTION)),
     "POST /subscription/{id}/order": (
@@ -89,15 +63,17 @@ ROUTES: dict[str, tuple[Callable[[Any], Any], Reply]] = {
         lambda c: c.webhook_endpoints.create(url="https://secret-id.example"),
         json_reply({}, 201),
     ),
+    "PUT /subscription/{id}/orders": (lambda c: c.request("PUT", "/subscription/a%2Fsecret-id/orders"), Reply()),
+    "PUT (other)": (lambda c: c.request("PUT", "/invoices/secret-id"), Reply()),
 }
 
 
-@each_kind
 @pytest.mark.parametrize("route", ROUTES)
-def test_the_route_and_not_the_id(kind: str, route: str) -> None:
+def test_the_route_and_not_the_id(route: str) -> None:
     hooks = Recorder()
     call, reply = ROUTES[route]
-    assert not isinstance(drive(kind, [reply], call, hooks=hooks), BaseException)
+    with calling("blocking", [reply], hooks=hooks) as (_, calls):
+        call(calls.client)
     method, path = route.split(" ")
     assert hooks.lines() == [
         ("request", method, path, 1, None, None),
@@ -109,33 +85,19 @@ def test_the_route_and_not_the_id(kind: str, route: str) -> None:
 
 
 @each_kind
-@pytest.mark.parametrize(
-    ("path", "route"),
-    [
-        ("/subscription/secret-id", "/subscription/{id}"),
-        ("/subscription/secret-id/orders", "/subscription/{id}/orders"),
-        ("/product/4242", "/product/{id}"),
-        ("/subscriptions", "/subscriptions"),
-        ("/subscription/a%2Fb", "/subscription/{id}"),
-        ("/invoices/secret-id", "(other)"),
-    ],
-)
-def test_requests_of_ones_own_have_routes_too(kind: str, path: str, route: str) -> None:
-    hooks = Recorder()
-    drive(kind, [json_reply({})], lambda c: c.request("GET", path), hooks=hooks)
-    assert [attempt.route for _, attempt in hooks.told] == [route] * 2
-
-
-@each_kind
-def test_retries_are_told(kind: str) -> None:
+def test_attempts_and_retries_are_told_and_logged(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     hooks = Recorder()
     replies = [
-        Reply(status=503, headers={"X-Request-Id": "req_1"}),
+        Reply(status=503, headers={"X-Request-Id": "req_1", "Retry-After": "1"}),
         Reply(raw=b"", ending="reset"),
         data(SUBSCRIPTION, delay=0.05),
     ]
     replies[2].headers["X-Request-Id"] = "req_3"
-    drive(kind, replies, lambda c: c.subscriptions.get("s"), hooks=hooks, max_retries=2)
+    with (
+        caplog.at_level(logging.DEBUG, "billcore"),
+        calling(kind, replies, hooks=hooks, max_retries=2) as (_, calls),
+    ):
+        calls.done(calls.client.with_options(timeout=50).subscriptions.get("secret-id"))
     where = ("GET", "/subscription/{id}")
     assert hooks.lines() == [
         ("request", *where, 1, None, None),
@@ -150,73 +112,79 @@ def test_retries_are_told(kind: str) -> None:
     by_hook = {(hook, attempt.attempt): attempt for hook, attempt in hooks.told}
     assert by_hook["response", 1].request_id == by_hook["retry", 1].request_id == "req_1"
     assert by_hook["response", 2].request_id is None and by_hook["response", 3].request_id == "req_3"
-    assert by_hook["response", 3].duration >= 0.05
-    assert all(attempt.duration > 0 for hook, attempt in hooks.told if hook == "response")
+    assert by_hook["response", 3].duration >= 0.05 and by_hook["retry", 1].wait == 1.0
+    assert all(attempt.duration > 0 and attempt.sent for hook, attempt in hooks.told if hook == "response")
     assert all(attempt.duration == 0 and attempt.wait == 0 for hook, attempt in hooks.told if hook == "request")
-    assert all(0 <= attempt.wait <= 8 for _, attempt in hooks.told)
     assert repr(by_hook["retry", 1]) == "<Attempt GET /subscription/{id} attempt=1 503>"
+    lines = [(r.levelname, r.getMessage()) for r in caplog.records if r.name == "billcore"]
+    assert [level for level, _ in lines] == ["DEBUG", "INFO", "DEBUG", "INFO", "DEBUG"]
+    for (_, line), outcome in zip(lines, ["503 after", "503, again in", "Conn", "Conn", "200 after"], strict=True):
+        assert line.startswith(f"GET /subscription/{{id}}: {outcome}")
+    assert lines[0][1].endswith(" ms (attempt 1, request id req_1)")
+    assert lines[1][1].endswith(" ms (attempt 2, request id req_1)")
+
+
+# An answer to a write; the status, and the class of an attempt that has none; whether its outcome is unknown.
+WRITES: list[tuple[Reply, int | None, str | None, bool]] = [
+    (Reply(raw=b"", ending="hang"), None, "TimeoutError", True),
+    (Reply(headers={"Content-Length": "50"}, body=b"{", ending="close"), None, "ConnectionError", True),
+    (Reply(body=b"x" * 5000), None, "DecodeError", True),
+    (data(SUBSCRIPTION), 200, None, False),
+    (Reply(status=402), 402, None, False),
+    (Reply(status=503), 503, None, True),
+]
 
 
 @each_kind
-def test_the_wait_that_was_asked_for(kind: str) -> None:
-    hooks = Recorder()
-    replies = [Reply(status=503, headers={"Retry-After": "1"}), data(SUBSCRIPTION)]
-    drive(kind, replies, lambda c: c.subscriptions.get("s"), hooks=hooks, max_retries=1)
-    assert [attempt.wait for hook, attempt in hooks.told if hook == "retry"] == [1.0]
-
-
-@each_kind
-@pytest.mark.parametrize(
-    ("reply", "error"),
-    [
-        (Reply(raw=b"", ending="hang"), "TimeoutError"),
-        (Reply(raw=b"", ending="reset"), "ConnectionError"),
-        (Reply(headers={"Content-Length": "50"}, body=b"{", ending="close"), "ConnectionError"),
-        (Reply(body=b"x" * 5000), "DecodeError"),
-    ],
-    ids=["timeout", "reset", "cut off", "too large"],
-)
-def test_errors_are_told_by_class(kind: str, reply: Reply, error: str) -> None:
+@pytest.mark.parametrize(("reply", "status", "error", "unknown"), WRITES)
+def test_what_is_told_of_a_write(kind: str, reply: Reply, status: int | None, error: str | None, unknown: bool) -> None:
     hooks = Recorder()
     options = {"hooks": hooks, "max_response": 4000, "timeout": 2 if error == "TimeoutError" else 60}
-    end = drive(kind, [reply], lambda c: c.subscriptions.cancel("s"), **options)
-    assert isinstance(end, billcore.OutcomeUnknownError) and type(end.__cause__).__name__ == error
-    assert hooks.lines()[1] == ("response", "POST", "/subscription/{id}/cancel", 1, None, error)
-    ended = hooks.told[1][1]
-    assert ended.duration > 0 and ended.sent and ended.outcome_unknown and ended.path is None
+    with calling(kind, [reply], **options) as (_, calls):
+        try:
+            calls.done(calls.client.subscriptions.cancel("s"))
+        except billcore.BillcoreError as raised:
+            assert raised.outcome_unknown is unknown and status != 200
+            assert error is None or type(raised.__cause__).__name__ == error
+    begun, ended = (attempt for _, attempt in hooks.told)
+    assert (begun.sent, begun.outcome_unknown) == (False, False)
+    assert (ended.status, ended.error, ended.sent, ended.outcome_unknown, ended.path) == (
+        status,
+        error,
+        True,
+        unknown,
+        None,
+    )
+
+
+def echo(request: Request) -> Reply:
+    """Answers 503, with the API key of the request in several headers."""
+    key = request.header("X-API-KEY") or ""
+    headers = {"X-Request-Id": f"req-{key}", "X-Echo": key, "Retry-After": "0"}
+    return Reply(status=503, headers=headers, body=b'{"error": {"code": "x", "message": "secret-body"}}')
 
 
 @each_kind
-@pytest.mark.parametrize(("status", "unknown"), [(200, False), (307, True), (402, False), (408, True), (503, True)])
-def test_what_a_status_says_of_a_write(kind: str, status: int, unknown: bool) -> None:
+def test_secrets_are_in_no_record(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     hooks = Recorder()
-    drive(kind, [data(SUBSCRIPTION, status)] * 2, lambda c: c.subscriptions.cancel("s"), hooks=hooks)
-    drive(kind, [data(SUBSCRIPTION, status)] * 2, lambda c: c.subscriptions.get("s"), hooks=hooks)
-    told = [(attempt.sent, attempt.outcome_unknown, attempt.path) for _, attempt in hooks.told]
-    assert told == [(False, False, None), (True, unknown, None), (False, False, None), (True, False, None)]
-
-
-@each_kind
-def test_an_attempt_that_was_not_sent_says_so(kind: str) -> None:
-    hooks = Recorder()
-    end = drive(kind, [], lambda c: c.subscriptions.cancel("s"), hooks=hooks, base_url="http://127.0.0.1:1/a")
-    assert isinstance(end, billcore.ConnectionError)
-    assert [(attempt.sent, attempt.outcome_unknown) for _, attempt in hooks.told] == [(False, False)] * 2
-
-
-@each_kind
-def test_every_page_is_told(kind: str) -> None:
-    hooks = Recorder()
-    replies = [page([{**ORDER, "id": n}], n, 3) for n in (1, 2, 3)]
-    drive(kind, replies, lambda c: c.subscriptions.orders("s").collect(), hooks=hooks)
-    assert [hook for hook, _ in hooks.told] == ["request", "response"] * 3
-
-
-@each_kind
-def test_clients_of_with_options_have_the_same_hooks(kind: str) -> None:
-    hooks = Recorder()
-    drive(kind, [data(ORDER)], lambda c: c.with_options(timeout=5).orders.get("o"), hooks=hooks)
-    assert len(hooks.told) == 2
+    requests: list[Call] = [
+        lambda c: c.subscriptions.get("secret-id"),
+        lambda c: c.subscriptions.charge("secret-id", product_id=1, amount=1, description="secret-body"),
+        lambda c: c.subscriptions.list(reference_id="secret-id").collect(),
+        lambda c: c.request("POST", "/subscription/secret-id/cancel", query={"q": "secret-id"}, json="secret-body"),
+    ]
+    options = {"max_retries": 1, "headers": {"X-Extra": "secret-header"}, "hooks": hooks}
+    with caplog.at_level(logging.DEBUG, "billcore"), calling(kind, echo, **options) as (_, calls):
+        for request in requests:
+            with pytest.raises(billcore.ServerError):
+                calls.done(request(calls.client))
+    own = [record for record in caplog.records if record.name == "billcore"]
+    assert len(own) >= 8 and max(record.levelno for record in own) <= logging.INFO
+    texts = [record.getMessage() + repr(vars(record)) for record in own]
+    texts += [repr([getattr(attempt, name) for name in dir(attempt)]) for _, attempt in hooks.told]
+    for text in texts:
+        for secret in (API_KEY, "secret-id", "secret-body", "secret-header", "127.0.0.1"):
+            assert secret not in text
 
 
 # Tests of valid and invalid hooks.
@@ -227,19 +195,16 @@ def test_clients_of_with_options_have_the_same_hooks(kind: str) -> None:
 def test_one_hook_is_enough(kind: str, hook: str) -> None:
     told: list[billcore.Attempt] = []
     hooks = type("Partial", (), {hook: lambda self, attempt: told.append(attempt)})()
-    drive(kind, [Reply(status=503), data(ORDER)], lambda c: c.orders.get("o"), hooks=hooks, max_retries=1)
+    with calling(kind, [Reply(status=503), data(ORDER)], hooks=hooks, max_retries=1) as (_, calls):
+        calls.done(calls.client.orders.get("o"))
     assert len(told) == (1 if hook == "on_retry" else 2)
 
 
 @pytest.mark.parametrize("make", [billcore.Client, billcore.AsyncClient])
-@pytest.mark.parametrize("wrong", [object(), 5, "on_request", {"on_request": print}, lambda attempt: None])
+@pytest.mark.parametrize("wrong", [object(), "on_request", {"on_request": print}])
 def test_an_object_without_any_hook_is_refused(make: Any, wrong: Any) -> None:
     with pytest.raises(billcore.InvalidArgumentError, match="hooks"):
         make(base_url="https://service.example/x", api_key="k", hooks=wrong)
-
-
-def test_hooks_none_means_no_hooks() -> None:
-    assert drive("blocking", [data(ORDER)], lambda c: c.orders.get("o"), hooks=None).id == "ord_1"
 
 
 # Hooks that fail.
@@ -254,20 +219,13 @@ class Failing(Recorder):
 @each_kind
 def test_what_a_hook_raises_is_logged_and_ignored(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     hooks = Failing()
-    charge = drive(kind, [data(ORDER)], lambda c: c.subscriptions.charge("s", product_id=1, amount=1), hooks=hooks)
-    assert charge.id == "ord_1" and len(hooks.told) == 2
+    with calling(kind, [Reply(status=503), data(ORDER)], hooks=hooks, max_retries=1) as (_, calls):
+        assert calls.done(calls.client.orders.get("o")).id == "ord_1"
+    assert len(hooks.told) == 5
     errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert [record.name for record in errors] == ["billcore"] * 2
-    assert (
-        "the error of request" in str(errors[0].exc_info) and "on_request of Failing failed" in errors[0].getMessage()
-    )
-
-
-@each_kind
-def test_a_hook_that_fails_does_not_stop_retries(kind: str) -> None:
-    hooks = Failing()
-    end = drive(kind, [Reply(status=503), data(ORDER)], lambda c: c.orders.get("o"), hooks=hooks, max_retries=1)
-    assert end.id == "ord_1" and len(hooks.told) == 5
+    assert [record.name for record in errors] == ["billcore"] * 5
+    assert "the error of request" in str(errors[0].exc_info)
+    assert "on_request of Failing failed" in errors[0].getMessage()
 
 
 INTERRUPTED = """
@@ -292,7 +250,7 @@ except KeyboardInterrupt:
 @each_kind
 def test_ctrl_c_within_a_hook_ends_the_call(kind: str) -> None:
     """The server never answers and there is no deadline: only the interrupt can end the call."""
-    with serving(silent) as (server, _):
+    with ScriptedServer(silent) as server:
         done = run_program(INTERRUPTED, server.url + ACCOUNT, API_KEY, kind)
     assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt\n", "")
 
@@ -330,7 +288,7 @@ def test_a_call_that_is_given_up_within_its_own_hook(hook: str, ending: str) -> 
         failing = Reply(status=503, headers={"Retry-After": "0"})
         return failing if request.target.endswith("/bad") else data(SUBSCRIPTION)
 
-    with serving(script) as (server, _):
+    with ScriptedServer(script) as server:
         code = DROPPED.replace("HOOK", hook).replace("ENDING", ending)
         done = run_program(code, server.url + ACCOUNT, API_KEY)
         assert (done.returncode, done.stdout, done.stderr) == (0, "sub_1\n", "")
@@ -391,10 +349,8 @@ def test_hooks_run_in_the_context_of_their_call(run: Run) -> None:
 def test_blocking_hooks_run_in_the_context_of_their_call() -> None:
     seen: list[str] = []
     hooks = type("Looking", (), {"on_response": lambda self, attempt: seen.append(VARIABLE.get())})()
-
-    def call(client: Any) -> Any:
-        VARIABLE.set("of the call")
-        return client.orders.get("o")
-
-    contextvars.copy_context().run(drive, "blocking", [data(ORDER)], call, hooks=hooks)
+    with calling("blocking", [data(ORDER)], hooks=hooks) as (_, calls):
+        token = VARIABLE.set("of the call")
+        calls.client.orders.get("o")
+        VARIABLE.reset(token)
     assert seen == ["of the call"]
