@@ -166,7 +166,7 @@ area_install() {
   # Runs the tests of typing, and the tests that skip something or count less under AddressSanitizer or need the speed of the
   # optimised build; the area python runs all other tests. The area wheel has those that depend on the linking.
   PYTHONPATH="$root" run install-python if_any "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
-    tests/python/test_{first_calls,fork,fork_workers,gevent,interrupt,leaks,long_lists,pickles,secrets,uninitialised}.py
+    tests/python/test_{first_calls,fork,gevent,interrupt,leaks,long_lists,pickles,secrets,uninitialised}.py
   PYTHONPATH="$root" run serverless if_any "$installed_python" -m pytest -q -W error ${filter:+-k "$filter"} tests/serverless
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py

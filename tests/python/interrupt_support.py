@@ -65,6 +65,7 @@ class Interrupter:
         self._code = code
         self._started = threading.Event()
         self._process: subprocess.Popen[str] | None = None
+        self.errors = ""  # what the program wrote to stderr
 
     def signal(self, *numbers: int) -> None:
         assert self._started.wait(60) and self._process is not None
@@ -82,11 +83,11 @@ class Interrupter:
             )
             self._started.set()
             try:
-                output, errors = self._process.communicate(timeout=120)
+                output, self.errors = self._process.communicate(timeout=120)
             finally:
                 self._process.kill()
                 self._process.wait()
-        assert self._process.returncode == 0, errors
+        assert self._process.returncode == 0, self.errors
         return [json.loads(line) for line in output.splitlines()]
 
 

@@ -1,11 +1,10 @@
-"""AsyncClient with asyncio's ways to run coroutines, many requests, several loops, and context variables."""
+"""AsyncClient with asyncio's ways to run coroutines, many requests, loops in threads, and context variables."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
 import gc
-import threading
 import time
 from typing import Any
 
@@ -16,7 +15,7 @@ from conformance.server import Reply, Request
 from support.waiting import GENEROUS
 
 from .async_support import RUNNERS, Gate, Run, asked, each_loop, serving, silent
-from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, in_threads, run_program
+from .support import SUBSCRIPTION, data, in_threads
 
 # Tests of asyncio's ways to run coroutines.
 
@@ -88,76 +87,7 @@ def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
         run(main())
 
 
-@each_loop
-def test_a_thousand_requests_at_once(run: Run) -> None:
-    """The server answers only when a hundred requests are in flight; the client never has more in flight."""
-    together = threading.Barrier(100)
-
-    def script(request: Request) -> Reply:
-        if not together.broken and len(server.requests) <= 100:
-            together.wait(60)
-        return data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]})
-
-    with serving(script) as (server, client):
-
-        async def main() -> list[Any]:
-            found = await asyncio.gather(*(client.subscriptions.get(n, timeout=120) for n in range(1000)))
-            await client.close()
-            return found
-
-        assert [found.id for found in run(main())] == [str(n) for n in range(1000)]
-        assert len(server.requests) == 1000 and server.connections == 100
-
-
-@each_loop
-def test_connections_are_kept(run: Run) -> None:
-    """The client keeps its connections open even while all of them are idle."""
-    with serving(lambda _: data(SUBSCRIPTION, delay=0.02)) as (server, client):
-
-        async def main() -> None:
-            async with client:
-                for _ in range(5):
-                    await asyncio.gather(*(client.subscriptions.get(n) for n in range(60)))
-
-        run(main())
-        assert len(server.requests) == 300 and server.connections <= 60
-
-
-def test_no_threads() -> None:
-    code = """
-import asyncio, os, sys, threading, billcore, uvloop
-async def main():
-    most = 0
-    async with billcore.AsyncClient(base_url=sys.argv[1], api_key=sys.argv[2]) as client:
-        calls = asyncio.gather(*(client.subscriptions.get(n) for n in range(200)))
-        while not calls.done():
-            most = max(most, len(os.listdir("/proc/self/task")), threading.active_count())
-            await asyncio.sleep(0)
-        await calls
-    return most
-print(asyncio.run(main()), uvloop.run(main()))
-"""
-    with serving(lambda _: data(SUBSCRIPTION, delay=0.05)) as (server, _):
-        done = run_program(code, server.url + ACCOUNT, API_KEY)
-        assert (done.stdout, done.stderr) == ("1 1\n", "")
-        assert len(server.requests) == 400
-
-
 # Several loops.
-
-
-@each_loop
-def test_one_loop_after_the_other(run: Run) -> None:
-    with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
-
-        async def main() -> None:
-            for _ in range(3):
-                assert (await client.subscriptions.get("s")).id == "sub_1"
-
-        for _ in range(3):
-            run(main())
-        assert (len(server.requests), server.connections) == (9, 3), "a loop keeps its connection"
-        run(client.close())
 
 
 def test_loops_of_several_threads_at_once() -> None:
@@ -179,29 +109,6 @@ def test_loops_of_several_threads_at_once() -> None:
         in_threads(work, range(4))
         assert len(server.requests) == 400
         RUNNERS["asyncio"](client.close())
-
-
-@each_loop
-def test_with_options_shares_the_connections(run: Run) -> None:
-    with serving(lambda _: data(SUBSCRIPTION), headers={"X-One": "1"}) as (server, client):
-
-        async def main() -> None:
-            other = client.with_options(headers={"X-Two": "2"}, timeout=5)
-            await client.subscriptions.get("s")
-            await other.subscriptions.get("s")
-            await other.close()
-            with pytest.raises(billcore.ConfigError):
-                await other.subscriptions.get("s")
-            await client.subscriptions.get("s")
-            await client.close()
-
-        run(main())
-        assert server.connections == 1
-        assert [(r.header("X-One"), r.header("X-Two")) for r in server.requests] == [
-            ("1", None),
-            (None, "2"),
-            ("1", None),
-        ]
 
 
 # Contexts.
@@ -244,12 +151,11 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
 
 
 @each_loop
-@pytest.mark.parametrize("size", [1_000, 100_000, 1_000_000, 3_900_000])
-def test_the_loop_is_not_held_up(run: Run, size: int) -> None:
+def test_the_loop_is_not_held_up(run: Run) -> None:
     """Detects a call that blocks the whole loop, not only its own task; tests/bench/loop_blocking.py measures the
     time. The server answers only after the loop has gone on while the call waits."""
     note = {"key": "seats", "note": "blue seats for the night train to Bergen with a window and one quiet table"}
-    answer = data({**SUBSCRIPTION, "metadata": [note] * (size // 100)})
+    answer = data({**SUBSCRIPTION, "metadata": [note] * 39_000})
     gate = Gate(lambda _: answer)
     with serving(gate, timeout=2 * GENEROUS) as (server, client):
 

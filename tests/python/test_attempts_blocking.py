@@ -55,25 +55,24 @@ def interrupted(call: str, number: int = signal.SIGINT, act: str = "pass", prepa
     return line
 
 
+READS = ["loud.products.get(7)", 'loud.subscriptions.orders("s").collect()']
+
+
+@pytest.mark.parametrize("call", [CHARGE, LOUD_CHARGE, *READS])
 @pytest.mark.parametrize(
     ("number", "error"), [(signal.SIGINT, "KeyboardInterrupt"), (signal.SIGALRM, "CancelledError")]
 )
-def test_a_signal_ends_a_blocking_write(number: int, error: str) -> None:
-    line = interrupted(LOUD_CHARGE, number)
-    assert line["seen"] == ["begun", [error, True, True, "/subscription/s/order"]]
-    assert line["loaded"] is False, "logging is not imported for this"
-    assert line["notes"] == [f"POST /subscription/s/order: {MAYBE}"]
+def test_a_signal_ends_a_blocking_call(call: str, number: int, error: str) -> None:
+    is_write = call not in READS
+    line = interrupted(call, number, prepare=LOG)
+    end = [error, True, is_write, "/subscription/s/order" if is_write else None]
+    assert line["seen"] == ([] if call == CHARGE else ["begun", end])
+    assert line["log"] == ([WARNING] if is_write else [])
+    assert line["notes"] == ([f"POST /subscription/s/order: {MAYBE}"] if is_write else [])
 
 
-@pytest.mark.parametrize("call", ["loud.products.get(7)", 'loud.subscriptions.orders("s").collect()'])
-def test_a_signal_ends_a_blocking_read(call: str) -> None:
-    line = interrupted(call, prepare=LOG)
-    assert line["seen"] == ["begun", ["KeyboardInterrupt", True, False, None]] and line["log"] == []
-
-
-@pytest.mark.parametrize("call", [CHARGE, LOUD_CHARGE], ids=["no hooks", "hooks"])
-def test_a_blocking_write_is_logged(call: str) -> None:
-    assert interrupted(call, prepare=LOG)["log"] == [WARNING]
+def test_logging_is_not_imported_for_a_signal() -> None:
+    assert interrupted(LOUD_CHARGE)["loaded"] is False
 
 
 @pytest.mark.parametrize(
@@ -191,39 +190,3 @@ async def main():
 asyncio.run(main())
 """)
     scene.expect(parent=2)
-
-
-@pytest.mark.parametrize("where", ["request", "response"])
-def test_a_fork_within_a_hook(scene: Scene, where: str) -> None:
-    """The child does not send its parent's request, and the child's client still works."""
-    scene.run(
-        """
-ends = []
-class Hooks:
-    def on_WHERE(self, attempt):
-        global child
-        if child is None:
-            child = os.fork()
-    def on_retry(self, attempt):
-        pass
-child = None
-client = billcore.Client(**options, hooks=Hooks())
-try:
-    assert client.subscriptions.cancel("parent").id == "parent"
-    error = None
-except billcore.ConfigError as failed:
-    error = failed
-if child == 0:
-    status = 0
-    try:
-        assert ("forked" in str(error)) == ("WHERE" == "request")
-        get(client, "child")
-    except BaseException:
-        traceback.print_exc()
-        status = 1
-    os._exit(status)
-assert error is None
-join(child)
-""".replace("WHERE", where)
-    )
-    scene.expect(parent=1, child=1)

@@ -121,7 +121,7 @@ print(json.dumps([before, after]))
 """
 
 AWAITED = """
-import asyncio, logging
+import asyncio, logging, uvloop
 logging.getLogger("billcore").setLevel(logging.ERROR)  # not the warnings of writes that are given up
 
 async def fails(kind, call):
@@ -162,8 +162,9 @@ async def run(count):
     return measure()
 
 count = int(sys.argv[4])
-before = asyncio.run(run(count // 4))
-print(json.dumps([before, asyncio.run(run(count))]))
+loop = getattr(sys.modules[sys.argv[5]], "run")
+before = loop(run(count // 4))
+print(json.dumps([before, loop(run(count))]))
 """
 
 LOOPS = """
@@ -222,10 +223,10 @@ def use(number):
             with client:
                 client.with_options(timeout=5).subscriptions.get("s")
         case 2:
-            pager = client.subscriptions.orders("s")
+            pager, group = client.subscriptions.orders("s"), client.subscriptions
             assert pager.first().id == "ord_1a"
-            del client  # the pager still holds it
-            assert len(pager.collect()) == 6
+            del client  # the pager and the group still hold it
+            assert group.get("s").id == "sub_1" and len(pager.collect()) == 6
         case 3:
             raises(billcore.TimeoutError, lambda: client.subscriptions.get("late", timeout=0.01))
 
@@ -305,9 +306,10 @@ def test_ten_thousand_calls() -> None:
         assert len(server.requests) >= MANY
 
 
-def test_ten_thousand_awaited_calls() -> None:
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_ten_thousand_awaited_calls(loop: str) -> None:
     with ScriptedServer(answer) as server:
-        before, after = measures(AWAITED, server, "", str(MANY))
+        before, after = measures(AWAITED, server, "", str(MANY), loop)
         check(before, after)
         assert len(server.requests) >= MANY
 
