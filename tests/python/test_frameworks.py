@@ -1,12 +1,10 @@
-"""Resources as fields of pydantic models and as results of FastAPI endpoints."""
+"""Resources as fields of pydantic models, and therefore as results of FastAPI endpoints."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
-import fastapi
 import pydantic
 import pytest
 
@@ -45,36 +43,6 @@ def test_a_type_adapter() -> None:
     made = subscription()
     assert adapter.validate_python([made]) == [made]
     assert adapter.dump_python([made], mode="json") == [made.to_dict()]
-
-
-def test_a_result_of_fastapi() -> None:
-    app = fastapi.FastAPI()
-
-    @app.get("/order")
-    def show() -> billcore.Order:
-        order: billcore.Order = resource(ORDER, "order.paid")
-        return order
-
-    sent: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/order",
-        "query_string": b"",
-        "headers": [],
-        "http_version": "1.1",
-    }
-    asyncio.run(app(scope, receive, send))
-    assert sent[0]["status"] == 200 and json.loads(sent[1]["body"]) == ORDER
-    answer = app.openapi()["paths"]["/order"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
-    assert answer["type"] == "object"
 
 
 def test_pydantic_is_not_imported() -> None:

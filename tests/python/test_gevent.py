@@ -1,55 +1,52 @@
-"""The client in gunicorn's gevent worker, which patches the standard library and runs all requests in one thread."""
+"""The client in a program of gevent, which patches the standard library and runs all greenlets in one thread, as
+gunicorn's gevent worker does."""
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from conformance.server import Reply, Request, ScriptedServer
 from support.waiting import GENEROUS
 
-from .gunicorn_support import gunicorn
-from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, data, page
+from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, data, number_of, page, run_python
 
 AT_ONCE = 6  # charges that the service holds back until all of them have arrived
 
-APPLICATION = """
-import os
+PROGRAM = """
+from gevent import monkey
+monkey.patch_all()
+import json, sys
 import gevent
 import billcore
-
 
 class Hooks(billcore.Hooks):
     def on_response(self, attempt):
         gevent.getcurrent().told = attempt.status
 
-options = dict(base_url=os.environ["URL"], api_key=os.environ["KEY"], max_retries=0, timeout=50)
+options = dict(base_url=sys.argv[1], api_key=sys.argv[2], max_retries=0, timeout=50)
 client = billcore.Client(**options, hooks=Hooks())
 
 def charge(number):
     made = client.subscriptions.charge("s", product_id=1, amount=number)
     assert gevent.getcurrent().told == 200
-    return str(made.total_with_vat)
+    return made.total_with_vat
 
 def read(number):
-    return str(len(client.subscriptions.orders("s").collect()))
+    return len(client.subscriptions.orders("s").collect())
 
-def application(environ, start_response):
-    _, where, what, number = environ["PATH_INFO"].split("/")
-    work = {"charge": charge, "read": read}[what]
-    if where == "pool":
-        body = gevent.get_hub().threadpool.apply(work, (int(number),))
-    else:
-        body = work(int(number))
-    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
-    return [body.encode()]
+def in_pool(work, number):
+    return gevent.get_hub().threadpool.apply(work, (number,))
+
+jobs = [gevent.spawn(in_pool, charge, 1001 + number) for number in range(int(sys.argv[3]))]
+jobs += [gevent.spawn(charge, number) for number in range(20)]
+jobs += [gevent.spawn(in_pool, charge, number) for number in range(20, 40)]
+jobs += [gevent.spawn(read, 0) for _ in range(5)] + [gevent.spawn(in_pool, read, 0) for _ in range(5)]
+gevent.joinall(jobs, raise_error=True)
+print(json.dumps([job.value for job in jobs]))
 """
 
 
@@ -63,7 +60,7 @@ class Service:
 
     def __call__(self, request: Request) -> Reply:
         if request.method == "GET":
-            number = int(request.target.partition("page=")[2].partition("&")[0] or 1)
+            number = number_of(request)
             return page([{**ORDER, "id": f"o{number}{letter}"} for letter in "ab"], number, 10)
         amount = json.loads(request.body)["amount"]
         with self._lock:
@@ -73,27 +70,13 @@ class Service:
         return data({**ORDER, "total_with_vat": amount})
 
 
-def ask(port: int, path: str) -> str:
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS)) as connection:
-        connection.request("GET", path)
-        response = connection.getresponse()
-        body = response.read().decode()
-    assert response.status == 200, body
-    return body
-
-
 # Greenlets move their stacks, which AddressSanitizer reports as an error.
 @pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
-def test_workers_of_gevent(tmp_path: Path) -> None:
+def test_calls_in_greenlets_and_in_gevents_pool() -> None:
     """Calls in a greenlet give the right results; in gevent's thread pool they do not block the other greenlets."""
-    (tmp_path / "application.py").write_text(APPLICATION)
     service = Service()
-    numbers = [*range(1, 41), *range(1001, 1001 + AT_ONCE)]
-    paths = [f"/{'pool' if number % 2 or number > 1000 else 'here'}/charge/{number}" for number in numbers]
-    reads = ["/pool/read/0", "/here/read/0"] * 5
-    with ScriptedServer(service) as server, ThreadPoolExecutor(16) as pool:
-        options = ["-k", "gevent", "--no-control-socket"]
-        with gunicorn(tmp_path, options, URL=server.url + ACCOUNT, KEY=API_KEY) as port:
-            assert list(pool.map(lambda path: ask(port, path), paths)) == [str(number) for number in numbers]
-            assert set(pool.map(lambda path: ask(port, path), reads)) == {"20"}
+    numbers = [*range(1001, 1001 + AT_ONCE), *range(40)]
+    with ScriptedServer(service) as server:
+        printed = run_python(PROGRAM, server.url + ACCOUNT, API_KEY, str(AT_ONCE))
+    assert json.loads(printed) == [*numbers, *[20] * 10]
     assert service.charges == Counter(numbers)

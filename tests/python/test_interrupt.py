@@ -8,17 +8,15 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
-import billcore
 from conformance.server import FullListener, Reply, Request, Script, SilentListener, closed_port
 from support.children import child_environment
 from support.waiting import LATE
 
 from .conftest import Serve
-from .support import ACCOUNT, API_KEY, SANITIZED, SUBSCRIPTION, data, page
+from .support import ACCOUNT, API_KEY, SANITIZED, SUBSCRIPTION, data
 
 CALLER = """
 import signal, sys, billcore
@@ -145,69 +143,6 @@ def test_ctrl_c_while_the_host_is_looked_up(tmp_path: Path, code: str) -> None:
     assert ctrl_c("https://billing.example", code, environment=preloaded) == ["KeyboardInterrupt"]
 
 
-@pytest.mark.parametrize("pages", ["orders", "orders.pages()"])
-def test_ctrl_c_in_the_middle_of_a_list(serve: Serve, pages: str) -> None:
-    asked = threading.Event()
-
-    def script(request: Request) -> Reply:
-        number = int(request.target.split("page=")[1])
-        if number < 3:
-            return page([{"id": f"{number}a"}, {"id": f"{number}b"}], number, 5)
-        asked.set()
-        return Reply(raw=b"", ending="hang")
-
-    server, _ = serve(script)
-    code = f"""
-orders = client.subscriptions.orders("s")
-try:
-    for one in {pages}:
-        print(*[order.id for order in getattr(one, "items", [one])], flush=True)
-finally:
-    print(orders.verdict, flush=True)
-"""
-    *lines, verdict, last = ctrl_c(server.url, code, asked)
-    assert " ".join(lines) == "1a 1b 2a 2b"
-    assert last == "KeyboardInterrupt" and verdict != "complete"
-
-
-class Alarm(Exception):
-    pass
-
-
-def test_what_a_handler_raises_ends_the_call(serve: Serve) -> None:
-    def script(request: Request) -> Reply:
-        if request.method == "GET":
-            return data(SUBSCRIPTION)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
-        return Reply(raw=b"", ending="hang")
-
-    def ring(_: int, __: FrameType | None) -> None:
-        raise Alarm
-
-    _, client = serve(script)
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        with pytest.raises(Alarm) as caught:
-            client.subscriptions.cancel("s", timeout=60)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert len(caught.value.__notes__) == 1 and "may or may not have happened" in caught.value.__notes__[0]
-    assert client.subscriptions.get("s").id == "sub_1", "the client still works"
-
-
-def test_a_handler_that_returns_does_not_disturb(serve: Serve) -> None:
-    _, client = serve([data(SUBSCRIPTION, delay=0.6)])
-    rung: list[int] = []
-    before = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number))
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    try:
-        assert client.subscriptions.get("s", timeout=60).id == "sub_1"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert rung == [signal.SIGALRM]
-
-
 def test_a_thread_keeps_counting_while_a_call_waits(serve: Serve) -> None:
     answer = threading.Event()
     counts: list[int] = []
@@ -229,19 +164,3 @@ def test_a_thread_keeps_counting_while_a_call_waits(serve: Serve) -> None:
     assert client.subscriptions.get("s", timeout=120).id == "sub_1"
     thread.join()
     assert len(counts) == 1000
-
-
-def test_timeouts_of_calls(serve: Serve) -> None:
-    def script(request: Request) -> Reply:
-        return Reply(raw=b"", ending="hang") if request.target.endswith("/late") else data(SUBSCRIPTION, delay=0.3)
-
-    _, client = serve(script)
-    assert client.subscriptions.get("s", timeout=None).id == "sub_1"
-    started = time.monotonic()
-    with pytest.raises(billcore.TimeoutError):
-        client.subscriptions.get("late", timeout=0.3)
-    assert 0.29 <= time.monotonic() - started < 30
-    assert client.subscriptions.get("s", timeout=60).id == "sub_1"
-    for wrong in (0, -1, "1", True, float("nan")):
-        with pytest.raises(billcore.InvalidArgumentError, match="timeout"):
-            client.subscriptions.get("s", timeout=wrong)  # type: ignore[arg-type]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
-import threading
 import time
 from typing import Any
 
 import pytest
 
-import billcore
-from conformance.server import Reply, Request, ScriptedServer
+from conformance.server import Reply, Request
 
 from .interrupt_support import Interrupter
-from .support import ACCOUNT, API_KEY, ORDER, page
+from .support import ORDER, page
 
 LISTS = {
     "items": "one = iter(pager)\nlook = lambda: [next(one)]",
@@ -157,33 +154,3 @@ say(got=got, taken=taken)
     (line,) = caller.run(script)
     whole = [f"{number}{letter}" for number in range(1, 31) for letter in "ab"]
     assert line["got"] == whole[-len(line["got"]) :] and len(line["got"]) >= 54
-
-
-def test_a_cancelled_collect_takes_nothing() -> None:
-    asked, release = threading.Event(), threading.Event()
-
-    def script(request: Request) -> Reply:
-        number = int(request.target.split("page=")[1])
-        if number == 3:
-            asked.set()
-            assert release.wait(60)
-        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 4)
-
-    async def main(url: str) -> None:
-        async with billcore.AsyncClient(base_url=url, api_key=API_KEY, max_retries=0, concurrency=1) as client:
-            pager = client.subscriptions.orders("s")
-            assert (await pager.__aiter__().__anext__()).id == "1a"
-            before = pager.state
-            task = asyncio.create_task(pager.collect())
-            while not asked.is_set():
-                await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert pager.state == before
-            release.set()
-            assert [one.id for one in await pager.collect()] == ["1b", "2a", "2b", "3a", "3b", "4a", "4b"]
-            assert str(pager.verdict) == "complete"
-
-    with ScriptedServer(script) as server:
-        asyncio.run(main(server.url + ACCOUNT))

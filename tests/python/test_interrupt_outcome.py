@@ -8,83 +8,40 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from typing import Any
 
 import pytest
 
 import billcore
-from conformance.server import Reply, Request, ScriptedServer
+from conformance.server import Reply, ScriptedServer
 
 from .interrupt_support import CHARGE, Interrupter, interrupt
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page
 
-# Times of the signal and of the answer, in milliseconds after the request arrives. No signal is sent right after the
-# answer: it could arrive after the call has returned but before Python assigns the result, when the client can no
-# longer check for signals.
-OFFSETS = [(at, 30) for at in (1, 5, 10, 15, 20, 25, 28, 29, 30, 130, 200)] + [(0, 0), (0, 1), (10, 200), (199, 200)]
-
-
-def test_no_charge_is_lost_in_silence() -> None:
-    caller = Interrupter(f"each(*[lambda: {CHARGE}] * {len(OFFSETS)})")
-    made: list[str] = []
-
-    def script(_: Request) -> Reply:
-        at, answered = OFFSETS[len(made)]
-        made.append(f"ord_{len(made)}")
-        reply = data({**ORDER, "id": made[-1]})
-        if at > answered:
-            time.sleep(answered / 1000)
-            threading.Timer((at - answered) / 1000, caller.signal, [signal.SIGINT]).start()
-        else:
-            time.sleep(at / 1000)
-            caller.signal(signal.SIGINT)
-            time.sleep((answered - at) / 1000)
-        return reply
-
-    known = caller.run(script)
-    assert len(known) == len(OFFSETS)
-    for order, (at, answered), line in zip(made, OFFSETS, known, strict=True):
-        assert line["names"][0] == "KeyboardInterrupt"
-        noted = any("may or may not have happened" in note or f"id {order}" in note for note in line["notes"])
-        assert line["bound"] == order or noted, (order, at, answered, line)
-
-
-SENT = "POST /subscription/s/order: interrupted after "
 LOOK = "it may or may not have happened: look before you send it again"
+# A call and its answer, which arrives after the signal; a part of the note; the call's own error, which is the context.
+# interrupt_test.cpp has the notes for other statuses.
 OUTCOMES: list[tuple[str, Reply, str, str | None]] = [
     (
         CHARGE,
         data(ORDER),
-        "POST /subscription/s/order: interrupted after the answer came: status 200, it was done (id ord_1)",
+        "POST /subscription/s/order: interrupted after the answer came: status 200, it was done",
         None,
     ),
-    (CHARGE, data(ORDER, 201), "status 201, it was done", None),
+    (CHARGE, data(ORDER), "it was done (id ord_1)", None),
     (CHARGE, Reply(status=402), "status 402, it was refused", "PaymentError"),
-    (CHARGE, Reply(status=404), "status 404, it was refused", "NotFoundError"),
-    (CHARGE, Reply(status=408), "status 408, " + LOOK, "ApiError"),
     (CHARGE, Reply(status=500), "status 500, " + LOOK, "ServerError"),
-    (CHARGE, Reply(status=504, body=b"late"), "status 504, " + LOOK, "ServerError"),
-    (CHARGE, Reply(status=307), "status 307, " + LOOK, "ApiError"),
     (CHARGE, Reply(status=200, body=b"<html>"), "status 200, it was done", "DecodeError"),
     (CHARGE, Reply(raw=b"", ending="close"), LOOK, "OutcomeUnknownError"),
-    (CHARGE, Reply(status=200, body=b"{}", send_only=30, ending="close"), LOOK, "OutcomeUnknownError"),
-    ('client.subscriptions.cancel("s")', data(SUBSCRIPTION), "status 200, it was done (id sub_1)", None),
     (
         "client.products.delete(1)",
         Reply(status=204),
-        "DELETE /product/1: interrupted after the answer came: status 204, it was done",
+        "DELETE /product/1: interrupted after the answer came: stat",
         None,
     ),
     ('client.webhook_endpoints.create(url="https://a.example/")', Reply(body=b"ok"), "status 200, it was done", None),
     ('client.request("PUT", "/x", raise_on_error=False)', Reply(status=409), "status 409, it was refused", None),
     ('client.request("PUT", "/x", raise_on_error=False)', Reply(status=503), "status 503, " + LOOK, None),
-    (
-        'client.with_options(timeout=9).products.update(1, name="x")',
-        Reply(status=422),
-        "status 422, it was refused",
-        "ValidationError",
-    ),
 ]
 
 

@@ -1,88 +1,20 @@
-"""Processes that use the library: spawned children, and Ctrl-C at any moment of any operation."""
+"""Ctrl-C at any moment of any operation."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from conformance.server import Reply, Request, ScriptedServer, json_reply
-from support.children import child_environment
+from conformance.server import Reply, Request, ScriptedServer
 
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_together
 
 GENEROUS = 150  # seconds; only a failing run takes this long
-
-# A module that each spawned child imports. The fork server imports the module, so its children inherit a used client.
-WORKERS = """
-import json, multiprocessing, os, sys
-from concurrent.futures import ProcessPoolExecutor
-import billcore
-from billcore import webhooks
-
-client = billcore.Client(base_url=os.environ["URL"], api_key=os.environ["KEY"], max_retries=0, timeout=60)
-client.subscriptions.get("module-%d" % os.getpid())
-SECRET = "0123456789abcdefghijklmnopqrstuv"
-RAW = b'{"id": 7, "name": "order.paid", "account": 3, "created_at": "2025-04-25T10:00:00Z", "data": {}}'
-
-def work(number):
-    return client.subscriptions.get("%d-%d" % (number, os.getpid())).id, os.getpid()
-
-def fail(number):
-    client.subscriptions.charge("none", product_id=number, amount=1)
-
-def take(event):
-    return event, event.name
-
-if __name__ == "__main__":
-    kind = sys.argv[1]
-    context = multiprocessing.get_context(kind)
-    if kind == "forkserver":
-        context.set_forkserver_preload(["workers"])
-    event = webhooks.unwrap(RAW, webhooks.sign(RAW, SECRET), SECRET)
-    with ProcessPoolExecutor(3, mp_context=context) as pool:
-        done = list(pool.map(work, range(30)))
-        error = pool.submit(fail, 5).exception()
-        assert type(error) is billcore.NotFoundError and error.status == 404, repr(error)
-        assert pool.submit(take, event).result() == (event, "order.paid")
-    client.subscriptions.get("module-%d" % os.getpid())
-    print(json.dumps(done))
-"""
-
-
-@pytest.mark.parametrize("kind", ["spawn", "forkserver"])
-def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
-    """Each child has its own connections, and the parent gets its results and exceptions intact."""
-
-    def script(request: Request) -> Reply:
-        if request.method == "POST":
-            return json_reply({"error": "none"}, 404)
-        return data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]})
-
-    (tmp_path / "workers.py").write_text(WORKERS)
-    with ScriptedServer(script) as server:
-        environment = child_environment(URL=server.url + ACCOUNT, KEY=API_KEY)
-        environment["PYTHONPATH"] += os.pathsep + str(tmp_path)
-        program = [sys.executable, str(tmp_path / "workers.py"), kind]
-        done = subprocess.run(program, capture_output=True, text=True, env=environment, timeout=GENEROUS)
-    assert (done.returncode, done.stderr) == (0, "")
-    results = json.loads(done.stdout)
-    assert [name for name, _ in results] == [f"{number}-{process}" for number, (_, process) in enumerate(results)]
-    users: dict[int, set[str]] = {}
-    for request in server.requests:
-        if request.method == "GET":
-            users.setdefault(request.connection, set()).add(request.target.rpartition("-")[2])
-    assert all(len(processes) == 1 for processes in users.values()), "a connection belongs to one process"
-
 
 # A program that interrupts operations, in random order, after random times, and prints one line per operation: the
 # outcome that its caller gets.
