@@ -9,19 +9,20 @@ from billcore import webhooks
 
 from .support import GROUP, ORDER, PRODUCT, SECRET, SUBSCRIPTION, sign
 
-NAMES = {
-    "subscription.created": (billcore.Subscription, SUBSCRIPTION),
-    "subscription.updated": (billcore.Subscription, SUBSCRIPTION),
-    "subscription.renewed": (billcore.Subscription, SUBSCRIPTION),
-    "subscription.cancelled": (billcore.Subscription, SUBSCRIPTION),
-    "order.confirmed": (billcore.Order, ORDER),
-    "order.paid": (billcore.Order, ORDER),
-    "product.updated": (billcore.Product, PRODUCT),
-    "product.deleted": (billcore.Product, PRODUCT),
-    "product-group.updated": (billcore.ProductGroup, GROUP),
-    "product-group.deleted": (billcore.ProductGroup, GROUP),
-    "test.hook": (billcore.Resource, {"any": "thing"}),
-    "from.the.future": (billcore.Resource, {"any": "thing"}),
+# The name of each event, its class, and the class and a sample of its data.
+EVENTS: dict[str, tuple[type[webhooks.Event], type[Any], dict[str, Any]]] = {
+    "subscription.created": (webhooks.SubscriptionCreated, billcore.Subscription, SUBSCRIPTION),
+    "subscription.updated": (webhooks.SubscriptionUpdated, billcore.Subscription, SUBSCRIPTION),
+    "subscription.renewed": (webhooks.SubscriptionRenewed, billcore.Subscription, SUBSCRIPTION),
+    "subscription.cancelled": (webhooks.SubscriptionCancelled, billcore.Subscription, SUBSCRIPTION),
+    "order.confirmed": (webhooks.OrderConfirmed, billcore.Order, ORDER),
+    "order.paid": (webhooks.OrderPaid, billcore.Order, ORDER),
+    "product.updated": (webhooks.ProductUpdated, billcore.Product, PRODUCT),
+    "product.deleted": (webhooks.ProductDeleted, billcore.Product, PRODUCT),
+    "product-group.updated": (webhooks.ProductGroupUpdated, billcore.ProductGroup, GROUP),
+    "product-group.deleted": (webhooks.ProductGroupDeleted, billcore.ProductGroup, GROUP),
+    "test.hook": (webhooks.TestHook, billcore.Resource, {"any": "thing"}),
+    "from.the.future": (webhooks.UnknownEvent, billcore.Resource, {"any": "thing"}),
 }
 
 

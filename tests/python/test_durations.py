@@ -15,7 +15,7 @@ import pytest
 import billcore
 from billcore import testing, webhooks
 
-from .support import ACCOUNT, API_KEY, SECRET, sign, subscription
+from .support import ACCOUNT, API_KEY, SECRET, event, sign, subscription
 
 URL = f"http://127.0.0.1:9{ACCOUNT}"
 CONTROL = "http://127.0.0.1:9/_sandbox"
@@ -62,7 +62,7 @@ class Length:
 
 
 # Invalid offsets; C++ must not read a value of another type as if the value were a timedelta.
-NO_OFFSETS: list[Any] = [5, 0, 1.5, 10**12, "", "x" * 100, b"", (), [1, 2, 3], {}, True, object(), timedelta, Length()]
+NO_OFFSETS: list[Any] = [0, 1.5, 10**12, "x" * 100, b"", [1, 2, 3], {}, True, object(), timedelta, Length()]
 NO_OFFSETS += [timedelta(days=1), timedelta(days=-1), timedelta.max, timedelta.min, timedelta(days=400)]
 
 
@@ -123,6 +123,41 @@ def test_the_ends_of_time() -> None:
         )
 
 
+# Freshness: tests/conformance/test_freshness.py has its rules.
+
+
+@pytest.mark.parametrize("freshness", [300, 300.0, timedelta(minutes=5)])
+@pytest.mark.parametrize("as_seconds", [True, False])
+def test_freshness_and_its_clock(freshness: float | timedelta, as_seconds: bool) -> None:
+    now = NOON + timedelta(minutes=5)
+    verifier = webhooks.Verifier(
+        SECRET,
+        freshness=freshness,
+        clock=lambda: now.timestamp() if as_seconds else now.astimezone(timezone(timedelta(hours=2))),
+    )
+    assert verifier.verify(BODY, sign(BODY)) and verifier.unwrap(BODY, sign(BODY)).id == 9
+    now += timedelta(seconds=1)
+    for call in (verifier.verify, verifier.unwrap):
+        with pytest.raises(webhooks.SignatureError, match=r"stale.*301 s.*300 s") as caught:
+            call(BODY, sign(BODY))
+        assert (caught.value.reason, caught.value.http_status) == ("stale", 400)
+
+
+def test_what_a_clock_raises() -> None:
+    def broken() -> float:
+        raise ZeroDivisionError
+
+    verifier = webhooks.Verifier(SECRET, freshness=1, clock=broken)
+    large = event({"text": "x" * 200_000}).raw  # large enough to be verified without the GIL
+    for body in (BODY, large):
+        with pytest.raises(ZeroDivisionError):
+            verifier.unwrap(body, sign(body))
+    # The clock is not called when the signature is wrong.
+    with pytest.raises(webhooks.SignatureError, match="mismatch"):
+        verifier.unwrap(BODY, sign(b""))
+    refuses(lambda: webhooks.Verifier(SECRET, freshness=1, clock=5), "^clock must be")  # type: ignore[arg-type]
+
+
 HUGE = [10**400, -(10**400), 10**5000]
 BEYOND = [*HUGE, timedelta.max, timedelta.min, timedelta(days=-999999999), math.inf, -math.inf, math.nan, 1e300, 10**30]
 
@@ -131,6 +166,11 @@ BEYOND = [*HUGE, timedelta.max, timedelta.min, timedelta(days=-999999999), math.
 def test_freshness_beyond_reason(length: Any) -> None:
     for make in (webhooks.Verifier, webhooks.Verifier.allowing_any_key_length):
         refuses(lambda make=make: make(SECRET, freshness=length), "^freshness is out of range")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("wrong", ["60", True, b""])
+def test_freshness_of_the_wrong_type(wrong: Any) -> None:
+    refuses(lambda: webhooks.Verifier(SECRET, freshness=wrong), "^freshness must be seconds, a timedelta, or None")
 
 
 def test_freshness_up_to_there() -> None:

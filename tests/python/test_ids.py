@@ -9,8 +9,6 @@ import pytest
 
 import billcore
 
-from .support import event, resource
-
 
 class Number(enum.IntEnum):
     SEVEN = 7
@@ -51,9 +49,3 @@ def test_same_id_refuses_values_that_are_no_id(wrong: Any) -> None:
     for pair in ((wrong, 7), ("7", wrong)):
         with pytest.raises(billcore.InvalidArgumentError, match=r"^an id is a str or an int, not (None|an? \w+): "):
             billcore.same_id(*pair)
-
-
-def test_ids_of_an_event_and_of_the_interface() -> None:
-    by_webhook: Any
-    by_webhook, by_rest = event({"id": 480001}).data, resource({"id": "480001"})
-    assert by_webhook.id != by_rest.id and billcore.same_id(by_webhook.id, by_rest.id)

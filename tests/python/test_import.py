@@ -1,18 +1,10 @@
-"""The modules and libraries that an import loads, and the public names."""
+"""The modules and libraries that an import loads."""
 
 from __future__ import annotations
 
-import inspect
-import pickle
-import pydoc
 import re
-from types import ModuleType, UnionType
-from typing import Any
 
 import pytest
-
-import billcore
-from billcore import _webhook, testing, webhooks
 
 from .support import run_python
 
@@ -125,73 +117,6 @@ def test_the_blocking_client_needs_neither_logging_nor_asyncio() -> None:
     loaded = set(new_modules(CLIENT))
     assert "billcore._client" in loaded
     assert loaded.isdisjoint({"logging", "asyncio", "ssl", "contextvars", "billcore._hooks"}), loaded
-
-
-def test_every_public_name_is_there() -> None:
-    assert set(billcore.__all__) <= set(dir(billcore))
-    for name in billcore.__all__:
-        assert getattr(billcore, name) is not None
-    with pytest.raises(AttributeError, match="'NoSuchName'"):
-        _ = billcore.NoSuchName  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("name", ["nothing_such"])
-def test_options_that_do_nothing_yet_are_refused(name: str) -> None:
-    options: dict[str, Any] = {"base_url": "https://service.example/x", "api_key": "k", name: None}
-    with pytest.raises(TypeError, match=name):
-        billcore.Client(**options)
-
-
-def public_objects() -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = []
-    for module in (billcore, webhooks):
-        for name in module.__all__:
-            value = getattr(module, name)
-            if isinstance(value, ModuleType | UnionType | str | billcore.NotGiven) or not hasattr(value, "__module__"):
-                continue
-            if getattr(value, "__module__", "") == "typing":
-                continue
-            found.append((name, value))
-            if isinstance(value, type) and not issubclass(value, BaseException):
-                members = ((f"{name}.{key}", member) for key, member in vars(value).items() if not key.startswith("_"))
-                found.extend(members)
-    return found
-
-
-@pytest.mark.parametrize(("name", "value"), public_objects(), ids=lambda value: value if isinstance(value, str) else "")
-def test_everything_public_is_documented_and_looks_public(name: str, value: object) -> None:
-    assert pydoc.getdoc(getattr(value, "__func__", value)), f"{name} has no docstring"
-    module = getattr(value, "__module__", None)
-    if isinstance(value, type) and module is not None:
-        assert module in ("billcore", "billcore.webhooks"), module
-
-
-def test_what_is_for_tests_looks_public() -> None:
-    classes = [value for value in vars(testing).values() if isinstance(value, type)]
-    assert {testing.Account, testing.Control, testing.Delivery, testing.Sandbox} <= set(classes)
-    assert {value.__module__ for value in classes} == {"billcore.testing"}
-    account = testing.Account("http://127.0.0.1:9/x", "k")
-    assert pickle.loads(pickle.dumps(account)) == account
-
-
-def test_signatures_can_be_inspected() -> None:
-    charge = inspect.signature(billcore.Subscriptions.charge)
-    assert list(charge.parameters)[1:] == [
-        "id",
-        "product_id",
-        "amount",
-        "quantity",
-        "vat",
-        "description",
-        "timeout",
-    ]
-    assert inspect.signature(webhooks.Verifier).parameters["header"].default == "Service-Signature"
-    assert inspect.signature(billcore.Client).parameters["timeout"].default == 30.0
-
-
-def test_the_version_is_one() -> None:
-    assert billcore.__version__ == _webhook.__version__
-    assert all(part.isdigit() for part in billcore.__version__.split("."))
 
 
 def test_another_build_of_the_other_module_is_refused() -> None:

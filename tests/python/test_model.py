@@ -1,4 +1,5 @@
-"""Events and resource views: plain JSON, equality, copies, pickles, redaction, memory."""
+"""Resource views: Python's types, plain JSON, equality, copies, pickles, memory. tests/conformance has the values of
+each field, and the errors of those that are absent or of another type."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ import gc
 import json
 import pickle
 import sys
+import traceback
 import weakref
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -18,42 +21,103 @@ from hypothesis import strategies as st
 import billcore
 from billcore import webhooks
 
-from .model_support import NAMES, raw_event
-from .support import ORDER, SECRET, SUBSCRIPTION, event, sign, subscription
+from .model_support import EVENTS, event_data, raw_event
+from .support import ORDER, PRODUCT, SECRET, SUBSCRIPTION, event, resource, sign, subscription
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_events_are_typed_by_their_name(name: str) -> None:
-    kind, sample = NAMES[name]
-    made = event(sample, name)
-    assert type(made.data) is kind and made.data is made.data
-    assert made.data.to_dict() == sample and made.data.response_info is None
-    assert (made.id, made.name, made.account) == (7, name, 3)
-    assert made.created_at == datetime(2025, 4, 25, 10, tzinfo=UTC)
+def test_fields_have_types_of_python() -> None:
+    made = subscription()
+    assert made.created_at == datetime(2025, 4, 25, 10, tzinfo=UTC) and made.created_at.tzinfo is UTC
+    assert made.renews_at == datetime(2025, 5, 25, 12, 30, 15, 250000, timezone(timedelta(hours=2)))
+    assert made.renews_at is not None and made.renews_at.utcoffset() == timedelta(hours=2)
+    (field,) = made.custom_fields
+    assert (field.id, field.label, field.type, field.value) == (1, "Size", "text", {"a": [1, None]})
+    assert resource(ORDER, "order.paid").created_at.tzinfo is UTC, "UTC when no offset is given"
+    product = resource(PRODUCT, "product.updated")
+    assert product.vat_rate == Decimal("12.5") and type(product.vat_rate) is Decimal and product.use_cart is True
+    assert product.images[0].square.src.endswith("/s") and product.strings.price_with_vat is None
 
 
-@pytest.mark.parametrize("value", [None, "text", 5, 1.5, True, [], [1, {"a": None}]])
-def test_data_that_is_no_object_is_plain(value: Any) -> None:
-    made = event(value).data
-    assert made == value and type(made) is type(value)
+def test_numbers_of_any_size_and_their_digits() -> None:
+    made = raw_event(
+        '{"id": 123456789012345678901234567890, "price": -99999999999999999999, "vat": 18446744073709551615}'
+    )
+    assert (made.id, made.price, made.vat) == (123456789012345678901234567890, -(10**20) + 1, 2**64 - 1)
+    assert made.to_dict() == json.loads(made.raw)
+    body = b'{"name": "product.updated", "data": {"vat_rate": 25.10, "id": 1}}'
+    assert str(event_data(body).vat_rate) == "25.10"
 
 
-def test_an_event_without_anything() -> None:
-    made = webhooks.unwrap(b"{}", sign(b"{}"), SECRET)
-    assert made.data is None
-    for name in ("id", "name", "account", "created_at"):
-        with pytest.raises(billcore.MissingFieldError, match=rf"^{name} is absent"):
-            getattr(made, name)
-        assert not hasattr(made, name) and getattr(made, name, "default") == "default"
+@pytest.mark.parametrize("text", ["yesterday", "0000-01-01T00:00:00Z"])
+def test_times_that_are_none(text: str) -> None:
+    with pytest.raises(billcore.DecodeError, match=r"data\.created_at"):
+        _ = subscription(created_at=text).created_at
 
 
-def test_envelope_ids_as_received() -> None:
-    assert event(None, id="evt_1").id == "evt_1"
-    assert event(None, id=10**30).id == 10**30
-    others: list[Any] = [True, 1.5, [], None]
-    for wrong in others:
-        with pytest.raises(billcore.DecodeError, match=r"^id "):
-            _ = event(None, id=wrong).id
+@given(st.datetimes(timezones=st.just(UTC)), st.integers(-23 * 60 - 59, 23 * 60 + 59))
+def test_times_keep_instant_and_offset(moment: datetime, offset: int) -> None:
+    try:
+        given_time = moment.astimezone(timezone(timedelta(minutes=offset)))
+    except OverflowError:
+        return
+    read = subscription(created_at=given_time.isoformat()).created_at
+    assert read == given_time and read.utcoffset() == given_time.utcoffset()
+
+
+# A type, the place of an empty object within it, and required fields that the object lacks.
+REQUIRED = [
+    ("order.paid", "", "id created_at total currency state custom_fields metadata"),
+    ("order.paid", "delivery", "link"),
+    ("product.updated", "", "id name type price vat_rate images use_cart strings"),
+    ("product.updated", "images.portrait", "src"),
+    ("product-group.updated", "", "id name products"),
+    ("subscription.updated", "custom_fields", "id label type value"),
+]
+
+
+@pytest.mark.parametrize(("name", "inside", "fields"), REQUIRED)
+def test_an_absent_field_is_an_absent_attribute(name: str, inside: str, fields: str) -> None:
+    parts = inside.split(".") if inside else []
+    empty: Any = {}
+    for part in reversed(parts):
+        empty = {part: [empty] if part in ("custom_fields", "images") else empty}
+    made, path = resource(empty, name), "data"
+    for part in parts:
+        made, path = getattr(made, part), f"{path}.{part}"
+        if isinstance(made, list):
+            (made,), path = made, f"{path}[0]"
+    for field in fields.split():
+        assert not hasattr(made, field) and getattr(made, field, None) is None and field not in made
+        with pytest.raises(billcore.MissingFieldError) as caught:
+            getattr(made, field)
+        error = caught.value
+        assert (str(error), error.path, error.name) == (f"{path}.{field} is absent", f"{path}.{field}", field)
+        assert error.obj is None, "the error keeps no payload alive"
+        assert isinstance(error, AttributeError) and not error.outcome_unknown
+        assert "".join(traceback.format_exception(error)).endswith(f"MissingFieldError: {error}\n")
+
+
+def test_a_field_of_another_type() -> None:
+    for wrong in (None, True, {"a": 1}):
+        with pytest.raises(billcore.DecodeError, match=r"^data\.vat is ") as caught:
+            _ = subscription(vat=wrong).vat
+        assert type(caught.value) is billcore.DecodeError
+        assert (caught.value.status, caught.value.path) == (None, "data.vat")
+
+
+def test_usable_at() -> None:
+    made = subscription(status="cancelled", ends_at="2025-06-01T00:00:00+02:00")
+    end = datetime(2025, 5, 31, 22, tzinfo=UTC)
+    assert made.usable_at(end - timedelta(microseconds=1)) and not made.usable_at(end)
+    assert made.usable_at((end - timedelta(seconds=1)).astimezone(timezone(timedelta(hours=-5))))
+    wrong: list[Any] = [datetime(2025, 5, 1), "2025-05-01", None, 5]
+    for now in wrong:
+        with pytest.raises(billcore.InvalidArgumentError, match="now"):
+            made.usable_at(now)
+    for fields, path in (({"status": "active"}, "ends_at"), ({"status": "new"}, "status")):
+        with pytest.raises(billcore.DecodeError) as caught:
+            resource(fields).usable_at(end)
+        assert caught.value.path == f"data.{path}"
 
 
 def test_items_and_containment() -> None:
@@ -136,10 +200,9 @@ def test_equality_is_type_and_content() -> None:
         _ = a < b  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENTS)
 def test_pickle_and_copy(name: str) -> None:
-    _, sample = NAMES[name]
-    made = event(sample, name).data
+    made = event(EVENTS[name][2], name).data
     copies = [pickle.loads(pickle.dumps(made, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
     for again in [*copies, copy.copy(made), copy.deepcopy(made)]:
         assert type(again) is type(made) and again == made and again is not made and again.raw == made.raw
@@ -158,16 +221,6 @@ def test_a_forged_pickle_is_an_error() -> None:
     for arguments in (("Client", "{}", ""), ("Order", "[]", ""), ("Order", "{", "")):
         with pytest.raises(billcore.DecodeError):
             restore(*arguments)
-
-
-def test_types_cannot_be_made() -> None:
-    for kind in (billcore.Subscription, billcore.Resource, webhooks.Event, billcore.Pager, billcore.ResponseInfo):
-        with pytest.raises(billcore.ConfigError, match="cannot be made by hand"):
-            kind()
-        with pytest.raises(TypeError):
-            object.__new__(kind)
-    with pytest.raises(TypeError):
-        type("Mine", (billcore.Subscription,), {})
 
 
 def test_a_resource_outlives_its_event() -> None:

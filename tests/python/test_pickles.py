@@ -13,16 +13,14 @@ from typing import Any
 import pytest
 
 import billcore
-from billcore import webhooks
 
-from .model_support import NAMES
+from .model_support import EVENTS
 from .support import event, run_python
 from .test_errors import SAMPLES
-from .test_event_types import CLASSES
 
 STORED = json.loads((Path(__file__).resolve().parents[1] / "fixtures" / "pickles.json").read_text("utf-8"))
 ROWS = {row["name"]: base64.b64decode(row["pickle"]) for row in STORED["rows"]}
-RESOURCES = {kind.__name__: sample for kind, sample in NAMES.values()}
+RESOURCES = {kind.__name__: sample for _, kind, sample in EVENTS.values()}
 
 
 def load(name: str) -> Any:
@@ -31,16 +29,16 @@ def load(name: str) -> Any:
 
 def test_the_fixture_holds_what_can_be_stored() -> None:
     errors = {type(error).__name__ for error in SAMPLES}
-    events = {f"event {name}" for name in NAMES}
+    events = {f"event {name}" for name in EVENTS}
     assert ROWS.keys() >= errors | events | RESOURCES.keys() | {"CustomFieldValue", "Delivery", "Attempt", "NotGiven"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENTS)
 def test_a_stored_event(name: str) -> None:
-    loaded = load(f"event {name}")
-    made = event(NAMES[name][1], name)
-    assert type(loaded) is CLASSES[name] and loaded == made and loaded.raw == made.raw
-    assert type(loaded.data) is NAMES[name][0] and loaded.data == made.data
+    kind, data, sample = EVENTS[name]
+    loaded, made = load(f"event {name}"), event(sample, name)
+    assert type(loaded) is kind and loaded == made and loaded.raw == made.raw
+    assert type(loaded.data) is data and loaded.data == made.data
 
 
 @pytest.mark.parametrize("name", RESOURCES)
@@ -67,7 +65,7 @@ def test_a_pickle_names_nothing_but_billcore() -> None:
             found.append(f"{module}.{name}")
             return super().find_class(module, name)
 
-    for name, (_, sample) in NAMES.items():
+    for name, (_, _, sample) in EVENTS.items():
         resource = event(sample, name).data
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
             assert Unpickler(io.BytesIO(pickle.dumps(resource, protocol))).load() == resource
@@ -79,13 +77,6 @@ def test_stored_pickles_of_other_objects_load() -> None:
     assert load("CustomFieldValue").value == [1] and load("Delivery").link == "https://x.example/"
     attempt = load("Attempt")
     assert (attempt.route, attempt.status, attempt.wait) == ("/subscription/{id}", 503, 1.5)
-
-
-def test_what_holds_a_secret_is_never_stored() -> None:
-    client = billcore.Client(base_url="http://127.0.0.1:1/a", api_key="k")
-    for made in (client, client.products, client.products.list(), webhooks.Verifier("0" * 32)):
-        with pytest.raises(TypeError, match=f"^an? {type(made).__name__} cannot be pickled or copied: it "):
-            pickle.dumps(made)
 
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="the sanitizer keeps freed memory for a while")

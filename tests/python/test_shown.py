@@ -13,7 +13,7 @@ import billcore
 from billcore import webhooks
 from conformance.server import ScriptedServer
 
-from .model_support import NAMES
+from .model_support import EVENTS
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SECRET, data, event, page, resource, sign, subscription
 
 
@@ -65,10 +65,9 @@ def test_events() -> None:
     assert repr(webhooks.unwrap(b"{}", sign(b"{}"), SECRET)) == "<UnknownEvent ? ?>"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENTS)
 def test_notebooks_and_rich_show_no_url(name: str) -> None:
-    _, sample = NAMES[name]
-    made = event(sample | {"reference_name": "<b>Åse & Co"}, name)
+    made = event(EVENTS[name][2] | {"reference_name": "<b>Åse & Co"}, name)
     out = io.StringIO()
     for shown in (made, made.data):
         html = shown._repr_html_()

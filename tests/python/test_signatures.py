@@ -1,17 +1,23 @@
-"""help(), dir() and inspect.signature() of every public name."""
+"""help(), dir() and inspect.signature() of every public name, and NOT_GIVEN, the default of what can be left out."""
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import pkgutil
 import pydoc
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import billcore
-from billcore import testing, webhooks
+from billcore import NOT_GIVEN, _webhook, testing, webhooks
+
+from .conftest import Serve
+from .support import SUBSCRIPTION, data
 
 MODULES: dict[str, Any] = {"billcore": billcore, "billcore.webhooks": webhooks, "billcore.testing": testing}
 NAMES = [(module, name) for module, home in MODULES.items() for name in home.__all__]
@@ -35,6 +41,8 @@ def test_dir_shows_the_public_names(module: str) -> None:
     # pytest rewrites the asserts of a plugin's package, which adds names such as "@pytest_ar" to an installed package.
     shown = [name for name in dir(MODULES[module]) if name.isidentifier()]
     assert set(MODULES[module].__all__) <= set(shown)
+    with pytest.raises(AttributeError, match="NoSuchName"):
+        _ = MODULES[module].NoSuchName
     if module == "billcore":
         submodules = {found.name for found in pkgutil.iter_modules(billcore.__path__)}  # dir() shows imported ones
         assert {name for name in shown if not name.startswith("_")} - set(billcore.__all__) <= submodules
@@ -44,6 +52,7 @@ def test_dir_shows_the_public_names(module: str) -> None:
 def test_every_member_has_a_docstring_and_a_signature(name: str) -> None:
     kind = CLASSES[name]
     assert inspect.getdoc(kind), "no docstring"
+    assert kind.__module__ in MODULES and kind.__name__ in MODULES[kind.__module__].__all__
     if issubclass(kind, MADE_BY_USERS) or issubclass(kind, billcore.BillcoreError):
         assert inspect.signature(kind)
     for member, value in members(kind):
@@ -56,9 +65,76 @@ def test_every_member_has_a_docstring_and_a_signature(name: str) -> None:
     assert " at 0x" not in text and "_DEFAULT" not in text
 
 
-@pytest.mark.parametrize(("module", "name"), NAMES)
-def test_every_function_has_a_docstring_and_a_signature(module: str, name: str) -> None:
-    value = getattr(MODULES[module], name)
-    if inspect.isroutine(value):
-        assert inspect.getdoc(value)
-        assert all(not parameter.name.startswith("arg") for parameter in inspect.signature(value).parameters.values())
+def public_functions() -> Iterator[tuple[str, Any]]:
+    for module, name in NAMES:
+        value = getattr(MODULES[module], name)
+        if inspect.isclass(value) and not issubclass(value, BaseException | billcore.NotGiven):
+            if module != "billcore.testing":
+                for key in vars(value):
+                    if not key.startswith("_") and inspect.isroutine(getattr(value, key)):
+                        yield f"{name}.{key}", getattr(value, key)
+        elif inspect.isroutine(value):
+            yield name, value
+
+
+FUNCTIONS = dict(public_functions())
+# Functions whose arguments are documented at another function or in the running text.
+ALIKE = {
+    "Verifier.allowing_any_key_length",
+    "explain",
+    "from_asgi",
+    "from_lambda",
+    "from_wsgi",
+    "same_id",
+    "sign",
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_argument_has_a_line(name: str) -> None:
+    """Functions with two or more arguments document each one in the section Args."""
+    signature, text = inspect.signature(FUNCTIONS[name]), inspect.getdoc(FUNCTIONS[name]) or ""
+    assert text and all(one.default is not ... for one in signature.parameters.values())
+    parameters = [one for one in signature.parameters if one != "self"]
+    assert not any(one.startswith("arg") for one in parameters)
+    if name in testing.__all__:
+        return
+    section = re.search(r"^Args:\n((?:    .*\n?)+)", text, re.MULTILINE)
+    if section is None:
+        assert len(parameters) < 2 or name.startswith("Arrow") or name in ALIKE, parameters
+        return
+    lines = section[1].splitlines()
+    assert [re.match(r"    (\w+): \S", line)[1] for line in lines if re.match(r"    \w+: ", line)] == parameters  # type: ignore[index]
+    assert len(lines) == len(parameters), "a line each"
+
+
+def test_defaults_can_be_inspected() -> None:
+    assert inspect.signature(billcore.Subscriptions.get).parameters["timeout"].default is NOT_GIVEN
+    assert inspect.signature(webhooks.Verifier).parameters["header"].default == "Service-Signature"
+    assert inspect.signature(billcore.Client).parameters["timeout"].default == 30.0
+
+
+def test_the_version_is_one() -> None:
+    assert billcore.__version__ == _webhook.__version__
+    assert all(part.isdigit() for part in billcore.__version__.split("."))
+
+
+def test_not_given_is_one_object_with_its_own_name() -> None:
+    assert repr(NOT_GIVEN) == str(NOT_GIVEN) == f"{NOT_GIVEN}" == "NOT_GIVEN"
+    assert type(NOT_GIVEN) is billcore.NotGiven and billcore.NotGiven() is NOT_GIVEN
+    assert not NOT_GIVEN and NOT_GIVEN == NOT_GIVEN and NOT_GIVEN != b"" and len({NOT_GIVEN, b""}) == 2
+    assert copy.copy(NOT_GIVEN) is copy.deepcopy(NOT_GIVEN) is NOT_GIVEN
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(NOT_GIVEN, protocol)) is NOT_GIVEN
+
+
+def test_not_given_counts_as_left_out(serve: Serve) -> None:
+    server, client = serve([data(SUBSCRIPTION)])
+    same = client.with_options(timeout=NOT_GIVEN, max_retries=NOT_GIVEN, headers=NOT_GIVEN)
+    same.subscriptions.get("s", timeout=NOT_GIVEN)
+    for wrong in (..., b"", object()):
+        with pytest.raises(billcore.InvalidArgumentError, match="timeout must be a number of seconds"):
+            client.subscriptions.get("s", timeout=wrong)  # type: ignore[arg-type]
+    with pytest.raises(billcore.InvalidArgumentError):
+        client.request("POST", "/x", json={"a": NOT_GIVEN})
+    assert len(server.requests) == 1
