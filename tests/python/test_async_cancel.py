@@ -169,42 +169,6 @@ def test_a_call_cancelled_in_the_turn_of_its_answer_has_a_note_if_it_writes(
         assert len(server.requests) == 1
 
 
-@each_loop
-def test_cancelled_at_every_moment(run: Run) -> None:
-    """The call returns a result or raises CancelledError, with a note if the server received the request."""
-    ends: list[str] = []
-    sent = 1  # requests, with that of the first call
-    with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
-
-        async def turns(count: int) -> None:
-            nonlocal sent
-            task = asyncio.create_task(client.subscriptions.cancel("s"))
-            for _ in range(count):
-                await asyncio.sleep(0)
-            task.cancel()
-            notes: list[str] | None = None
-            try:
-                assert (await task).id == "sub_1"
-            except asyncio.CancelledError as error:
-                notes = getattr(error, "__notes__", [])
-                assert notes in ([], [MAYBE], [LOST])
-            sent += notes != []
-            # The server may see a request after the call has ended.
-            await until_awaited(lambda: len(server.requests) >= sent)
-            await asyncio.sleep(0.01)
-            assert len(server.requests) == sent, "sent, but there is no note"
-            ends.append("result" if notes is None else "noted" if notes else "unsent")
-
-        async def main() -> None:
-            await client.subscriptions.get("warm")
-            for count in (*range(12), *range(12, 200, 8), 1000, 5000, 20000):
-                await turns(count)
-            await client.close()
-
-        run(main())
-        assert {"unsent", "noted"} <= set(ends), ends
-
-
 # asyncio's time-outs: the causes of their TimeoutError include an error with the note that a write may have happened.
 
 Call = Callable[[], Awaitable[Any]]

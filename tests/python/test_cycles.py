@@ -44,12 +44,6 @@ def used(options: Options, hooks: Hooks) -> billcore.Client:
     return client
 
 
-def client(options: Options) -> object:
-    hooks = Hooks()
-    hooks.held = [used(options, hooks)]
-    return hooks
-
-
 def every_part(options: Options) -> object:
     hooks = Hooks()
     own = used(options, hooks)
@@ -57,7 +51,7 @@ def every_part(options: Options) -> object:
     items, pages, batches = iter(pager), other.pages(), third.to_batches()
     next(items), next(pages), next(batches)
     arrow = own.subscriptions.orders("s").to_arrow()
-    hooks.held = [own.with_options(timeout=1), own.subscriptions, own.products, own.orders, own.webhook_endpoints]
+    hooks.held = [own, own.with_options(timeout=1), own.subscriptions, own.products, own.orders, own.webhook_endpoints]
     hooks.held += [pager, other, items, pages, batches, arrow, pager]
     return hooks
 
@@ -175,7 +169,6 @@ def own_clock(options: Options) -> object:
 
 
 WAYS: list[Callable[[Options], object]] = [
-    client,
     every_part,
     iterator_alone,
     own_hooks,

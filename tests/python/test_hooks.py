@@ -118,7 +118,9 @@ def test_attempts_and_retries_are_told_and_logged(kind: str, caplog: pytest.LogC
     assert repr(by_hook["retry", 1]) == "<Attempt GET /subscription/{id} attempt=1 503>"
     lines = [(r.levelname, r.getMessage()) for r in caplog.records if r.name == "billcore"]
     assert [level for level, _ in lines] == ["DEBUG", "INFO", "DEBUG", "INFO", "DEBUG"]
-    for (_, line), outcome in zip(lines, ["503 after", "503, again in 1000 ms", "Conn", "Conn", "200 after"], strict=True):
+    for (_, line), outcome in zip(
+        lines, ["503 after", "503, again in 1000 ms", "Conn", "Conn", "200 after"], strict=True
+    ):
         assert line.startswith(f"GET /subscription/{{id}}: {outcome}")
     assert lines[0][1].endswith(" ms (attempt 1, request id req_1)")
     assert lines[1][1].endswith(" ms (attempt 2, request id req_1)")
