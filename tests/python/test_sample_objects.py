@@ -7,7 +7,6 @@ import inspect
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock, create_autospec, patch
@@ -40,32 +39,17 @@ def test_a_resource_has_every_field_and_an_id_of_its_own(make: Any, kind: Any) -
         getattr(made, row["member"])
 
 
-def test_fields_are_set_left_out_or_refused() -> None:
-    at = datetime(2025, 6, 2, tzinfo=UTC)
-    made = order(id="ord_7", total=19900, created_at=at, reference_id=None, delivery=billcore.NOT_GIVEN)
-    assert (made.id, made.total, made.created_at, made.reference_id) == ("ord_7", 19900, at, None)
-    assert "delivery" not in made and made.state == "paid"
-    assert product(vat_rate=Decimal("12.5")).vat_rate == Decimal("12.5")
+def test_fields_are_changed_like_those_of_an_event() -> None:
+    made = order(total=19900, delivery=billcore.NOT_GIVEN)
+    assert made.total == 19900 and "delivery" not in made and made.state == "paid"
     assert order(data=made, total=1).to_dict() == made.to_dict() | {"total": 1}
-    assert order(data={"id": "1", "colour": "red"})["colour"] == "red"
     assert subscription().usable_at(datetime.now(UTC))
-    refused: list[tuple[Any, dict[str, Any], str]] = [
-        (
-            order,
-            {"totl": 5},
-            r"^order\(\) got an unexpected keyword argument 'totl': did you mean 'total'\? .* data=\.$",
-        ),
-        (subscription, {"state": "active"}, "'state': did you mean 'status'"),
-        (product_group, {"colour": 1}, "the fields are id, name, products"),
-    ]
-    for make, fields, message in refused:
-        with pytest.raises(TypeError, match=message):
-            make(**fields)
-    wrong: list[dict[str, Any]] = [{"total": "5"}, {"created_at": datetime(2025, 6, 2)}]
-    for fields in wrong:
-        with pytest.raises(billcore.InvalidArgumentError, match=next(iter(fields))) as caught:
-            order(**fields)
-        assert "\n" not in str(caught.value)
+    with pytest.raises(TypeError, match=r"^order\(\) got an .* 'totl': did you mean 'total'\? .* data=\.$"):
+        order(totl=5)
+    with pytest.raises(TypeError, match="the fields are id, name, products"):
+        product_group(colour=1)
+    with pytest.raises(billcore.InvalidArgumentError, match="total"):
+        order(total="5")  # type: ignore[arg-type]
 
 
 def test_a_page_reads_like_a_list_of_the_client() -> None:
