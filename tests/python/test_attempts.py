@@ -172,17 +172,20 @@ def test_prefetched_pages_that_are_dropped_end_as_attempts(kind: str) -> None:
 
 @each_loop
 def test_an_answer_that_nobody_gets_is_logged(run: Run, warnings: Callable[[], list[str]]) -> None:
-    hooks = Ends()
-    replies = [
-        data(ORDER),
-        data(ORDER),
-        Reply(status=402),
-        Reply(raw=b"", ending="reset"),
-    ]
+    class Closing(Ends):
+        def on_response(self, attempt: billcore.Attempt, /) -> None:
+            super().on_response(attempt)
+            if len(self.ends) == 5:
+                last.close()
+
+    hooks = Closing()
+    last: Any = None
+    replies = [data(ORDER), data(ORDER), Reply(status=402), Reply(raw=b"", ending="reset"), data(ORDER)]
     replies[0].headers["X-Request-Id"] = "req_9"
     with serving(replies, hooks=hooks) as (_, client):
 
         async def main() -> None:
+            nonlocal last
             for end in ("cancel", "close", "cancel", "cancel"):
                 call = charge(client)
                 await asyncio.wait([call.send(None)])
@@ -191,6 +194,8 @@ def test_an_answer_that_nobody_gets_is_logged(run: Run, warnings: Callable[[], l
                 else:
                     with pytest.raises(asyncio.CancelledError):
                         call.throw(asyncio.CancelledError())
+            last = charge(client)
+            await asyncio.wait([last.send(None)])
             await client.close()
 
         run(main())
@@ -199,8 +204,9 @@ def test_an_answer_that_nobody_gets_is_logged(run: Run, warnings: Callable[[], l
         subject + "the answer came: status 200, it was done (id ord_1) (id s, attempt 1, request id req_9)",
         subject + "the answer came: status 200, it was done (id ord_1) (id s, attempt 1, request id None)",
         WARNING,
+        subject + "the answer came: status 200, it was done (id ord_1) (id s, attempt 1, request id None)",
     ]
-    assert [attempt.status for attempt in hooks.ends] == [200, 200, 402, None] and hooks.begun == 4
+    assert [attempt.status for attempt in hooks.ends] == [200, 200, 402, None, 200] and hooks.begun == 5
 
 
 @each_loop

@@ -289,6 +289,24 @@ def test_a_page_that_was_cancelled_is_asked_for_again(run: Run) -> None:
 
 
 @each_loop
+def test_a_coroutine_that_is_closed_leaves_the_list_as_it_was(run: Run) -> None:
+    pages = three_pages()
+    with serving([pages[0], Reply(raw=b"", ending="hang"), *pages]) as (server, client):
+
+        async def main() -> None:
+            async with client:
+                pager = client.subscriptions.orders("s")
+                call: Any = pager.collect()
+                await asyncio.wait([call.send(None)])
+                call.send(None)
+                await asked(server, 2)
+                call.close()
+                assert [order.id for order in await pager.collect()] == list(range(8))
+
+        run(main())
+
+
+@each_loop
 def test_a_task_that_is_over_leaves_the_pager(run: Run) -> None:
     """A finished task keeps its coroutine alive, so the coroutine must release the pager when its call ends or
     fails. A call that was never awaited does not hold the pager."""

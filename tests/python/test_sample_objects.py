@@ -45,9 +45,9 @@ def test_fields_are_changed_like_those_of_an_event() -> None:
     assert order(data=made, total=1).to_dict() == made.to_dict() | {"total": 1}
     assert subscription().usable_at(datetime.now(UTC))
     with pytest.raises(TypeError, match=r"^order\(\) got an .* 'totl': did you mean 'total'\? .* data=\.$"):
-        order(totl=5)
+        order(totl=5)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="the fields are id, name, products"):
-        product_group(colour=1)
+        product_group(colour=1)  # type: ignore[call-arg]
     with pytest.raises(billcore.InvalidArgumentError, match="total"):
         order(total="5")  # type: ignore[arg-type]
 
