@@ -1,4 +1,4 @@
-"""Shared by the tests: a plain HTTP client, a webhook receiver, and the command. Standard library only."""
+"""Shared by the tests: a plain HTTP client, a webhook receiver, the command, and helpers of several files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from billcore.testing import Account, Control, Delivery, Sandbox
+import msgspec
+
+from billcore.testing import Account, Control, Delivery, Sandbox, SandboxAccount
 from support.answer import Answer
 from support.waiting import GENEROUS, until
 
@@ -71,6 +73,11 @@ def started(
     finally:
         process.kill()
         process.communicate(timeout=GENEROUS)
+
+
+def of_ready(ready: Any) -> tuple[Service, Control]:
+    """The first account of a sandbox with this ready line, and its control routes."""
+    return Service(Account(ready["base_url"], ready["api_key"])), Control(ready["control_url"], timeout=GENEROUS)
 
 
 class Service:
@@ -139,6 +146,11 @@ def account(sandbox: Sandbox, index: int = 0) -> Service:
     return Service(sandbox.accounts[index])
 
 
+HOST = "127.0.0.1"
+CLOSED = "http://127.0.0.1:9/"  # no program listens there
+CLOSE = b"CLOSE"
+
+
 @dataclass
 class Received:
     path: str
@@ -149,108 +161,103 @@ class Received:
     def event(self) -> Any:
         return json.loads(self.body)
 
+    @property
+    def sent(self) -> tuple[bytes, str]:
+        return self.body, self.headers["Service-Signature"]
+
 
 @dataclass
 class Receiver:
-    """A real listener that answers with the statuses of `script`, one per request, then with 200."""
+    """A webhook receiver that answers each request with the next item of `script`, and after the last item with 200.
 
-    script: list[int] = field(default_factory=list)
+    An item is a status, or a list of chunks to send; the chunk CLOSE closes the connection instead. `connections` has
+    the number of requests on each connection, and `most` the most requests that waited at the same time for open().
+    """
+
+    script: list[int | list[bytes]] = field(default_factory=list)
     received: list[Received] = field(default_factory=list)
+    connections: list[int] = field(default_factory=list)
+    waiting: int = 0
+    most: int = 0
+
+    def __post_init__(self) -> None:
+        self._lock, self._opened = threading.Lock(), threading.Event()
+        self._opened.set()
 
     def __enter__(self) -> Self:
-        receiver = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                receiver.received.append(Received(self.path, dict(self.headers.items()), body))
-                self.send_response(receiver.script.pop(0) if receiver.script else 200)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"ok")
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-        self._thread.start()
+        self._listener = socket.create_server((HOST, 0), backlog=1000)
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._opened.set()
+        for each in (self._listener, *self._open):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/hook?shop=1"
+        return f"http://{HOST}:{self._listener.getsockname()[1]}/hook?shop=1"
+
+    def hold(self) -> None:
+        """Holds back all answers until open()."""
+        self._opened.clear()
+
+    def open(self) -> None:
+        self._opened.set()
 
     def wait(self, count: int) -> list[Received]:
         """Waits for at least `count` requests; returns all received requests."""
         until(lambda: len(self.received) >= count)
         return self.received
 
-
-class Gate:
-    """A receiver that holds back all answers until open(), and counts the requests that wait at the same time."""
-
-    def __init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/"
-        self.waiting = self.connections = 0
-        self.most = 0
-        self._lock, self._opened = threading.Lock(), threading.Event()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def open(self) -> None:
-        self._opened.set()
-
-    def close(self) -> None:
-        self._opened.set()
-        self._listener.close()
-
     def _accept(self) -> None:
-        while True:
-            try:
+        with suppress(OSError):
+            while True:
                 wire = self._listener.accept()[0]
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self._serve, args=(wire,), daemon=True).start()
+                self.connections.append(0)
+                self._open.append(wire)
+                threading.Thread(target=self._serve, args=(wire, len(self.connections) - 1), daemon=True).start()
 
-    def _serve(self, wire: socket.socket) -> None:
-        with wire, wire.makefile("rb") as file:
-            while file.readline():
-                length = 0
+    def _serve(self, wire: socket.socket, number: int) -> None:
+        with suppress(OSError), wire, wire.makefile("rb") as file:
+            while head := file.readline():
+                headers: dict[str, str] = {}
                 while (line := file.readline()) not in (b"\r\n", b""):
-                    name, _, value = line.decode().partition(":")
-                    length = int(value) if name.lower() == "content-length" else length
-                file.read(length)
+                    name, _, value = line.decode().rstrip("\r\n").partition(": ")
+                    headers[name] = value
+                body = file.read(int(headers["Content-Length"]))
                 with self._lock:
+                    self.received.append(Received(head.split()[1].decode(), headers, body))
+                    self.connections[number] += 1
+                    answer = self.script.pop(0) if self.script else 200
                     self.waiting += 1
                     self.most = max(self.most, self.waiting)
                 self._opened.wait(GENEROUS)
                 with self._lock:
                     self.waiting -= 1
-                wire.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                if isinstance(answer, int):
+                    answer = [f"HTTP/1.1 {answer} X\r\nContent-Length: 2\r\n\r\nok".encode()]
+                for chunk in answer:
+                    if chunk == CLOSE:
+                        return
+                    wire.sendall(chunk)
 
 
 @contextmanager
-def gate() -> Iterator[Gate]:
-    made = Gate()
-    try:
-        yield made
-    finally:
-        made.close()
+def account_of(**options: Any) -> Iterator[SandboxAccount]:
+    """A new account without demo data, in a sandbox with these options."""
+    with Sandbox(**{"delivery_timeout": GENEROUS, **options}) as sandbox:
+        yield sandbox.new_account(demo=False)
 
 
 def ended(control: Control) -> list[Delivery]:
     """Waits until no delivery is pending, even if some failed; returns all deliveries."""
-    until(lambda: all(each["state"] != "pending" for each in control.deliveries()))
-    return control.deliveries()
+    return control.wait_for_deliveries(GENEROUS, failed_ok=True)
 
 
 def sign(body: bytes, secret: str) -> str:
@@ -265,6 +272,36 @@ def make(control: Control, *names: str) -> list[Delivery]:
     return control.deliveries()
 
 
+def attempted(control: Control, *counts: int) -> None:
+    """Waits until the deliveries have had these numbers of attempts."""
+    until(lambda: [len(each["attempts"]) for each in control.deliveries()] == [*counts])
+
+
+def states(control: Control) -> list[str]:
+    """The states of all deliveries after their last attempt."""
+    return [each["state"] for each in ended(control)]
+
+
 def names(received: list[Received]) -> list[str]:
     """The names of the products whose events were received."""
     return [item.event["data"]["name"] for item in received]
+
+
+def events(received: list[Received]) -> list[str]:
+    """The names of the events that were received."""
+    return [item.event["name"] for item in received]
+
+
+def strict(value: Any, type_: Any) -> None:
+    """Fails unless the value has the type, with all fields and no others."""
+    shown = msgspec.to_builtins(msgspec.convert(value, type_), builtin_types=[datetime])
+    assert _with_texts(shown) == value
+
+
+def _with_texts(value: Any) -> Any:
+    """The value with its times as text, in the sandbox's format."""
+    if isinstance(value, dict):
+        return {name: _with_texts(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_with_texts(each) for each in value]
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,4 +1,4 @@
-"""The control routes: who may call them, and what they record."""
+"""The control routes: who may call them, what they refuse, the types of their answers, and what they record."""
 
 from __future__ import annotations
 
@@ -10,55 +10,70 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from billcore.testing import Control, ControlError, Sandbox
+from billcore.testing import Control, Sandbox
 from billcore_sandbox.control import routes
-from sandbox.support import Service, started
-from sandbox.test_schemas import strict
+from sandbox.support import CLOSED, Service, started, strict
 from support.answer import Answer
 from support.waiting import GENEROUS, until
 
+JSON = {"Content-Type": "application/json"}
+ROUTES = {f"{route.method} {route.path}": route for route in routes.ROUTES}
 
-def raw(
-    sandbox: Sandbox, method: str, path: str, headers: dict[str, str], body: bytes | None = None
-) -> tuple[int, Any]:
-    parts = urlsplit(sandbox.control_url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+
+def send(control_url: str, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
+    parts = urlsplit(control_url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=GENEROUS)
     try:
-        connection.request(method, parts.path + path, body, headers)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
+        connection.request(method, parts.path + path, body, {**JSON, **headers})
+        return Answer.read(connection.getresponse())
     finally:
         connection.close()
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:80", "127.0.0.1", "127.9.9.9:1", "[::1]:5", "LOCALHOST"])
-def test_loopback_names_may_call(sandbox: Sandbox, host: str) -> None:
-    assert raw(sandbox, "GET", "/state", {"Host": host})[0] == 200
+def post(sandbox: Sandbox, path: str, fields: Any) -> Answer:
+    return send(sandbox.control_url, "POST", path, json.dumps(fields).encode())
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "localhost.evil.example", ""])
-def test_requests_with_other_host_names_are_refused(sandbox: Sandbox, host: str) -> None:
-    for method, path, body in (("GET", "/endpoints", None), ("POST", "/reset", b"{}")):
-        status, answer = raw(sandbox, method, path, {"Host": host, "Content-Type": "application/json"}, body)
-        assert (status, answer["error"]["code"]) == (403, "host")
+def index(sandbox: Sandbox) -> Any:
+    return send(sandbox.control_url, "GET", "/").json
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_a_post_must_be_json(sandbox: Sandbox, service: Service, kind: str) -> None:
+def test_only_allowed_host_names_may_call() -> None:
+    with started("--allow-host", "Billing.example", "--allow-host", "sandbox") as (_, ready):
+        for status, names in {
+            200: "localhost localhost:80 127.0.0.1 127.9.9.9:1 [::1]:5 LOCALHOST billing.example SANDBOX:8080",
+            403: "evil.example 127.0.0.1.evil.example 10.0.0.1 localhost.evil.example billing.example.evil.example x",
+        }.items():
+            for name in ["", *names.split()] if status == 403 else names.split():
+                for method, path, body in (("GET", "/scenarios", None), ("POST", "/reset", b"{}")):
+                    answer = send(ready["control_url"], method, path, body, Host=name)
+                    assert answer.status == status, name
+                    assert status == 200 or answer.code == "host"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind", "body", "status"),
+    [
+        *(
+            ("POST", "/reset", kind, b"{}", 415)
+            for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "")
+        ),
+        *(("POST", "/reset", "application/json", body, 400) for body in (b"", b"{")),
+        *(("POST", "/reset", "application/json", body, 422) for body in (b"[]", b"null")),
+        ("GET", "", "", None, 404),
+        ("GET", "/nothing", "", None, 404),
+        ("GET", "/reset", "", None, 405),
+        ("POST", "/state", "application/json", b"{}", 405),
+        *(("POST", f"/orders/{number}/pay", "application/json", b"{}", 404) for number in ("1", "x", "9" * 30)),
+    ],
+)
+def test_requests_that_are_refused(
+    sandbox: Sandbox, service: Service, method: str, path: str, kind: str, body: bytes | None, status: int
+) -> None:
     service.charge()
-    status, answer = raw(sandbox, "POST", "/reset", {"Content-Type": kind}, b"{}")
-    assert (status, answer["error"]["code"]) == (415, "unsupported_media_type")
+    answer = send(sandbox.control_url, method, path, body, **{"Content-Type": kind})
+    assert (answer.status, bool(answer.code)) == (status, True)
     assert len(sandbox.control.ledger()) == 1
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null"])
-def test_a_post_must_be_an_object(sandbox: Sandbox, body: bytes) -> None:
-    status, answer = raw(sandbox, "POST", "/reset", {"Content-Type": "application/json"}, body)
-    assert status in (400, 422)
-    assert sorted(answer) == ["error"]
-
-
-ROUTES = {f"{route.method} {route.path}": route for route in routes.ROUTES}
 
 
 def answers_of_every_route(sandbox: Sandbox, service: Service) -> dict[str, Any]:
@@ -70,10 +85,10 @@ def answers_of_every_route(sandbox: Sandbox, service: Service) -> dict[str, Any]
         for name, value in ids.items():
             path = path.replace(f"{{{name}}}", str(value))
         body = None if fields is None else json.dumps(fields).encode()
-        status, answer = raw(sandbox, method, f"/{path}", {"Content-Type": "application/json"}, body)
-        assert status == 200, (route, answer)
-        found[route] = answer
-        return answer
+        answer = send(sandbox.control_url, method, f"/{path}", body)
+        assert answer.status == 200, (route, answer)
+        found[route] = answer.json
+        return answer.json
 
     def post(path: str, id: Any = None, **fields: Any) -> Any:
         return call(f"POST {path}", fields, id=id)
@@ -137,10 +152,6 @@ def test_every_answer_has_its_type(sandbox: Sandbox, service: Service) -> None:
         strict(answer, ROUTES[name].answer)
 
 
-def index(sandbox: Sandbox) -> Any:
-    return raw(sandbox, "GET", "/", {})[1]
-
-
 def test_the_index_lists_every_route(sandbox: Sandbox) -> None:
     listed = index(sandbox)
     assert [f"{row['method']} {row['path'].removeprefix('/_sandbox/')}" for row in listed["routes"]] == [*ROUTES]
@@ -148,42 +159,29 @@ def test_the_index_lists_every_route(sandbox: Sandbox) -> None:
     assert {row["body"] for row in listed["routes"]} - {None} <= listed["schemas"].keys()
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_an_unknown_parameter_is_refused(sandbox: Sandbox, route: str) -> None:
-    method, path = route.split(" ")
-    headers, body = {"Content-Type": "application/json"}, b"{}" if method == "POST" else None
-    status, answer = raw(sandbox, method, f"/{path.replace('{', '').replace('}', '')}?acount=x", headers, body)
-    assert (status, answer["error"]["code"]) == (422, "validation_error")
-    where = "it has account" if method == "GET" else "send it as a field of the body"
-    assert answer["error"]["message"].startswith(f"This route has no parameter 'acount': {where}")
-
-
-def test_an_unknown_field_is_refused_with_the_fields_that_there_are(sandbox: Sandbox) -> None:
+def test_every_route_refuses_parameters_and_fields_that_it_does_not_have(sandbox: Sandbox) -> None:
     listed = index(sandbox)
-    asked = 0
     for row in listed["routes"]:
-        if row["method"] != "POST":
-            continue
-        path = row["path"].removeprefix("/_sandbox").replace("{id}", "1")
-        # Give all required fields, so that the error is about the misspelt field and not about a missing one.
-        schema = listed["schemas"][row["body"]]
-        given: dict[str, Any] = {"products": [1], "product_id": 1, "kind": "delay"}
-        fields = {name: given.get(name, "x") for name in schema.get("required", [])} | {"acount": 1}
-        body = json.dumps(fields).encode()
-        status, answer = raw(sandbox, "POST", path, {"Content-Type": "application/json"}, body)
-        assert (status, answer["error"]["code"]) == (422, "validation_error"), path
-        assert "acount" in answer["error"]["message"], path
-        assert all(name in answer["error"]["message"] for name in schema["properties"]), path
-        asked += 1
-    assert asked > 25
+        path = row["path"].removeprefix("/_sandbox").replace("{id}", "1").replace("{uuid}", "x")
+        answer = send(sandbox.control_url, row["method"], f"{path}?acount=x", b"{}" if row["body"] else None)
+        assert (answer.status, answer.code) == (422, "validation_error"), path
+        where = "it has account" if row["method"] == "GET" else "send it as a field of the body"
+        assert f"This route has no parameter 'acount': {where}" in answer.text, path
+        if row["body"] is not None:
+            # Give all required fields, so that the error is about the misspelt field and not about a missing one.
+            schema = listed["schemas"][row["body"]]
+            given: dict[str, Any] = {"products": [1], "product_id": 1, "kind": "delay"}
+            fields = {name: given.get(name, "x") for name in schema.get("required", [])}
+            answer = post(sandbox, path, {**fields, "acount": 1})
+            assert (answer.status, answer.code) == (422, "validation_error"), path
+            assert all(name in answer.text for name in ("acount", *schema["properties"])), path
     assert sandbox.control.ledger() == []
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**70), 1.5, "\x00ü", [2**70], {"a": 2**70}], ids=repr)
 def test_no_value_of_a_field_is_a_failure_of_the_sandbox(sandbox: Sandbox, service: Service, value: Any) -> None:
     listed = index(sandbox)
-    given: dict[str, Any] = {"product_id": 101, "products": [101], "url": "http://127.0.0.1:9/hook", "name": "renewal"}
-    given["kind"] = "status"
+    given: dict[str, Any] = {"product_id": 101, "products": [101], "url": CLOSED, "name": "renewal", "kind": "status"}
     ids = {"orders": "9100001", "subscriptions": service.subscription("demo-active")["id"], "groups": "11"}
     for row in listed["routes"]:
         schema = listed["schemas"].get(row["body"])
@@ -195,26 +193,9 @@ def test_no_value_of_a_field_is_a_failure_of_the_sandbox(sandbox: Sandbox, servi
             fields = {name: given[name] for name in schema.get("required", [])}
             if "cycles" in schema["properties"]:
                 fields["type"] = "fixed_cycle"
-            body = json.dumps({**fields, name: value}).encode()
-            status, answer = raw(sandbox, "POST", path, {"Content-Type": "application/json"}, body)
-            assert status < 500, (path, name, answer)
+            answer = post(sandbox, path, {**fields, name: value})
+            assert answer.status < 500, (path, name, answer)
     assert "Traceback" not in sandbox.stderr()
-
-
-def test_a_further_host_may_call_when_it_is_allowed() -> None:
-    with started("--allow-host", "Billing.example", "--allow-host", "sandbox") as (_, ready):
-        for host, status in (
-            ("billing.example", 200),
-            ("SANDBOX:8080", 200),
-            ("127.0.0.1", 200),
-            ("billing.example.evil.example", 403),
-            ("example", 403),
-        ):
-            parts = urlsplit(ready["control_url"])
-            connection = http.client.HTTPConnection(parts.netloc, timeout=GENEROUS)
-            connection.request("GET", f"{parts.path}/scenarios", headers={"Host": host})
-            assert connection.getresponse().status == status, host
-            connection.close()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "billing.example"])
@@ -223,74 +204,39 @@ def test_plain_text_says_what_it_is_and_that_it_is_ready(service: Service, host:
     found = service.send("GET", "/", headers={"X-API-KEY": "", "Host": host})
     assert (found.status, found.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert all(name in found.text for name in ("billcore sandbox", "/healthz", "/_sandbox/", "X-API-KEY"))
-    health = service.send("GET", "/healthz", headers={"X-API-KEY": "", "Host": host})
-    assert (health.status, health.text) == (200, "ok\n")
-    assert service.get("/healthz/x").status in (401, 404)
+    assert service.send("GET", "/healthz", headers={"X-API-KEY": "", "Host": host}).told == (200, "ok\n")
 
 
 @pytest.mark.parametrize(
-    "request_line",
-    ["GET /{account}/subscription/ü HTTP/1.1", "GET /_sandbox/ü HTTP/1.1", "GET / products HTTP/1.1", "hello"],
+    "line", ["GET /{account}/subscription/ü HTTP/1.1", "GET /_sandbox/ü HTTP/1.1", "GET / products HTTP/1.1", "hello"]
 )
-def test_what_is_not_http_gets_an_error_object(service: Service, control: Control, request_line: str) -> None:
-    line = request_line.replace("{account}", service.account)
+def test_what_is_not_http_gets_an_error_object(service: Service, control: Control, line: str) -> None:
     with socket.create_connection((service.host, service.port or 80), timeout=GENEROUS) as wire:
-        wire.sendall(f"{line}\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        wire.sendall(f"{line.format(account=service.account)}\r\nHost: 127.0.0.1\r\n\r\n".encode())
         response = http.client.HTTPResponse(wire)
         response.begin()
         answer = Answer.read(response)
     assert (answer.status, answer.code) == (400, "invalid_request")
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["connection"] == "close"
+    assert (answer.headers["content-type"], answer.headers["connection"]) == ("application/json", "close")
     assert control.requests() == []
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [("GET", "", 404), ("GET", "/nothing", 404), ("GET", "/reset", 405), ("POST", "/state", 405)],
-)
-def test_unknown_routes(sandbox: Sandbox, method: str, path: str, status: int) -> None:
-    headers = {"Content-Type": "application/json"}
-    answer = raw(sandbox, method, path, headers, b"{}" if method == "POST" else None)
-    assert answer[0] == status
-    assert sorted(answer[1]["error"]) == ["code", "message"]
-
-
-def test_unknown_ids(control: Control) -> None:
-    for call in (control.confirm, control.pay, control.renew):
-        for number in ("1", "x", "a/b", "9" * 30):
-            with pytest.raises(ControlError, match="404 not_found"):
-                call(number)
 
 
 def test_requests_are_recorded_as_received(service: Service, control: Control) -> None:
-    service.send(
-        "GET",
-        "/subscriptions?filter[reference_id]=a%2Fb&x=%C3%A6",
-        headers={"x-aPi-kEy": service.api_key, "X-API-KEY": "", "X-Odd": "  two  "},
-    )
-    service.send("POST", "/webhooks/endpoints", raw='{"url": "æ"}'.encode())
-    service.root = "/unknown"
-    service.get("/products")
+    target = "/subscriptions?filter[reference_id]=a%2Fb&x=%C3%A6"
+    headers = {"x-aPi-kEy": service.api_key, "X-API-KEY": "", "X-Odd": "  two  "}
+    answers = [service.send("GET", target, headers=headers)]
+    answers.append(service.send("POST", "/webhooks/endpoints", raw='{"url": "æ"}'.encode()))
+    account, service.root = service.account, "/unknown"
+    answers.append(service.get("/products"))
     first, second, third = control.requests()
-    assert first["target"] == f"/{service.account}/subscriptions?filter[reference_id]=a%2Fb&x=%C3%A6"
+    assert first["target"] == f"/{account}{target}"
     assert (first["method"], first["status"], first["fault"], first["body"]) == ("GET", 200, None, "")
-    assert first["account"] == service.account
+    assert (first["account"], first["headers"][0][0]) == (account, "Host")
     assert ["x-aPi-kEy", service.api_key] in first["headers"]
-    assert first["headers"][0][0] == "Host"
     assert (second["status"], second["body"]) == (422, '{"url": "æ"}')
     assert (third["account"], third["status"]) == (None, 404)
     assert [request["id"] for request in control.requests()] == [1, 2, 3]
-
-
-def test_control_calls_are_not_recorded(control: Control) -> None:
-    control.state()
-    assert control.requests() == []
-
-
-def test_every_answer_names_its_request(service: Service, control: Control) -> None:
-    ids = [service.get("/products").headers["x-request-id"], service.get("/nothing").headers["x-request-id"]]
-    assert ids == [f"req_{request['id']}" for request in control.requests()]
+    assert [answer.headers["x-request-id"] for answer in answers] == ["req_1", "req_2", "req_3"]
 
 
 def without_times(state: Any) -> Any:
@@ -299,8 +245,8 @@ def without_times(state: Any) -> Any:
 
 def test_reset_brings_back_the_seeded_state(service: Service, control: Control) -> None:
     before = control.state()
-    products = service.products()
-    subscription = service.subscription("demo-active")
+    assert (before["seed"], len(before["accounts"])) == (20250425, 2)
+    products, subscription = service.products(), service.subscription("demo-active")
     service.post("/webhooks/endpoints", {"url": "https://shop.example/"})
     order = service.charge().data
     service.post(f"/subscription/{subscription['id']}/cancel")
@@ -309,29 +255,17 @@ def test_reset_brings_back_the_seeded_state(service: Service, control: Control) 
     control.fault("delay", path="/order/*")
     control.freeze()
     control.create_account()
-    jobs = before["counts"]["jobs"]
-    counts = control.state()["counts"]
+    jobs, counts = before["counts"]["jobs"], control.state()["counts"]
     # The six subscriptions of the new account have jobs; the job of the cancelled subscription was deleted.
-    assert counts.pop("jobs") == jobs - 1 + 6
-    assert counts == {"endpoints": 1, "deliveries": 5, "ledger": 5, "requests": 10}
+    assert counts == {"endpoints": 1, "deliveries": 5, "ledger": 5, "requests": 10, "jobs": jobs - 1 + 6}
     control.reset()
     after = control.state()
     assert without_times(after) == without_times(before)
     assert after["counts"] == {"endpoints": 0, "deliveries": 0, "ledger": 0, "requests": 0, "jobs": jobs}
     assert not any(account["frozen"] for account in after["accounts"])
-    assert service.products() == products
-    assert service.subscription("demo-active") == subscription
+    assert (service.products(), service.subscription("demo-active")) == (products, subscription)
     assert service.get(f"/order/{order['id']}").status == 404
     assert int(service.charge().data["id"]) > int(order["id"])
-
-
-def test_state_counts_every_status(control: Control) -> None:
-    first, second = control.state()["accounts"]
-    assert sum(first["subscriptions"].values()) > 300
-    assert sum(first["products"].values()) > 250
-    assert min(first["subscriptions"].values()) > 20
-    assert len(first["subscriptions"]) == len(first["orders"]) == len(second["subscriptions"]) == 8
-    assert control.state()["seed"] == 20250425
 
 
 def test_the_ledger_of_every_kind_of_effect(service: Service, control: Control) -> None:
@@ -348,19 +282,9 @@ def test_the_ledger_of_every_kind_of_effect(service: Service, control: Control) 
     control.confirm(order)
     control.pay(order)
     service.send("DELETE", f"/product/{service.product()['id']}")
-    kinds = [effect["kind"] for effect in control.ledger()]
-    assert kinds == [
-        "webhook_endpoint_create",
-        "charge",
-        "replay",
-        "change_product",
-        "renew",
-        "renew_failed",
-        "cancel",
-        "product_update",
-        "checkout",
-        "confirm",
-        "pay",
-        "product_delete",
-    ]
+    kinds = (
+        "webhook_endpoint_create charge replay change_product renew renew_failed cancel product_update checkout confirm"
+        " pay product_delete"
+    )
+    assert [effect["kind"] for effect in control.ledger()] == kinds.split()
     assert [effect["id"] for effect in control.ledger()] == list(range(1, 13))

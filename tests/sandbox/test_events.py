@@ -1,10 +1,9 @@
-"""Webhook endpoints and signed events, received by a real listener."""
+"""Signed events, received by a real listener: their envelope and data, and sending a delivery again."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 from datetime import datetime
 from pathlib import Path
@@ -12,149 +11,52 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Control, ControlError, Sandbox
-from sandbox.support import Receiver, Service, account, sign
+from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
+from sandbox.support import Receiver, Service, account, ended, events, make, sign
 from support.waiting import until
 
 SECRET = "0123456789abcdefghijklmnopqrstuv"
 
 
-def register(service: Service, url: str) -> None:
-    assert service.post("/webhooks/endpoints", {"url": url}).status == 200
-
-
-def test_the_secret_is_not_in_the_answer(service: Service, control: Control) -> None:
-    answer = service.post("/webhooks/endpoints", {"url": "https://shop.example/hooks"})
-    assert answer.status == 200
-    (endpoint,) = control.endpoints()
-    assert len(endpoint["secret"]) == 32
-    assert endpoint["secret"].encode() not in answer.body
-    assert answer.json == {"data": {"id": endpoint["id"], "url": endpoint["url"]}}
-    assert (endpoint["account"], endpoint["url"]) == (service.account, "https://shop.example/hooks")
-    assert [effect["kind"] for effect in control.ledger()] == ["webhook_endpoint_create"]
-
-
-def test_a_url_is_registered_once_an_account(service: Service, other: Service, control: Control) -> None:
-    register(service, "http://127.0.0.1:9/hook")
-    again = service.post("/webhooks/endpoints", {"url": "http://127.0.0.1:9/hook"})
-    assert (again.status, again.code) == (422, "url_taken")
-    register(other, "http://127.0.0.1:9/hook")
-    register(service, "http://127.0.0.1:9/hook2")
-    endpoints = control.endpoints()
-    assert [endpoint["account"] for endpoint in endpoints] == [service.account, other.account, service.account]
-    assert len({endpoint["secret"] for endpoint in endpoints}) == 3
-    assert len(control.ledger()) == 3
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        None,
-        5,
-        "",
-        "shop",
-        "/hooks",
-        "//shop.example/x",
-        "ftp://shop.example/",
-        "https://",
-        "https:///hooks",
-        "https:shop.example",
-        "https://shop.example/a b",
-        "https://shop.example/\n",
-        " https://shop.example/",
-        "https://shop.example:x/",
-        "https://shop.example:70000/",
-        "https://shop.example:0/",
-        "https://user:pw@shop.example/",
-        "https://shop.example/#part",
-        "https://shop.example/%zz",
-        "https://shop_.-.example!/",
-        "https://[::1/",
-        "https://søren.example/",
-        "https://shop.example/" + "x" * 2048,
-        ["https://shop.example/"],
-    ],
-)
-def test_invalid_urls(service: Service, control: Control, url: Any) -> None:
-    answer = service.post("/webhooks/endpoints", {"url": url})
-    assert (answer.status, answer.code) == (422, "invalid_url")
-    assert control.endpoints() == []
-    assert control.ledger() == []
-
-
-@pytest.mark.parametrize("url", ["http://[::1]:8080/x", "https://shop.example", "https://a-b.c.example:8443/x?y=%2F&z"])
-def test_valid_urls(service: Service, url: str) -> None:
-    register(service, url)
-
-
-def test_a_missing_url(service: Service) -> None:
-    assert service.post("/webhooks/endpoints", {}).code == "invalid_url"
-
-
-def test_a_charge_fires_two_signed_events(service: Service, control: Control, receiver: Receiver) -> None:
-    register(service, receiver.url)
+def test_a_charge_fires_two_signed_events(mine: SandboxAccount, receiver: Receiver) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    secret = control.create_endpoint(receiver.url)["secret"]
     order = service.charge(amount=1234).data
-    confirmed, paid = receiver.wait(2)
-    secret = control.endpoints()[0]["secret"]
-    for item in (confirmed, paid):
+    deliveries = ended(control)
+    assert [each.event["data"]["state"] for each in receiver.received] == ["confirmed", "paid"]
+    for item, delivery in zip(receiver.received, deliveries, strict=True):
         assert item.path == "/hook?shop=1"
-        assert item.headers["User-Agent"] == "Service/1.0"
-        assert item.headers["Content-Type"] == "application/json"
-        expected = sign(item.body, secret)
-        assert item.headers["Service-Signature"] == expected
+        assert (item.headers["User-Agent"], item.headers["Content-Type"]) == ("Service/1.0", "application/json")
+        assert item.headers["Service-Signature"] == sign(item.body, secret)
         assert sorted(item.event) == ["account", "created_at", "data", "id", "name"]
-        assert type(item.event["id"]) is int
+        assert (delivery["id"], delivery["event"]) == (item.event["id"], item.event["name"])
+        assert (delivery["body"].encode(), delivery["state"]) == (item.body, "delivered")
         assert item.event["account"] == control.state()["accounts"][0]["number"]
         assert datetime.fromisoformat(item.event["created_at"]).tzinfo is not None
-        assert str(item.event["data"]["id"]) == order["id"]
-        assert item.event["data"]["total"] == 1234
-    assert (confirmed.event["name"], paid.event["name"]) == ("order.confirmed", "order.paid")
-    assert (confirmed.event["data"]["state"], paid.event["data"]["state"]) == ("confirmed", "paid")
-    deliveries = control.wait_for_deliveries()
-    assert [delivery["state"] for delivery in deliveries] == ["delivered", "delivered"]
-    assert [delivery["body"].encode() for delivery in deliveries] == [confirmed.body, paid.body]
-    assert [delivery["id"] for delivery in deliveries] == [confirmed.event["id"], paid.event["id"]]
+        assert (str(item.event["data"]["id"]), item.event["data"]["total"]) == (order["id"], 1234)
+    assert events(receiver.received) == ["order.confirmed", "order.paid"]
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
-def test_openssl_agrees_with_the_signature(
-    service: Service, control: Control, receiver: Receiver, tmp_path: Path
+def test_openssl_agrees_and_serialising_again_changes_the_bytes(
+    mine: SandboxAccount, receiver: Receiver, tmp_path: Path
 ) -> None:
-    register(service, receiver.url)
-    service.post(f"/product/{service.product()['id']}", {"name": "Bøger / “no. 1” \N{PARTY POPPER}"})
+    secret = mine.control.create_endpoint(receiver.url)["secret"]
+    make(mine.control, "Bøger / “no. 1” \N{PARTY POPPER}")
     item = receiver.wait(1)[0]
-    body = tmp_path / "body"
-    body.write_bytes(item.body)
-    secret = control.endpoints()[0]["secret"]
-    command = ["openssl", "dgst", "-sha256", "-hmac", secret, "-r", str(body)]
+    (tmp_path / "body").write_bytes(item.body)
+    command = ["openssl", "dgst", "-sha256", "-hmac", secret, "-r", str(tmp_path / "body")]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert output.split()[0] == item.headers["Service-Signature"]
-
-
-def test_serialising_again_changes_the_bytes(service: Service, receiver: Receiver) -> None:
-    register(service, receiver.url)
-    service.post(f"/product/{service.product()['id']}", {"name": "Bøger / A"})
-    body = receiver.wait(1)[0].body
-    assert b"B\\u00f8ger \\/ A" in body
+    assert b"B\\u00f8ger \\/ \\u201cno" in item.body
     for separators in ((",", ":"), (", ", ": ")):
         for ascii_only in (True, False):
-            again = json.dumps(json.loads(body), separators=separators, ensure_ascii=ascii_only).encode()
-            assert again != body
+            assert json.dumps(item.event, separators=separators, ensure_ascii=ascii_only).encode() != item.body
 
 
-def test_every_event_of_a_subscription(service: Service, receiver: Receiver) -> None:
-    register(service, receiver.url)
-    path = f"/subscription/{service.subscription('demo-active')['id']}"
-    service.post(f"{path}/product", {"product_id": service.product("fixed_cycle")["id"]})
-    service.post(f"{path}/cancel")
-    service.send("DELETE", f"/product/{service.product('donation')['id']}")
-    names = [item.event["name"] for item in receiver.wait(3)][:3]
-    assert names == ["subscription.updated", "subscription.cancelled", "product.deleted"]
-    assert receiver.received[1].event["data"]["status"] == "cancelled"
-
-
-def test_ids_and_fields_vary_by_delivery_id(service: Service, receiver: Receiver) -> None:
-    register(service, receiver.url)
+def test_ids_and_fields_vary_by_delivery_id(mine: SandboxAccount, receiver: Receiver) -> None:
+    service = Service(mine.accounts[0])
+    mine.control.create_endpoint(receiver.url)
     full = set(service.charge().data)
     for _ in range(3):
         service.charge()
@@ -169,122 +71,42 @@ def test_ids_and_fields_vary_by_delivery_id(service: Service, receiver: Receiver
     assert len(seen) == 4
 
 
-def test_shapes_that_options_choose(receiver: Receiver) -> None:
-    with Sandbox(secret=SECRET, event_ids="int", event_payload="full") as sandbox:
+@pytest.mark.parametrize(
+    ("options", "id_types", "full"),
+    [
+        ({"event_ids": "int", "event_payload": "full"}, {int}, True),
+        ({"event_ids": "string", "event_payload": "reduced"}, {str}, False),
+    ],
+)
+def test_shapes_that_options_choose(
+    receiver: Receiver, options: dict[str, Any], id_types: set[type], full: bool
+) -> None:
+    with Sandbox(
+        secret=SECRET, signature_header="X-Sign", delivery_ids="string", updated_too=True, **options
+    ) as sandbox:
         service = account(sandbox)
-        register(service, receiver.url)
+        sandbox.control.create_endpoint(receiver.url)
         order = service.charge().data
         for item in receiver.wait(2):
-            assert item.event["data"]["id"] == int(order["id"])
-            assert set(item.event["data"]) == set(order)
-            expected = sign(item.body, SECRET)
-            assert item.headers["Service-Signature"] == expected
-        assert sandbox.control.endpoints()[0]["secret"] == SECRET
+            assert item.headers["X-Sign"] == sign(item.body, SECRET)
+            assert type(item.event["id"]) is str
+            assert (set(item.event["data"]) == set(order)) is full
+        for cause in ("renew", "cancel"):
+            sandbox.control.subscription(service.subscription("demo-active")["id"], cause)
+        assert {type(item.event["data"]["id"]) for item in receiver.wait(8)} == id_types
+        updated = [name for name in events(receiver.received) if name.startswith("subscription")]
+        assert updated == [
+            "subscription.renewed",
+            "subscription.updated",
+            "subscription.cancelled",
+            "subscription.updated",
+        ]
         assert sandbox.control.state()["options"]["secret"] == "set"
 
 
-def test_a_retry_has_the_same_id_and_bytes(service: Service, control: Control, receiver: Receiver) -> None:
-    receiver.script = [500, 302, 404]
-    register(service, receiver.url)
-    service.post(f"/product/{service.product()['id']}", {"price": 1})
-    control.wait_for_deliveries()
-    copies = [item for item in receiver.received if item.event["name"] == "product.updated"]
-    statuses = [attempt["status"] for delivery in control.deliveries() for attempt in delivery["attempts"]]
-    assert sorted(status or 0 for status in statuses)[-3:] == [302, 404, 500]
-    assert len(receiver.received) == len(statuses)
-    assert len({item.body for item in copies}) == 1
-    assert len({item.headers["Service-Signature"] for item in copies}) == 1
-    assert len(copies) > 1
-    assert {delivery["state"] for delivery in control.deliveries()} == {"delivered"}
-    assert {delivery["attempts"][-1]["status"] for delivery in control.deliveries()} == {200}
-
-
-def test_it_gives_up_after_the_schedule(service: Service, control: Control, receiver: Receiver) -> None:
-    receiver.script = [500] * 4
-    register(service, receiver.url)
-    control.test_hook()
-    (delivery,) = control.wait_for_deliveries(failed_ok=True)
-    assert delivery["state"] == "failed"
-    assert [attempt["status"] for attempt in delivery["attempts"]] == [500] * 4
-    assert len(receiver.received) == 4
-
-
-def test_a_dead_endpoint_does_not_delay_another(service: Service, control: Control, receiver: Receiver) -> None:
-    with socket.socket() as silent:  # the kernel accepts connections, but no program answers
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        register(service, f"http://127.0.0.1:{silent.getsockname()[1]}/")
-        register(service, receiver.url)
-        service.charge()
-        assert [item.event["name"] for item in receiver.wait(2)] == ["order.confirmed", "order.paid"]
-        # Wait, because the receiver gets an event before the sandbox records the attempt.
-        until(lambda: {d["endpoint_id"] for d in control.deliveries() if d["state"] == "pending"} == {1})
-
-
-def test_refused_and_slow_and_strange_answers(receiver: Receiver) -> None:
-    with (
-        socket.socket() as silent,
-        socket.socket() as closed,
-        Sandbox(retry_schedule=[], delivery_timeout=0.1) as sandbox,
-    ):
-        for listener in (silent, closed):
-            listener.bind(("127.0.0.1", 0))
-        silent.listen()
-        service = account(sandbox)
-        for listener in (silent, closed):
-            register(service, f"http://127.0.0.1:{listener.getsockname()[1]}/")
-        sandbox.control.test_hook()
-        slow, refused = sandbox.control.wait_for_deliveries(failed_ok=True)
-        assert (slow["state"], refused["state"]) == ("failed", "failed")
-        assert "no answer within" in (slow["attempts"][0]["error"] or "")
-        assert refused["attempts"][0]["status"] is None
-        assert refused["attempts"][0]["error"]
-
-
-def test_other_machines_are_held_back(service: Service, control: Control) -> None:
-    for url in (
-        "https://shop.example/hook",
-        "http://192.0.2.1/",
-        "http://localhost.example/",
-        "http://127.0.0.1.example/",
-    ):
-        register(service, url)
-    service.charge()
-    deliveries = control.deliveries()
-    assert len(deliveries) == 8
-    assert {delivery["state"] for delivery in deliveries} == {"held_back"}
-    assert [delivery["attempts"] for delivery in deliveries] == [[]] * 8
-    assert json.loads(deliveries[0]["body"])["name"] == "order.confirmed"
-
-
-def test_other_machines_are_reached_when_asked_for(receiver: Receiver) -> None:
-    # 0.0.0.0 is not a loopback address, but a connection to it reaches this machine.
-    url = receiver.url.replace("127.0.0.1", "0.0.0.0")
-    with Sandbox(deliver_anywhere=True) as sandbox:
-        register(account(sandbox), url)
-        sandbox.control.test_hook()
-        assert receiver.wait(1)[0].event["name"] == "test.hook"
-
-
-def test_a_replay_has_a_new_id_and_the_original_payload(service: Service, control: Control, receiver: Receiver) -> None:
-    register(service, receiver.url)
-    service.charge()
-    first = receiver.wait(2)[0]
-    new_id = control.replay(first.event["id"])
-    again = receiver.wait(3)[2]
-    assert again.event == {**first.event, "id": new_id}
-    assert new_id != first.event["id"]
-    data = first.body.partition(b',"data":')[2]
-    assert again.body.partition(b',"data":')[2] == data
-    secret = control.endpoints()[0]["secret"]
-    assert again.headers["Service-Signature"] == sign(again.body, secret)
-    with pytest.raises(ControlError, match="404"):
-        control.replay(1)
-
-
 def test_the_test_hook(service: Service, other: Service, control: Control, receiver: Receiver) -> None:
-    register(service, receiver.url)
-    register(other, receiver.url.replace("/hook", "/other"))
+    for each, url in ((service, receiver.url), (other, receiver.url + "&other")):
+        assert each.post("/webhooks/endpoints", {"url": url}).status == 200
     assert control.test_hook() == [1, 2]
     for item in receiver.wait(2):
         assert (item.event["id"], item.event["name"], item.event["data"]) == (0, "test.hook", None)
@@ -295,51 +117,136 @@ def test_the_test_hook(service: Service, other: Service, control: Control, recei
         control.test_hook(3)
 
 
-def test_events_stay_in_their_account(service: Service, other: Service, control: Control, receiver: Receiver) -> None:
-    register(other, receiver.url)
-    service.charge()
-    assert control.deliveries() == []
-    other.post(f"/product/{other.product()['id']}", {"price": 5})
-    assert receiver.wait(1)[0].event["account"] == 4002
-
-
-def test_a_refused_request_fires_nothing(service: Service, control: Control, receiver: Receiver) -> None:
-    register(service, receiver.url)
+def test_a_refused_request_or_another_account_fires_nothing(
+    process: Sandbox, mine: SandboxAccount, receiver: Receiver
+) -> None:
+    service, other = Service(mine.accounts[0]), Service(process.accounts[1])
+    mine.control.create_endpoint(receiver.url)
     assert service.charge("demo-declined").status == 402
-    assert service.charge(amount=0).status == 422
-    assert service.charge(amount=2**63 - 1).status == 422
-    assert control.deliveries() == []
+    assert service.charge(amount=0).status == service.charge(amount=2**63 - 1).status == 422
+    assert other.post(f"/product/{other.product()['id']}", {"price": 5}).status == 200
+    assert mine.control.deliveries() == []
 
 
-def test_a_reset_drops_retries_under_way(service: Service, control: Control, receiver: Receiver) -> None:
+@pytest.mark.parametrize("retry", [0.2, 3600])
+def test_a_retry_from_before_a_reset_does_not_meet_a_later_delivery(receiver: Receiver, retry: float) -> None:
     receiver.script = [500] * 100
-    register(service, receiver.url)
-    service.charge()
-    receiver.wait(1)
-    control.reset()
-    assert control.deliveries() == []
-    receiver.script = []
-    register(service, receiver.url)
-    control.test_hook()
-    until(lambda: any(item.event["name"] == "test.hook" for item in receiver.received))
-    assert [delivery["event"] for delivery in control.wait_for_deliveries()] == ["test.hook"]
-
-
-def test_a_retry_from_before_a_reset_does_not_meet_a_later_delivery(receiver: Receiver) -> None:
-    receiver.script = [500] * 100
-    with Sandbox(retry_schedule=[0.2, 3600]) as sandbox:
-        service, control = account(sandbox), sandbox.control
+    with Sandbox(retry_schedule=[retry, 3600]) as sandbox:
+        control = sandbox.control
 
         def attempts() -> list[int]:
             return [len(delivery["attempts"]) for delivery in control.deliveries()]
 
         for _ in range(2):
             control.reset()
-            register(service, receiver.url)
+            assert control.deliveries() == []
+            control.create_endpoint(receiver.url)
             control.test_hook()
             until(lambda: attempts() >= [1])  # 2 if this test was slow
+        if retry == 3600:
+            assert attempts() == [1]
+            return
         until(lambda: attempts()[0] >= 2)
         # Any retry left from before the reset would run before the second attempt of this new delivery.
         control.test_hook()
         until(lambda: attempts()[1] >= 2)
         assert attempts() == [2, 2]
+
+
+# ---- Sending a delivery again ----------------------------------------------------------------------------------------
+
+
+def test_redeliver_replay_and_edit(mine: SandboxAccount, receiver: Receiver) -> None:
+    control = mine.control
+    secret = control.create_endpoint(receiver.url)["secret"]
+    make(control, "Tea / 1")
+    (first,) = ended(control)
+    again = control.redeliver(first["id"])
+    new_id = control.replay(first["id"])
+    changes = {"name": "product.lost", "data": {"price": 2**63, "more": "ø"}}
+    edited = control.edit(first["id"], changes=changes)
+    verbatim = control.edit(f"seq:{first['seq']}", body=' {"id" : 5, "ø":1} ')
+    unsigned = control.edit(first["id"], changes={"id": 12345}, sign=False)
+    sent = ended(control)
+    assert [(each["body"].encode(), each["signature"]) for each in sent] == [each.sent for each in receiver.received]
+    assert [each["seq"] for each in sent] == [first["seq"], again, new_id, edited, verbatim, unsigned]
+    assert [each["id"] for each in sent] == [first["id"], first["id"], new_id, first["id"], first["id"], 12345]
+    one, two, three, four, five, six = (each.body for each in receiver.received)
+    assert two == one
+    assert three == one.replace(str(first["id"]).encode(), str(new_id).encode(), 1)
+    before = json.loads(one)
+    assert json.loads(four) == {**before, "name": "product.lost", "data": {**before["data"], **changes["data"]}}  # type: ignore[dict-item]
+    assert five == ' {"id" : 5, "ø":1} '.encode()
+    assert json.loads(six) == {**before, "id": 12345}
+    right = [sign(each.body, secret) == each.headers["Service-Signature"] for each in receiver.received]
+    assert right == [True] * 5 + [False]
+    # redeliver keeps a signature that is wrong on purpose; otherwise it signs again, here with the new secret.
+    new_secret = control.rotate_secret(control.endpoints()[0]["id"])
+    control.redeliver(f"seq:{unsigned}")
+    control.redeliver(first["id"])
+    ended(control)
+    *_, wrong, right_again = receiver.received
+    assert wrong.sent == (six, sent[0]["signature"])
+    assert right_again.headers["Service-Signature"] == sign(one, new_secret)
+    kinds = [effect["kind"] for effect in control.ledger()]
+    assert [kinds.count(kind) for kind in ("redeliver", "replay", "edit")] == [3, 1, 3]
+
+
+def test_after_is_time_of_the_accounts_clock(mine: SandboxAccount, receiver: Receiver) -> None:
+    control = mine.control
+    control.freeze()
+    control.create_endpoint(receiver.url)
+    make(control, "a")
+    (first,) = ended(control)
+    control.redeliver(first["id"], after=60)
+    control.replay(first["id"], after=30)
+    control.edit(first["id"], body="{}", after=30)
+    moved = control.advance(seconds=29.9)
+    assert (moved["pending_deliveries"], moved["happened"], len(receiver.received)) == (3, [], 1)
+    assert control.advance(seconds=0.1)["pending_deliveries"] == 1
+    assert control.advance(seconds=30)["pending_deliveries"] == 0
+    assert receiver.received[3].body == receiver.received[0].body
+
+
+@pytest.mark.parametrize(
+    ("route", "fields", "message"),
+    [
+        ("edit", {}, "edit takes one of body .* and changes"),
+        ("edit", {"body": "x", "changes": {}}, "edit takes one of body"),
+        ("edit", {"changes": [1]}, "Expected `object"),
+        ("edit", {"body": "x", "after": -1}, "Expected `float` >= 0"),
+        ("replay", {"after": 1e300}, "Expected `float` <= "),
+    ],
+)
+def test_wrong_requests_send_nothing(mine: SandboxAccount, route: str, fields: dict[str, Any], message: str) -> None:
+    mine.control.create_endpoint("https://shop.example/")
+    (delivery,) = make(mine.control, "a")
+    with pytest.raises(ControlError, match=message):
+        mine.control._call("POST", f"deliveries/{delivery['id']}/{route}", fields)
+    assert mine.control.deliveries() == [delivery]
+
+
+def test_what_cannot_be_sent_again_says_why(process: Sandbox, mine: SandboxAccount, receiver: Receiver) -> None:
+    control, stranger = mine.control, process.new_account(demo=False).control
+    endpoint = control.create_endpoint(receiver.url)["id"]
+    control.test_hook()
+    (hook,) = ended(control)
+    text = control.edit(f"seq:{hook['seq']}", body="no JSON")
+    for number, message in (
+        (1, "No delivery has the id 1: GET /_sandbox/deliveries lists them."),
+        ("0", "No delivery has the id 0"),
+        ("seq:x", "No delivery has the seq x"),
+        ("9" * 50, "No delivery has the id 9999"),
+    ):
+        with pytest.raises(ControlError, match=f"404 not_found: {message}"):
+            control.redeliver(number)
+    with pytest.raises(ControlError, match="422 validation_error: The body of this delivery does not begin with an id"):
+        control.replay(f"seq:{text}")
+    with pytest.raises(ControlError, match="422 validation_error: The body of this delivery is not a JSON object"):
+        control.edit(f"seq:{text}", changes={"id": 1})
+    with pytest.raises(ControlError, match="404 not_found: No delivery has the seq"):
+        stranger.redeliver(f"seq:{hook['seq']}")
+    control.endpoint(endpoint, "disable")
+    with pytest.raises(ControlError, match="The endpoint of this delivery is disabled: enable it first"):
+        control.redeliver(f"seq:{hook['seq']}")
+    assert len(control.deliveries()) == 2

@@ -1,4 +1,4 @@
-"""Faults, seen from a raw socket: the bytes received, the effects, the records."""
+"""Faults of requests, seen from a raw socket: the bytes received, the effects, the records."""
 
 from __future__ import annotations
 
@@ -8,58 +8,45 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Control
+from billcore.testing import Control, SandboxAccount
 from sandbox.support import Service
 from sandbox.wire import Wire, content_length
 from support.waiting import until
 
-CHARGE = "/subscription/*/order"
+
+@pytest.fixture
+def control(mine: SandboxAccount) -> Control:
+    return mine.control
 
 
-def last_request(control: Control) -> Any:
-    return control.requests()[-1]
+@pytest.fixture
+def service(mine: SandboxAccount) -> Service:
+    return Service(mine.accounts[0])
 
 
-def test_reset_before_the_effect(service: Service, control: Control) -> None:
-    control.fault("reset_before", method="POST", path=CHARGE)
-    with Wire(service) as wire:
-        wire.charge()
-        with pytest.raises(ConnectionResetError):
-            wire.read_to_end()
-    assert control.ledger() == []
-    request = last_request(control)
-    assert (request["method"], request["status"], request["fault"]) == ("POST", None, "reset_before")
-    assert json.loads(request["body"])["amount"] == 900
+def post_record(control: Control) -> Any:
+    """The record of the only POST."""
+    (found,) = [request for request in control.requests() if request["method"] == "POST"]
+    return found
 
 
-def test_reset_after_the_effect(service: Service, control: Control) -> None:
-    control.fault("reset_after", method="POST", path=CHARGE)
-    with Wire(service) as wire:
-        wire.charge()
-        with pytest.raises(ConnectionResetError):
-            wire.read_to_end()
-    (effect,) = control.ledger()
-    assert (effect["kind"], effect["amount"]) == ("charge", 900)
-    assert service.get(f"/order/{effect['order_id']}").status == 200
-    charges = [request for request in control.requests() if request["method"] == "POST"]
-    assert [(request["status"], request["fault"]) for request in charges] == [(None, "reset_after")]
-
-
-def test_a_reset_on_a_reused_connection(service: Service, control: Control) -> None:
+@pytest.mark.parametrize(("kind", "charges"), [("reset_before", 0), ("reset_after", 1)])
+def test_a_reset_on_a_reused_connection(service: Service, control: Control, kind: Any, charges: int) -> None:
     with Wire(service) as wire:
         for _ in range(3):
             wire.send("GET", "/products")
             assert wire.read_answer()[0] == 200
-        control.fault("reset_after", method="POST")
+        control.fault(kind, method="POST", path="/subscription/*/order")
         wire.charge()
         with pytest.raises(ConnectionResetError):
             wire.read_to_end()
-    assert len(control.ledger("charge")) == 1
-    assert len([request for request in control.requests() if request["method"] == "POST"]) == 1
+    assert [effect["amount"] for effect in control.ledger("charge")] == [900] * charges
+    request = post_record(control)
+    assert (request["status"], request["fault"], json.loads(request["body"])["amount"]) == (None, kind, 900)
 
 
 def test_half_a_body_and_an_orderly_end(service: Service, control: Control) -> None:
-    control.fault("half_body", method="POST", path=CHARGE)
+    control.fault("half_body", operation="charge")
     with Wire(service) as wire:
         wire.charge()
         head, _, body = wire.read_to_end().partition(b"\r\n\r\n")
@@ -67,7 +54,7 @@ def test_half_a_body_and_an_orderly_end(service: Service, control: Control) -> N
     assert len(body) == content_length(head) // 2
     assert body.startswith(b'{"data":{"id":"')
     assert len(control.ledger("charge")) == 1
-    assert last_request(control)["status"] is None
+    assert post_record(control)["status"] is None
 
 
 def test_half_a_body_and_a_reset(service: Service, control: Control) -> None:
@@ -83,37 +70,35 @@ def test_half_a_body_and_a_reset(service: Service, control: Control) -> None:
     assert received.startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_status_fault_answers_instead_of_the_service(service: Service, control: Control) -> None:
-    control.fault("status", method="POST", status=429, retry_after=7, headers={"X-Odd": "a b"}, body={"æ": "…"})
-    answer = service.charge()
-    assert (answer.status, answer.headers["x-odd"], answer.headers["retry-after"]) == (429, "a b", "7")
-    assert answer.json == {"æ": "…"}
-    assert control.ledger() == []
-    assert last_request(control)["status"] == 429
-
-
 @pytest.mark.parametrize(
-    ("body", "content_type"),
-    [("<h1>Bad gateway</h1>", "text/html"), ("", "text/plain"), ('{"data": {', "application/json")],
+    ("fields", "status", "body", "headers"),
+    [
+        ({}, 503, b'{"error":{"code":"fault"', {"content-type": "application/json"}),
+        (
+            {"status": 429, "retry_after": 7, "headers": {"X-Odd": "a b"}},
+            429,
+            b"{",
+            {"x-odd": "a b", "retry-after": "7"},
+        ),
+        ({"body": {"æ": "…"}}, 503, '{"æ":"…"}'.encode(), {}),
+        ({"body": None}, 503, b"null", {}),
+        ({"status": 204}, 204, b"", {}),
+        ({"status": 502, "body": "<h1>", "content_type": "text/html"}, 502, b"<h1>", {"content-type": "text/html"}),
+        ({"status": 502, "body": "", "content_type": "text/plain"}, 502, b"", {"content-type": "text/plain"}),
+        ({"body": '{"data": {', "content_type": "application/json"}, 503, b'{"data": {', {}),
+        ({"status": 504, "effect": True}, 504, b'{"error":{"code":"fault"', {}),
+    ],
 )
-def test_a_status_with_any_body(service: Service, control: Control, body: str, content_type: str) -> None:
-    control.fault("status", status=502, body=body, content_type=content_type)
-    answer = service.get("/products")
-    assert (answer.status, answer.body.decode()) == (502, body)
-    assert answer.headers.get("content-type") == content_type
-
-
-def test_a_status_after_the_effect(service: Service, control: Control) -> None:
-    control.fault("status", method="POST", status=504, effect=True)
-    assert service.charge().code == "fault"
-    assert len(control.ledger("charge")) == 1
-
-
-def test_a_status_of_null_and_without_body(service: Service, control: Control) -> None:
-    control.fault("status", status=503, body=None)
-    assert service.get("/products").body == b"null"
-    control.fault("status", status=204)
-    assert (service.get("/products").status, service.get("/products").status) == (204, 200)
+def test_a_status_fault_answers_instead_of_the_service(
+    service: Service, control: Control, fields: dict[str, Any], status: int, body: bytes, headers: dict[str, str]
+) -> None:
+    control.fault("status", method="POST", **fields)
+    answer = service.charge()
+    assert (answer.status, answer.body[: len(body)]) == (status, body)
+    assert bool(answer.body) == bool(body) and headers.items() <= answer.headers.items()
+    assert len(control.ledger("charge")) == int("effect" in fields)
+    assert (post_record(control)["status"], post_record(control)["fault"]) == (status, "status")
+    assert service.charge().status == 200
 
 
 def test_a_delay_ends_with_the_ordinary_answer(service: Service, control: Control) -> None:
@@ -121,7 +106,7 @@ def test_a_delay_ends_with_the_ordinary_answer(service: Service, control: Contro
     began = time.monotonic()
     assert service.charge().status == 200
     assert time.monotonic() - began >= 0.3
-    assert last_request(control)["fault"] == "delay"
+    assert post_record(control)["fault"] == "delay"
 
 
 def test_a_delayed_answer_hides_work_that_is_done(service: Service, control: Control) -> None:
@@ -129,7 +114,6 @@ def test_a_delayed_answer_hides_work_that_is_done(service: Service, control: Con
     with Wire(service) as wire:
         wire.charge()
         until(lambda: control.ledger("charge"))
-    assert len(control.ledger("charge")) == 1
     assert service.get("/products").status == 200
 
 
@@ -144,13 +128,13 @@ def test_a_drip_is_the_whole_answer_in_pieces(service: Service, control: Control
         head, _, body = b"".join(reads).partition(b"\r\n\r\n")
         assert content_length(head) == len(whole)
         assert body and whole.startswith(body) and len(body) < len(whole)
-        assert (last_request(control)["status"], last_request(control)["fault"]) == (None, "drip")
+        assert (control.requests()[-1]["status"], control.requests()[-1]["fault"]) == (None, "drip")
 
     control.fault("drip", operation="products.list", delay=0.1)
     with Wire(service) as wire:
         wire.send("GET", "/products")
         assert wire.read_answer() == (200, whole)
-        assert last_request(control)["status"] == 200
+        assert control.requests()[-1]["status"] == 200
         wire.send("GET", "/order/1")
         assert wire.read_answer()[0] == 404
 
@@ -165,4 +149,4 @@ def test_a_wrong_length(service: Service, control: Control, by: int) -> None:
     assert b"\r\nContent-Type: application/json" in head and b"\r\nX-Request-Id: req_" in head
     assert json.loads(body)["data"]["id"] == control.ledger("charge")[0]["order_id"]
     assert content_length(head) == max(len(body) + by, 0)
-    assert last_request(control)["status"] is None
+    assert post_record(control)["status"] is None

@@ -29,6 +29,23 @@ import pytest
 from sandbox.support import Service
 
 lenient = pytest.mark.billcore_sandbox(strict=False)
+seen, pids = [], set()
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_own_accounts(billcore_sandbox, number):
+    control = billcore_sandbox.control
+    pids.add(billcore_sandbox.pid)
+    seen.extend(account.base_url for account in billcore_sandbox.accounts)
+    assert len(seen) == len(set(seen)) == number * 2 and len(pids) == 1
+    assert control.ledger() == control.requests() == control.state()["faults"] == []
+    path = "/subscription/" + billcore_sandbox.ids["subscriptions"]["demo-active"] + "/cancel"
+    assert [Service(account).post(path).status for account in billcore_sandbox.accounts] == [200, 404]
+    control.fault("status", times=9, optional=True)
+    assert len(control.ledger()) == 1
+
+def test_gone(_billcore_sandbox_process):
+    left = {account["account"] for account in _billcore_sandbox_process.control.state()["accounts"]}
+    assert len(left) == 2 and left.isdisjoint(url.rpartition("/")[2] for url in seen)
 
 def test_fine(billcore_sandbox, service):
     assert billcore_sandbox.control.state()["options"]["invoice_days"] == 3
@@ -111,7 +128,10 @@ def test_misuse_of_the_marker_fails_its_test(told: str) -> None:
         ("PASSED", "TestMarked::test_settings"),
         ("PASSED", "test_allowed"),
         ("PASSED", "test_fine"),
+        ("PASSED", "test_gone"),
         ("PASSED", "test_optional"),
+        ("PASSED", "test_own_accounts[1]"),
+        ("PASSED", "test_own_accounts[2]"),
         ("XFAIL", "test_expected"),
     ], told
 

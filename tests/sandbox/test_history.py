@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from billcore.testing import Account, Control, ControlError, Sandbox, SandboxAccount
-from sandbox.support import Receiver, Service, account, started
+from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
+from sandbox.support import CLOSED, Receiver, Service, account, of_ready, started
 from support.waiting import GENEROUS, until
-
-CLOSED = "http://127.0.0.1:9/"
 
 
 def test_the_latest_records_are_kept_and_all_pending_deliveries(receiver: Receiver) -> None:
@@ -41,52 +38,38 @@ def test_the_latest_records_are_kept_and_all_pending_deliveries(receiver: Receiv
         assert [each["id"] for each in control.requests()] == [11, 12, 13, 14, 15]
 
 
-@contextmanager
-def used(path: Path, keep: int) -> Iterator[Service]:
-    """A sandbox that has a minute to end: SQLite writes the last rows to the file at the end."""
-    with started(f"--db={path}", f"--keep={keep}") as (process, ready):
-        yield Service(Account(ready["base_url"], ready["api_key"]))
-        process.terminate()
-        assert process.wait(GENEROUS) == 0
-
-
 @pytest.mark.parametrize("keep", [40, 100_000])
 def test_what_is_not_kept_takes_no_room(tmp_path: Path, keep: int) -> None:
-    path = tmp_path / "billing.db"
-    with used(path, keep) as service:
-        service.get("/products")
-    before = path.stat().st_size
-    with used(path, keep) as service:
-        for _ in range(400):
-            assert service.post("/webhooks/endpoints", {"url": "x" * 4000}).status == 422
-    grown = path.stat().st_size - before
-    # Check the file's size before a list is read, because reading a list deletes old records.
-    assert grown < 400_000 if keep == 40 else grown > 1_600_000
+    path, sizes = tmp_path / "billing.db", list[int]()
+    for count in (1, 400):
+        # A sandbox that has time to end, because SQLite writes the last rows to the file at the end.
+        with started(f"--db={path}", f"--keep={keep}") as (process, ready):
+            service = of_ready(ready)[0]
+            for _ in range(count):
+                assert service.post("/webhooks/endpoints", {"url": "x" * 4000}).status == 422
+            process.terminate()
+            assert process.wait(GENEROUS) == 0
+        # Check the file's size before a list is read, because reading a list deletes old records.
+        sizes.append(path.stat().st_size)
+    assert sizes[1] - sizes[0] < 400_000 if keep == 40 else sizes[1] - sizes[0] > 1_600_000
     with Sandbox(db=path, keep=7) as sandbox:
         assert [each["id"] for each in sandbox.control.requests()] == [*range(395, 402)]
 
 
 def test_a_request_has_its_operation(mine: SandboxAccount) -> None:
     service = Service(mine.accounts[0])
-    for method, path in (
-        ("GET", "/subscriptions?page=1"),
-        ("HEAD", "/products"),
-        ("GET", "/subscription/a%2Fb"),
-        ("POST", "/subscription/1/order"),
-        ("GET", "/subscription/1/order"),
-        ("GET", "/products/"),
-        ("DELETE", "/product/x"),
-    ):
-        service.send(method, path)
-    assert [each["operation"] for each in mine.control.requests()] == [
-        "subscriptions.list",
-        "products.list",
-        "subscriptions.get",
-        "subscriptions.charge",
-        None,
-        None,
-        "products.delete",
-    ]
+    operations = {
+        "GET /subscriptions?page=1": "subscriptions.list",
+        "HEAD /products": "products.list",
+        "GET /subscription/a%2Fb": "subscriptions.get",
+        "POST /subscription/1/order": "subscriptions.charge",
+        "GET /subscription/1/order": None,
+        "GET /products/": None,
+        "DELETE /product/x": "products.delete",
+    }
+    for request in operations:
+        service.send(*request.split())
+    assert [each["operation"] for each in mine.control.requests()] == [*operations.values()]
 
 
 def test_the_parameters_of_the_lists(mine: SandboxAccount, receiver: Receiver) -> None:
@@ -124,15 +107,10 @@ def test_the_parameters_of_the_lists(mine: SandboxAccount, receiver: Receiver) -
     ("path", "query", "message"),
     [
         ("requests", {"operation": "chrage"}, "'chrage' is not an operation: use one of subscriptions.list, .*charge"),
-        ("requests", {"operation": "list"}, "'list' names several .* subscriptions.list, products.list"),
         ("requests", {"since": "x"}, r"Expected `int`, got `str` - at `\$.since` \(parameters: .*since, limit\)"),
-        ("requests", {"since": -1}, ">= 0"),
         ("ledger", {"limit": 0}, ">= 1"),
-        ("ledger", {"since": 2**63}, "<= 9223372036854775807"),
         ("deliveries", {"event": "order.payed"}, "event must be one of subscription.created, .*order.paid"),
         ("deliveries", {"state": "done"}, "state must be one of pending, delivered, failed, held_back"),
-        ("deliveries", {"endpoint_id": 10**6}, "No endpoint has the id 1000000: GET /_sandbox/endpoints lists them"),
-        ("deliveries", {"operation": "charge"}, "no parameter 'operation': it has account, endpoint_id, event, limit"),
     ],
 )
 def test_a_wrong_parameter_is_refused(control: Control, path: str, query: dict[str, Any], message: str) -> None:

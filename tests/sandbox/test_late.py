@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
-import signal
 import sqlite3
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -13,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Account, Control, Sandbox, SandboxAccount
-from sandbox.support import Receiver, Service, started
+from billcore.testing import Control, Sandbox, SandboxAccount
+from sandbox.support import Receiver, Service
 from sandbox.wire import Wire
-from support.waiting import GENEROUS, until
+from support.waiting import until
 
 
 def lost_charge(service: Service) -> None:
@@ -95,23 +93,3 @@ def test_an_account_is_deleted_with_its_late_requests(tmp_path: Path) -> None:
         assert "Traceback" not in sandbox.stderr()
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT * FROM late_requests").fetchall() == []
-
-
-def test_late_work_survives_a_kill(tmp_path: Path) -> None:
-    arguments = ("--db", str(tmp_path / "billing.db"))
-    with started(*arguments) as (process, ready):
-        service, control = Service(Account(ready["base_url"], ready["api_key"])), Control(ready["control_url"])
-        control.freeze()
-        control.fault("late", operation="charge", delay=86400)
-        lost_charge(service)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait(GENEROUS)
-    with started(*arguments) as (_, ready):
-        control = Control(ready["control_url"])
-        assert last_post(control)["late"]["done_at"] is None
-        assert control.ledger("charge") == []
-        control.advance(days=1)
-        assert [effect["amount"] for effect in control.ledger("charge")] == [900]
-        assert last_post(control)["late"]["status"] == 200
-        control.advance(days=1)
-        assert len(control.ledger("charge")) == 1

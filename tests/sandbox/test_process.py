@@ -1,22 +1,23 @@
-"""The sandbox as a process: command line, ready line, exit, database files, and billcore.testing.Sandbox."""
+"""The sandbox as a process: its ready line, its end, its log, and what its packages need."""
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
-import re
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from billcore import testing
-from billcore.testing import Sandbox, SandboxError
-from sandbox.support import Receiver, Service, account, refused, run, started
-from support import plugin
+from billcore.testing import ControlError, Sandbox, SandboxError
+from sandbox.support import MODULE, Receiver, account, ended, of_ready, run, started
+from support.answer import Answer
 from support.waiting import GENEROUS, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,29 +29,49 @@ def test_the_ready_line() -> None:
         assert ready["pid"] == process.pid
         assert ready["accounts"][0] == {"base_url": ready["base_url"], "api_key": ready["api_key"]}
         assert len(ready["accounts"]) == 2
-        port = int(ready["base_url"].split("/")[2].rpartition(":")[2])
-        assert port != 0
-        assert ready["control_url"] == f"http://127.0.0.1:{port}/_sandbox"
+        assert ready["control_url"] == ready["base_url"].rpartition("/")[0] + "/_sandbox"
+        assert urlsplit(ready["control_url"]).port != 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "origin"),
+    [(("--host", "::1"), "http://[::1]:"), (("--host", "0.0.0.0", "--allow-non-loopback"), "http://127.0.0.1:")],
+)
+def test_the_address_that_clients_use(arguments: tuple[str, ...], origin: str) -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("no IPv6 loopback here")
+    with started(*arguments) as (_, ready):
+        assert ready["base_url"].startswith(origin)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly_also_with_a_delayed_answer(number: signal.Signals) -> None:
+def test_a_signal_ends_it_cleanly_also_with_a_delayed_answer_and_a_wait(number: signal.Signals) -> None:
     with started() as (process, ready):
-        testing.Control(ready["control_url"]).fault("delay", delay=3600)
-        host, port = ready["base_url"].split("/")[2].split(":")
-        with socket.create_connection((host, int(port)), timeout=GENEROUS) as waiting:
-            waiting.sendall(f"GET /x/ HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-            until(lambda: testing.Control(ready["control_url"]).requests())
+        service, control = of_ready(ready)
+        control.fault("delay", delay=3600)
+        parts = urlsplit(ready["control_url"])
+        waiting = http.client.HTTPConnection(parts.netloc, timeout=GENEROUS)
+        body = json.dumps({"delivery": {}, "timeout": 600})
+        with socket.create_connection((service.host, service.port or 80), timeout=GENEROUS) as delayed:
+            delayed.sendall(f"GET /x/ HTTP/1.1\r\nHost: {service.host}\r\n\r\n".encode())
+            until(control.requests)
+            waiting.request("POST", f"{parts.path}/wait", body, {"Content-Type": "application/json"})
+            control.state()  # the sandbox reads requests in the order in which they were sent
             process.send_signal(number)
+            answer = Answer.read(waiting.getresponse())
+            waiting.close()
+            assert (answer.status, answer.code) == (503, "stopped")
             assert process.wait(GENEROUS) == 0
-    assert process.stderr is not None
+        assert process.stderr is not None and process.stderr.read() == ""
 
 
 def test_it_ends_when_its_stdin_does() -> None:
     with started("--exit-with-stdin") as (process, _):
         assert process.stdin is not None
         process.stdin.write("anything\n")
-        process.stdin.flush()
         process.stdin.close()
         process.stdin = None
         assert process.wait(GENEROUS) == 0
@@ -58,79 +79,62 @@ def test_it_ends_when_its_stdin_does() -> None:
 
 def test_it_ends_when_the_process_that_started_it_is_killed() -> None:
     code = "import time\nfrom billcore.testing import Sandbox\nprint(Sandbox().pid, flush=True)\ntime.sleep(3600)"
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    child = int(parent.stdout.readline())
-    parent.kill()
-    parent.wait(GENEROUS)
-    parent.stdout.close()
-    until(lambda: not Path(f"/proc/{child}").exists() or _is_zombie(child))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.kill()
+
+    def ended() -> bool:
+        try:
+            return Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
+
+    until(ended)
 
 
-def _is_zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def test_ipv6_loopback() -> None:
-    try:
-        with socket.socket(socket.AF_INET6) as probe:
-            probe.bind(("::1", 0))
-    except OSError:
-        pytest.skip("no IPv6 loopback here")
-    with started("--host", "::1") as (_, ready):
-        assert ready["base_url"].startswith("http://[::1]:")
+LOADED = (
+    "import sys\n"
+    "import billcore_sandbox.http.server, billcore.testing, billcore.cli, billcore._pytest_plugin\n"
+    "sys.exit(any(name in sys.modules for name in ('billcore._webhook', 'billcore._client')))"
+)
+WITHOUT_SERVER = (
+    "import sys\n"
+    "sys.modules.update(dict.fromkeys(('uvicorn', 'h11')))\n"
+    "from billcore.cli import main\n"
+    "sys.exit(main(sys.argv[1:]))"
+)
+NOT_INSTALLED = (
+    "import importlib.util, sys\n"
+    "found = importlib.util.find_spec\n"
+    "importlib.util.find_spec = lambda name, *rest: None if name == 'billcore_sandbox' else found(name, *rest)\n"
+    "from billcore.cli import main\n"
+    "sys.exit(main(['sandbox']))"
+)
+PLUGIN = (
+    "import sys, pytest\n"
+    "before = set(sys.modules)\n"
+    "import billcore._pytest_plugin\n"
+    "new = set(sys.modules) - before\n"
+    "sys.exit(any(not name.startswith('billcore') for name in new))"
+)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("code", "arguments", "status", "told"),
     [
-        (["--host", "0.0.0.0"], "0.0.0.0 is not a loopback address: add --allow-non-loopback"),
-        (["--host", "example.org"], "example.org is not a loopback address"),
-        (["--secret", "short"], "the secret must be 32 ASCII characters: it has 5"),
-        (["--secret", "ø" * 32], "the secret must be 32 ASCII characters"),
-        (["--port", "70000"], "the port must be between 0 and 65535"),
-        (["--products-per-page", "0"], "page sizes must be 1 or more"),
-        (["--retry-schedule", "1,-1"], "--retry-schedule and --delivery-timeout take seconds"),
-        (["--delivery-timeout", "nan"], "the time-out: more than 0"),
-        (["--renewal-retries", "1,x"], "argument --renewal-retries: expected numbers such as 0.5,1,2, not '1,x'"),
-        (["--invoice-days", "-1"], "--invoice-days take days: 0 or more"),
-        (["--start", "tomorrow"], "argument --start: expected a time such as 2025-06-02T09:00:00Z, not 'tomorrow'"),
-        (["--signature-header", "two words"], "the signature header must be the name of a header"),
-        (["--donation-status", "500"], "invalid choice"),
-        (["--settlement", "never"], "invalid choice"),
-        (["--unknown"], "unrecognized arguments"),
+        (LOADED, [], 0, ""),  # the compiled half of the client is not loaded
+        (PLUGIN, [], 0, ""),  # the pytest plugin loads no other package
+        (WITHOUT_SERVER, ["sandbox", "--help"], 0, ""),
+        (WITHOUT_SERVER, ["sandbox", "--port", "x"], 2, "argument --port"),
+        (NOT_INSTALLED, [], 2, "billcore-sandbox is not installed: run pip install ./python/sandbox in a checkout\n"),
     ],
+    ids=["compiled", "plugin", "help", "mistake", "not installed"],
 )
-def test_usage_errors(arguments: list[str], message: str) -> None:
-    assert message in refused(*arguments, status=2)
-
-
-def test_a_flag_allows_other_machines() -> None:
-    with started("--host", "0.0.0.0", "--allow-non-loopback") as (_, ready):
-        assert ready["base_url"].startswith("http://127.0.0.1:")
-
-
-def test_the_port_is_taken() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        assert "cannot listen" in refused("--port", str(taken.getsockname()[1]))
-
-
-def test_without_the_package_it_says_what_to_install() -> None:
-    code = (
-        "import importlib.util, sys\n"
-        "found = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda name, *rest: None if name == 'billcore_sandbox' else found(name, *rest)\n"
-        "from billcore.cli import main\n"
-        "sys.exit(main(['sandbox']))"
-    )
-    done = run(code=code)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "billcore-sandbox is not installed: run pip install ./python/sandbox in a checkout\n"
+def test_what_is_imported(code: str, arguments: list[str], status: int, told: str) -> None:
+    done = run(*arguments, code=code)
+    assert done.returncode == status, done.stderr
+    assert told in done.stderr
 
 
 def test_the_samples_of_events_are_what_the_sandbox_sends() -> None:
@@ -139,140 +143,7 @@ def test_the_samples_of_events_are_what_the_sandbox_sends() -> None:
     assert printed.stdout == (ROOT / "python/billcore/testing/samples.json").read_bytes()
 
 
-def test_the_two_packages_have_one_version() -> None:
-    version = re.search(r"project\(billcore VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text("utf-8"))
-    assert version is not None
-    printed = run("--version")
-    assert printed.stdout == f"billcore-sandbox {version[1]}\n"
-
-
-def test_help_and_errors_work_without_the_server_packages() -> None:
-    code = (
-        "import sys\n"
-        "sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'h11')))\n"
-        "from billcore.cli import main\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
-    assert run("sandbox", "--help", code=code).returncode == 0
-    assert run("sandbox", "--port", "x", code=code).returncode == 2
-    assert run(code=code).returncode == 2
-
-
-def test_the_sandbox_never_loads_the_compiled_half() -> None:
-    code = (
-        "import sys\n"
-        "import billcore_sandbox.http.server, billcore.testing, billcore.cli, billcore._pytest_plugin\n"
-        "loaded = [name for name in sys.modules if name in ('billcore._webhook', 'billcore._client')]\n"
-        "sys.exit(1 if loaded else 0)"
-    )
-    assert run(code=code).returncode == 0
-
-
-def test_a_seed_gives_the_same_data_and_another_seed_other_data() -> None:
-    def everything(seed: int) -> tuple[Any, ...]:
-        with Sandbox(seed=seed, start="2026-01-12T09:00:00Z") as sandbox:
-            service = account(sandbox)
-            listed = [service.get(f"/subscriptions?page={page}").data for page in range(1, 6)]
-            path = service.base_url.rpartition("/")[2]
-            return path, service.api_key, listed, service.products(), made_by(sandbox)
-
-    def made_by(sandbox: Sandbox) -> tuple[Any, ...]:
-        service, control = account(sandbox), sandbox.control
-        assert control.state()["accounts"][0]["now"].startswith("2026-01-12T09:")
-        endpoint = control.create_endpoint("https://shop.example/")
-        order = service.charge().data
-        deliveries = control.deliveries()
-        own = control.create_account(demo=False)
-        assert order["created_at"].startswith("2026-01-12T09:")
-        return own, endpoint["secret"], {**order, "created_at": None}, [each["id"] for each in deliveries]
-
-    assert everything(7) == everything(7)
-    assert everything(7)[:2] != everything(8)[:2]
-    with Sandbox(seed=7, start="2026-01-12T09:00:00Z") as sandbox:
-        first = made_by(sandbox)
-        sandbox.control.advance(days=400)
-        sandbox.control.reset()
-        assert made_by(sandbox) == first
-
-
-def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None:
-    """A receiver that drops known ids must not drop the events of the next test, so ids must differ."""
-
-    def made_by(sandbox: Sandbox) -> list[tuple[str, Any]]:
-        service, control = account(sandbox), sandbox.control
-        secret = control.create_endpoint(f"https://shop{len(control.endpoints())}.example/")["secret"]
-        subscription = control.checkout(service.product("subscription")["id"])["subscription"]["id"]
-        order = service.charge().data["id"]
-        made = [("secret", secret), ("subscription", subscription), ("order", order)]
-        return [*made, *(("event", each["id"]) for each in control.deliveries())]
-
-    seen: list[tuple[str, Any]] = []
-    for db in (None, None, tmp_path / "billing.db"):
-        with Sandbox(db=db) as sandbox:
-            assert account(sandbox).subscription("demo-active")["id"] == "480001"
-            seen += made_by(sandbox)
-            sandbox.control.reset()
-            assert account(sandbox).subscription("demo-active")["id"] == "480001"
-            seen += made_by(sandbox)
-    assert len(seen) == 6 * 5
-    with Sandbox(db=tmp_path / "billing.db") as sandbox:
-        # The database file has the earlier process's endpoint and deliveries: now two endpoints get two events each.
-        before = [("event", each["id"]) for each in sandbox.control.deliveries()]
-        seen += [each for each in made_by(sandbox) if each not in before]
-    assert len(seen) == 6 * 5 + 7
-    assert len(set(seen)) == len(seen)
-
-
-def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) -> None:
-    db = tmp_path / "billing.db"
-    receiver.script = [500] * 1000
-    with Sandbox(db=db, seed=5, retry_schedule=[0.01, 3600], delivery_timeout=GENEROUS) as sandbox:
-        service = account(sandbox)
-        moved = sandbox.control.advance(days=10)
-        assert len(moved["happened"]) > 10
-        service.post("/webhooks/endpoints", {"url": receiver.url})
-        order = service.charge().data
-        until(lambda: all(len(delivery["attempts"]) == 2 for delivery in sandbox.control.deliveries()))
-        ledger, endpoints = sandbox.control.ledger(), sandbox.control.endpoints()
-        requests = sandbox.control.requests()
-        accounts = [(account.base_url.rpartition("/")[2], account["api_key"]) for account in sandbox.accounts]
-    receiver.script = []
-    with Sandbox(db=db, delivery_timeout=GENEROUS) as sandbox:
-        service = account(sandbox)
-        assert [(account.base_url.rpartition("/")[2], account["api_key"]) for account in sandbox.accounts] == accounts
-        assert (sandbox.control.ledger(), sandbox.control.endpoints()) == (ledger, endpoints)
-        assert sandbox.control.requests() == requests
-        state = sandbox.control.state()
-        assert state["seed"] == 5
-        assert state["accounts"][0]["now"] > moved["now"]
-        # The third attempt of each delivery is due an hour later by the account's clock.
-        assert [delivery["state"] for delivery in sandbox.control.deliveries()] == ["pending", "pending"]
-        sandbox.control.advance(seconds=3600)
-        deliveries = sandbox.control.wait_for_deliveries()
-        assert [delivery["state"] for delivery in deliveries] == ["delivered", "delivered"]
-        assert [len(delivery["attempts"]) for delivery in deliveries] == [3, 3]
-        assert len({item.body for item in receiver.received}) == 2
-        assert service.get(f"/order/{order['id']}").data == order
-        sandbox.control.reset()
-        assert sandbox.control.ledger() == []
-        assert service.get(f"/order/{order['id']}").status == 404
-        assert service.charge().status == 200
-
-
-def test_an_effect_is_whole_or_not_at_all_when_the_process_is_killed(tmp_path: Path) -> None:
-    db = tmp_path / "billing.db"
-    with started("--db", str(db)) as (process, ready):
-        service = Service(testing.Account(ready["base_url"], ready["api_key"]))
-        service.post("/webhooks/endpoints", {"url": "https://shop.example/"})
-        testing.Control(ready["control_url"]).fault("reset_after", method="POST", path="/subscription/*/order")
-        with pytest.raises(ConnectionResetError):
-            service.charge()
-        process.kill()
-        process.wait(GENEROUS)
-    with Sandbox(db=db) as sandbox:
-        (charge,) = sandbox.control.ledger("charge")
-        assert account(sandbox).get(f"/order/{charge['order_id']}").data["state"] == "paid"
-        assert [d["event"] for d in sandbox.control.deliveries()] == ["order.confirmed", "order.paid"]
+# ---- billcore.testing.Sandbox ----------------------------------------------------------------------------------------
 
 
 def test_a_sandbox_that_does_not_start_says_why(tmp_path: Path) -> None:
@@ -282,53 +153,88 @@ def test_a_sandbox_that_does_not_start_says_why(tmp_path: Path) -> None:
         Sandbox(db=tmp_path)
 
 
-def test_a_sandbox_can_be_closed_twice_and_leaves_nothing() -> None:
+def test_a_sandbox_runs_anywhere_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     sandbox = Sandbox()
-    pid = sandbox.pid
-    assert sandbox.stderr() == ""
+    assert (sandbox.control.requests(), sandbox.stderr()) == ([], "")
     sandbox.close()
     sandbox.close()
     with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+        os.kill(sandbox.pid, 0)
 
 
-def test_the_sandbox_is_found_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PYTHONPATH", raising=False)
-    with Sandbox() as sandbox:
-        assert sandbox.control.ledger() == []
+# ---- --log ndjson ----------------------------------------------------------------------------------------------------
 
 
-def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with Sandbox() as sandbox:
-        assert sandbox.control.requests() == []
+def lines(sandbox: Sandbox, kind: str) -> list[dict[str, Any]]:
+    found = [json.loads(line) for line in sandbox.stderr().splitlines()]
+    return [each for each in found if each["kind"] == kind]
 
 
-def test_the_pytest_fixture(tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(
-        "pids = set()\n"
-        "def test_first(billcore_sandbox):\n"
-        "    pids.add(billcore_sandbox.pid)\n"
-        "    billcore_sandbox.control.fault('delay', optional=True)\n"
-        "def test_second(billcore_sandbox):\n"
-        "    pids.add(billcore_sandbox.pid)\n"
-        "    assert len(pids) == 1\n"
-        "    assert billcore_sandbox.control.state()['faults'] == []\n"
-    )
-    command = [sys.executable, "-m", "pytest", "-q", *plugin.OPTIONS, "-p", "no:cacheprovider"]
-    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=GENEROUS, cwd=tmp_path)
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
+def test_each_request_attempt_effect_and_warning_is_a_line(receiver: Receiver) -> None:
+    receiver.script = [503]
+    with Sandbox(log="ndjson", retry_schedule=[0.01], delivery_timeout=GENEROUS) as sandbox:
+        control, service = sandbox.control, account(sandbox)
+        endpoint = control.create_endpoint(receiver.url)
+        control.create_endpoint("http://192.0.2.1/hook")
+        control.fault("reset_before", path="/products")
+        with pytest.raises(ConnectionError):
+            service.get("/products")
+        service.send("GET", "/order/1", headers={"authorization": "Bearer token-77"})
+        order = service.charge(description="x" * 3000 + "end").data
+        ended(control)
+        # The sandbox logs a request after it has sent the answer, so wait for the log line of the charge.
+        until(lambda: len(lines(sandbox, "request")) == 5)
+        requests, attempts, effects, warnings = (
+            lines(sandbox, kind) for kind in ("request", "attempt", "effect", "warning")
+        )
+        recorded, text = control.requests(), sandbox.stderr()
+    assert not any(hidden in text for hidden in (service.api_key, endpoint["secret"], "token-77"))
+
+    assert [(each["operation"], each["status"], each["fault"]) for each in requests] == [
+        ("products.list", None, "reset_before"),
+        ("orders.get", 404, None),
+        ("subscriptions.list", 200, None),
+        ("products.list", 200, None),
+        ("subscriptions.charge", 200, None),
+    ]
+    for name in ("id", "at", "target"):
+        assert [each[name] for each in requests] == [record[name] for record in recorded]
+    assert ["X-API-KEY", "***"] in requests[0]["headers"] and ["authorization", "***"] in requests[1]["headers"]
+    assert len(requests[-1]["body"]) == 2000 and "end" not in requests[-1]["body"]
+
+    confirmed = [(each["status"], each["state"]) for each in attempts if each["event"] == "order.confirmed"]
+    assert confirmed == [(503, "pending"), (200, "delivered")]
+    where = {(each["account"], each["url"], each["endpoint_id"]) for each in attempts}
+    assert where == {(service.account, receiver.url, endpoint["id"])}
+    assert [each["effect"] for each in effects] == ["webhook_endpoint_create"] * 2 + ["charge"]
+    assert (effects[-1]["order_id"], effects[-1]["account"]) == (order["id"], service.account)
+    held = "deliveries to 192.0.2.1 are held back: allow them with --deliver-to 192.0.2.1"
+    assert [each["message"] for each in warnings] == [held]
 
 
-def test_the_pytest_plugin_is_cheap() -> None:
-    code = (
-        "import sys, pytest\n"
-        "before = set(sys.modules)\n"
-        "import billcore._pytest_plugin\n"
-        "new = set(sys.modules) - before\n"
-        "sys.exit(str(new) if any(not name.startswith('billcore') for name in new) else 0)"
-    )
-    done = run(code=code)
-    assert done.returncode == 0, done.stderr
+def test_an_effect_that_was_undone_is_not_logged() -> None:
+    with Sandbox(log="ndjson", cancel="cancelled") as sandbox:
+        control, active = sandbox.control, account(sandbox).subscription("demo-active")["id"]
+        # cancel="cancelled" cancels at once, so the scenario's second step is refused, and its first step is undone.
+        with pytest.raises(ControlError, match="422 not_allowed"):
+            control.trigger("cancelled-until-end", on=active)
+        control.trigger("cancelled", on=active)
+        logged = [each["id"] for each in lines(sandbox, "effect")]
+        assert logged == [each["id"] for each in control.ledger("cancel")] == [1]
+
+
+def test_it_goes_on_when_nobody_reads_the_log() -> None:
+    command = [sys.executable, "-m", MODULE, "--log", "ndjson"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None and process.stderr is not None
+            service, control = of_ready(json.loads(process.stdout.readline()))
+            process.stderr.close()
+            assert [service.charge().status for _ in range(3)] == [200] * 3
+            assert len(control.ledger("charge")) == 3
+        finally:
+            process.kill()

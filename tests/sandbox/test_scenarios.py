@@ -7,132 +7,86 @@ from typing import Any
 import pytest
 
 from billcore.testing import ControlError, Sandbox, SandboxAccount
-from sandbox.support import Receiver, Service
+from sandbox.support import Receiver, Service, ended, events
 
 ORDER = "order.confirmed order.paid "
 UPDATED = "subscription.updated "
 RENEWED = ORDER + "subscription.renewed "
+BOUGHT = ORDER + "subscription.created "
 
-# Maps a scenario to the subscription's final status, the events before the scenario's steps, the events of its steps.
-NEW = {
-    "first-order": ("active", "", ORDER + "subscription.created"),
-    "renewal": ("active", ORDER + "subscription.created", RENEWED),
-    "renewal-fails": ("delayed", ORDER + "subscription.created", UPDATED),
-    "recovers": ("active", ORDER + "subscription.created " + UPDATED, RENEWED),
-    "unpaid": ("unpaid", ORDER + "subscription.created", UPDATED * 2),
-    "cancelled": ("cancelled", ORDER + "subscription.created", "subscription.cancelled"),
-    "cancelled-until-end": ("cancelled", ORDER + "subscription.created", "subscription.cancelled " + UPDATED),
-    "trial-ends": ("active", ORDER + "subscription.created", RENEWED),
-    "delayed-start": ("active", ORDER + "subscription.created", UPDATED),
-    "fixed-cycle-ends": ("expired", ORDER + "subscription.created", RENEWED * 2 + UPDATED),
-    "invoice-paid-late": ("active", "order.confirmed", "order.paid subscription.created"),
-    "donation": ("active", ORDER + "subscription.created", RENEWED),
-    "charge": ("active", ORDER + "subscription.created", ORDER),
-    "charge-declined": ("active", ORDER + "subscription.created", ""),
-    "plan-swap": ("active", ORDER + "subscription.created", UPDATED),
-    "product-withdrawn": ("active", "product.updated " + ORDER + "subscription.created", "product.deleted " + RENEWED),
-    "card-replaced": ("active", ORDER + "subscription.created " + UPDATED, UPDATED + RENEWED),
-}
-# Maps a scenario to the name of an existing subscription, the subscription's final status, and the events of the
-# scenario. Scenarios that run only on a new subscription are left out.
-EXISTING = {
-    "renewal": ("demo-active", "active", RENEWED),
-    "renewal-fails": ("demo-active", "delayed", UPDATED),
-    "recovers": ("demo-declined", "active", RENEWED),
-    "unpaid": ("demo-active", "unpaid", UPDATED * 2),
-    "cancelled": ("demo-active", "cancelled", "subscription.cancelled"),
-    "cancelled-until-end": ("demo-stays-active", "cancelled", "subscription.cancelled " + UPDATED),
-    "donation": ("demo-donation", "active", RENEWED),
-    "charge": ("demo-active", "active", ORDER),
-    "charge-declined": ("demo-active", "active", ""),
-    "plan-swap": ("demo-active", "active", UPDATED),
-    "product-withdrawn": ("demo-active", "active", "product.deleted product-group.updated " + RENEWED),
-    "card-replaced": ("demo-declined", "active", UPDATED + RENEWED),
+# Maps a scenario to the subscription's final status, the events before the scenario's steps, the events of its steps,
+# and an existing subscription on which it runs as well: its name, or the fields of a checkout.
+SCENARIOS: dict[str, tuple[str, str, str, str | dict[str, Any]]] = {
+    "first-order": ("active", "", BOUGHT, {"confirmed": False}),
+    "renewal": ("active", BOUGHT, RENEWED, "demo-active"),
+    "renewal-fails": ("delayed", BOUGHT, UPDATED, "demo-active"),
+    "recovers": ("active", BOUGHT + UPDATED, RENEWED, "demo-declined"),
+    "unpaid": ("unpaid", BOUGHT, UPDATED * 2, "demo-active"),
+    "cancelled": ("cancelled", BOUGHT, "subscription.cancelled", "demo-active"),
+    "cancelled-until-end": ("cancelled", BOUGHT, "subscription.cancelled " + UPDATED, "demo-stays-active"),
+    "trial-ends": ("active", BOUGHT, RENEWED, {"trial_days": 3}),
+    "delayed-start": ("active", BOUGHT, UPDATED, {"starts_in_days": 3}),
+    "fixed-cycle-ends": ("expired", BOUGHT, RENEWED * 2 + UPDATED, {"type": "fixed_cycle"}),
+    "invoice-paid-late": (
+        "active",
+        "order.confirmed",
+        "order.paid subscription.created",
+        {"billing": "invoice"},
+    ),
+    "donation": ("active", BOUGHT, RENEWED, "demo-donation"),
+    "charge": ("active", BOUGHT, ORDER, "demo-active"),
+    "charge-declined": ("active", BOUGHT, "", "demo-active"),
+    "plan-swap": ("active", BOUGHT, UPDATED, "demo-active"),
+    "product-withdrawn": ("active", "product.updated " + BOUGHT, "product.deleted " + RENEWED, "demo-active"),
+    "card-replaced": ("active", BOUGHT + UPDATED, UPDATED + RENEWED, "demo-declined"),
 }
 
 
-def told(mine: SandboxAccount, receiver: Receiver, done: dict[str, Any], before: str, events: str) -> None:
-    """Compares the answer of a scenario with the REST interface and with the events that the receiver got."""
-    assert [each["event"] for each in done["deliveries"]] == events.split()
-    deliveries = mine.control.wait_for_deliveries()
-    assert [each["event"] for each in deliveries] == [*before.split(), *events.split()]
-    assert [each.event["id"] for each in receiver.received][len(before.split()) :] == [
-        each["id"] for each in done["deliveries"]
-    ]
-    service = Service(mine.accounts[0])
-    number = done["subscription"]["id"]
-    assert service.get(f"/subscription/{number}").data == done["subscription"]
-    assert service.get(f"/subscription/{number}/orders?per_page=1").data == ([done["order"]] if done["order"] else [])
-
-
-@pytest.mark.parametrize("name", NEW)
-def test_a_scenario_makes_a_new_subscription(mine: SandboxAccount, receiver: Receiver, name: str) -> None:
-    status, before, events = NEW[name]
-    mine.control.create_endpoint(receiver.url)
-    done = mine.control.trigger(name)
-    assert (done["scenario"], done["subscription"]["status"]) == (name, status)
-    assert done["subscription"]["id"] not in mine.ids["subscriptions"].values()
-    told(mine, receiver, done, before, events)
-
-
-@pytest.mark.parametrize("name", EXISTING)
-def test_a_scenario_changes_an_existing_subscription(mine: SandboxAccount, receiver: Receiver, name: str) -> None:
-    reference_id, status, events = EXISTING[name]
-    number = mine.ids["subscriptions"][reference_id]
-    mine.control.create_endpoint(receiver.url)
-    done = mine.control.trigger(name, on=number)
-    assert (done["subscription"]["id"], done["subscription"]["status"]) == (number, status)
-    told(mine, receiver, done, "", events)
-
-
-@pytest.mark.parametrize(
-    ("name", "checkout", "confirmed", "status", "events"),
-    [
-        ("first-order", {}, False, "active", ORDER + "subscription.created"),
-        ("invoice-paid-late", {"billing": "invoice"}, True, "active", "order.paid subscription.created"),
-        ("trial-ends", {"trial_days": 3}, True, "active", RENEWED),
-        ("delayed-start", {"starts_in_days": 3}, True, "active", UPDATED),
-    ],
-)
-def test_on_a_subscription_that_a_test_has_bought(
-    mine: SandboxAccount,
-    receiver: Receiver,
-    name: str,
-    checkout: dict[str, Any],
-    confirmed: bool,
-    status: str,
-    events: str,
-) -> None:
-    made = mine.control.checkout(mine.ids["products"]["subscription"], **checkout)
+def existing(mine: SandboxAccount, what: str | dict[str, Any]) -> str:
+    """The id of a subscription with this name, or of a new one whose checkout has these fields."""
+    if isinstance(what, str):
+        return str(mine.ids["subscriptions"][what])
+    fields = {"type": "subscription", "confirmed": True, **what}
+    product, confirmed = mine.ids["products"][fields.pop("type")], fields.pop("confirmed")
+    made = mine.control.checkout(product, **fields)
     if confirmed:
         mine.control.confirm(made["order"]["id"])
-    mine.control.create_endpoint(receiver.url)
-    done = mine.control.trigger(name, on=int(made["subscription"]["id"]))
-    assert done["subscription"]["status"] == status
-    told(mine, receiver, done, "", events)
+    return str(made["subscription"]["id"])
 
 
-def test_the_last_cycle_of_an_existing_subscription(mine: SandboxAccount, receiver: Receiver) -> None:
-    made = mine.control.checkout(mine.ids["products"]["fixed_cycle"])
-    mine.control.confirm(made["order"]["id"])
-    mine.control.create_endpoint(receiver.url)
-    done = mine.control.trigger("fixed-cycle-ends", on=made["subscription"]["id"])
-    assert done["subscription"]["status"] == "expired"
-    told(mine, receiver, done, "", RENEWED * 2 + UPDATED)
+@pytest.mark.parametrize("on_existing", [False, True])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_each_scenario(mine: SandboxAccount, receiver: Receiver, name: str, on_existing: bool) -> None:
+    control, service = mine.control, Service(mine.accounts[0])
+    status, before, wanted, what = SCENARIOS[name]
+    number = existing(mine, what) if on_existing else None
+    control.create_endpoint(receiver.url)
+    done = control.trigger(name, on=number)
+    assert (done["scenario"], done["subscription"]["status"]) == (name, status)
+    if on_existing:
+        assert done["subscription"]["id"] == number
+        # The product of a new scenario is in no group.
+        before, wanted = "", wanted.replace("product.deleted ", "product.deleted product-group.updated ")
+    else:
+        assert done["subscription"]["id"] not in mine.ids["subscriptions"].values()
+    assert [each["event"] for each in done["deliveries"]] == wanted.split()
+    ended(control)
+    assert events(receiver.received) == [*before.split(), *wanted.split()]
+    sent = [each.event["id"] for each in receiver.received]
+    assert sent[len(before.split()) :] == [each["id"] for each in done["deliveries"]]
+    path = f"/subscription/{done['subscription']['id']}"
+    assert service.get(path).data == done["subscription"]
+    assert service.get(f"{path}/orders?per_page=1").data == ([done["order"]] if done["order"] else [])
 
 
 def test_every_scenario_has_a_test(mine: SandboxAccount) -> None:
-    scenarios = mine.control.scenarios()
-    assert [*scenarios] == [*NEW]
-    assert all(about.endswith(".") for about in scenarios.values())
-    bought = {"first-order", "invoice-paid-late", "trial-ends", "delayed-start", "fixed-cycle-ends"}
-    assert {*EXISTING} | bought == {*scenarios}
+    assert [*mine.control.scenarios()] == [*SCENARIOS]
 
 
 def test_an_unknown_name_lists_the_names(mine: SandboxAccount) -> None:
     with pytest.raises(ControlError, match="422 unknown_scenario: There is no scenario 'renew'") as refused:
         mine.control.trigger("renew")
-    assert ", ".join(NEW) in str(refused.value)
+    assert ", ".join(SCENARIOS) in str(refused.value)
     assert mine.control.ledger() == []
 
 
@@ -172,6 +126,5 @@ def test_an_unknown_subscription(mine: SandboxAccount) -> None:
 def test_an_account_without_products(process: Sandbox, receiver: Receiver) -> None:
     account = process.new_account(demo=False)
     account.control.create_endpoint(receiver.url)
-    for name, (status, _, _) in NEW.items():
+    for name, (status, *_) in SCENARIOS.items():
         assert account.control.trigger(name)["subscription"]["status"] == status
-    process.control.delete_account(Service(account.accounts[0]).account)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Account, Control, Sandbox, SandboxAccount
-from sandbox.support import Service, started
+from billcore.testing import Control, Sandbox, SandboxAccount
+from sandbox.support import Service, of_ready, started
 
 
 def names(account: SandboxAccount) -> list[tuple[str, str, int]]:
@@ -88,7 +88,7 @@ def test_accounts_and_reset(process: Sandbox, control: Control) -> None:
 
 def test_many_names_take_bounded_room_and_one_line_each() -> None:
     with started() as (process, ready):
-        service, control = Service(Account(ready["base_url"], ready["api_key"])), Control(ready["control_url"])
+        service, control = of_ready(ready)
         for batch in range(12):
             query = "&".join(f"{'x' * 200 if n == 0 else ''}n{batch}-{n}%0Aline=1" for n in range(120))
             assert service.get(f"/products?{query}").status == 200

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import signal
-import subprocess
-import sys
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from billcore.testing import Control, ControlError, DeliveryFailed, RequestRecord, Sandbox, SandboxAccount
-from sandbox.support import Receiver, Service, started
+from sandbox.support import CLOSED, Receiver, Service, attempted, make
 from sandbox.wire import Wire
-from support.answer import Answer
-from support.waiting import GENEROUS, until
-
-CLOSED = "http://127.0.0.1:9/"
+from support.waiting import GENEROUS
 
 
 def during(wait: Callable[[], Any], act: Callable[[], object]) -> Any:
@@ -111,7 +103,7 @@ def test_the_state_of_an_object(mine: SandboxAccount) -> None:
     assert paid == service.get(f"/order/{order['id']}").data
 
 
-def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiver: Receiver) -> None:
+def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount) -> None:
     control, service = mine.control, Service(mine.accounts[0])
     active = mine.ids["subscriptions"]["demo-active"]
 
@@ -120,9 +112,6 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiv
             control.wait(**what, timeout=timeout)
         return str(error.value)
 
-    assert told(request={"operation": "charge"}) == (
-        "0 of 1 requests with operation charge came within 0 s: there are none."
-    )
     assert told(0.01, delivery={"event": "order.paid"}, count=3) == (
         "0 of 3 ended deliveries with event order.paid came within 0.01 s: there are none, and no enabled endpoint."
     )
@@ -130,24 +119,21 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiv
     control.fault("reset_before")
     with pytest.raises(ConnectionError):
         service.get("/products")
-    service.charge()
-    assert told(request={"operation": "charge"}, count=2) == (
-        "1 of 2 requests with operation charge came within 0 s: there are unknown paths 404 (1), "
-        "products.list without an answer (1), subscriptions.list 200 (1), products.list 200 (1), "
-        "subscriptions.charge 200 (1)."
-    )
-    assert told(subscription={"id": active, "status": "unpaid"}) == (
-        f"The subscription {active} did not become unpaid within 0 s: it is active."
+    assert told(request={"operation": "charge"}) == (
+        "0 of 1 requests with operation charge came within 0 s: there are unknown paths 404 (1), "
+        "products.list without an answer (1)."
     )
     control.freeze()
     control.create_endpoint(CLOSED)
-    control.create_product("Tea")
-    until(lambda: control.deliveries()[0]["attempts"])
+    make(control, "a")
+    attempted(control, 1)
     frozen = "product.updated pending (1); the clock is frozen, so nothing is tried again until it is moved."
     assert told(delivery={"state": "delivered"}) == (
         f"0 of 1 deliveries with state delivered came within 0 s: there are {frozen}"
     )
-    assert told(subscription={"id": active, "status": "unpaid"}).endswith("it is active, and its clock is frozen.")
+    assert told(subscription={"id": active, "status": "unpaid"}) == (
+        f"The subscription {active} did not become unpaid within 0 s: it is active, and its clock is frozen."
+    )
     with pytest.raises(TimeoutError, match=r"Deliveries are still pending after 0.05 s .1.: there are product.updated"):
         control.wait_for_deliveries(0.05)
 
@@ -158,17 +144,8 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiv
         ({}, "Name what to wait for, and only that: one of request, delivery, none_pending, subscription, order."),
         ({"request": {}, "delivery": {}}, "Name what to wait for, and only that"),
         ({"request": {"operation": "pay"}}, "'pay' is not an operation: use one of subscriptions.list"),
-        (
-            {"request": {"path": "/subscriptoin/*"}},
-            "No request can match '/subscriptoin/.*: the routes are GET /subscri",
-        ),
         ({"request": {"path": "/subscription/*", "method": "PUT"}}, "No request can match 'PUT /subscription/"),
-        ({"request": {"path": "subscriptions"}}, "No request can match 'subscriptions'"),
-        (
-            {"request": {"state": "x"}},
-            r"unknown field `state` - at .* \(fields: operation, method, path, status\)",
-        ),
-        ({"delivery": {"endpoint_id": 10**6}}, "No endpoint has the id 1000000"),
+        ({"request": {"state": "x"}}, r"unknown field `state` - at .* \(fields: operation, method, path, status\)"),
         ({"none_pending": {"endpoint_id": 10**6}}, "No endpoint has the id 1000000"),
         ({"delivery": {"event": "order.payed"}}, "The field event must be one of .*order.paid"),
         ({"delivery": {"state": "done"}}, "The field state must be one of pending"),
@@ -176,9 +153,7 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount, receiv
         ({"order": {"id": 1, "state": "active"}}, "The field state must be one of created"),
         ({"order": {"id": 1, "state": "paid"}, "count": 2}, "order takes no count"),
         ({"request": {}, "count": 10_001}, "more than the 10000 records that are kept: raise --keep"),
-        ({"request": {}, "count": 0}, ">= 1"),
         ({"request": {}, "timeout": 601}, "<= 600"),
-        ({"request": {}, "timeout": -1}, ">= 0"),
     ],
 )
 def test_a_wait_that_nothing_can_end_is_refused(mine: SandboxAccount, body: dict[str, Any], message: str) -> None:
@@ -214,21 +189,6 @@ def test_a_reset_ends_a_wait(sandbox: Sandbox) -> None:
             waiting.result()
 
 
-def test_the_end_of_the_sandbox_ends_a_wait() -> None:
-    with started() as (process, ready):
-        parts = urlsplit(ready["control_url"])
-        waiting = http.client.HTTPConnection(parts.netloc, timeout=GENEROUS)
-        body = json.dumps({"delivery": {}, "timeout": 600})
-        waiting.request("POST", f"{parts.path}/wait", body, {"Content-Type": "application/json"})
-        Control(ready["control_url"]).state()  # the sandbox reads requests in the order in which they were sent
-        process.send_signal(signal.SIGTERM)
-        answer = Answer.read(waiting.getresponse())
-        waiting.close()
-        assert (answer.status, answer.code) == (503, "stopped")
-        assert answer.json["error"]["message"] == "The sandbox ends."
-        assert process.wait(GENEROUS) == 0
-
-
 def test_many_waits_at_once(mine: SandboxAccount) -> None:
     service = Service(mine.accounts[0])
 
@@ -242,49 +202,38 @@ def test_many_waits_at_once(mine: SandboxAccount) -> None:
         assert [len(each.result(GENEROUS)) >= count for count, each in enumerate(waiting, 1)] == [True] * 50
 
 
-def test_a_failed_delivery_is_an_error(mine: SandboxAccount, receiver: Receiver) -> None:
-    control = mine.control
-    receiver.script = [503] * 4
-    control.create_endpoint(receiver.url)
-    control.create_product("Tea")
-    control.wait(delivery={"state": "failed"}, timeout=GENEROUS)
-    control.create_product("Tea")
-    with pytest.raises(DeliveryFailed) as error:
-        control.wait_for_deliveries()
-    first = control.deliveries()[0]
-    assert str(error.value).startswith(
-        f"product.updated (id {first['id']}) to {receiver.url} failed after 4 attempts: the receiver answered 503"
-    )
-    assert str(error.value).endswith(" (1 of 2 deliveries did not arrive)")
-    assert isinstance(error.value, AssertionError)
-    found = control.wait_for_deliveries(failed_ok=True)
-    assert [each["state"] for each in found] == ["failed", "delivered"]
-
-
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("http://192.0.2.1/hook", "192.0.2.1/hook was held back, because its host is not loopback: .*--deliver-to"),
-        (CLOSED, "127.0.0.1:9/ failed after 4 attempts: .*refused|failed"),
+        (None, "failed after 4 attempts: the receiver answered 503"),
+        ("http://192.0.2.1/hook", "was held back, because its host is not loopback: .*--deliver-to"),
+        (CLOSED, "failed after 4 attempts: .*refused|failed"),
     ],
 )
-def test_a_delivery_that_is_not_sent_is_an_error(mine: SandboxAccount, url: str, message: str) -> None:
-    mine.control.create_endpoint(url)
-    mine.control.create_product("Tea")
-    with pytest.raises(DeliveryFailed, match=message):
+def test_a_delivery_that_does_not_arrive_is_an_error(
+    mine: SandboxAccount, receiver: Receiver, url: str | None, message: str
+) -> None:
+    receiver.script = [503] * 4
+    where = url or receiver.url
+    mine.control.create_endpoint(where)
+    make(mine.control, "a")
+    with pytest.raises(DeliveryFailed, match=f"{re.escape(where)} {message}") as error:
         mine.control.wait_for_deliveries()
+    first = mine.control.deliveries()[0]
+    assert str(error.value).startswith(f"product.updated (id {first['id']}) to {where} ")
+    assert isinstance(error.value, AssertionError)
+    if url is None:
+        make(mine.control, "b")
+        with pytest.raises(DeliveryFailed, match=r" \(1 of 2 deliveries did not arrive\)$"):
+            mine.control.wait_for_deliveries()
+        found = mine.control.wait_for_deliveries(failed_ok=True)
+        assert [each["state"] for each in found] == ["failed", "delivered"]
 
 
 def test_a_client_that_leaves_does_not_matter(sandbox: Sandbox, service: Service) -> None:
-    code = (
-        "from billcore.testing import Control\n"
-        f"Control({sandbox.control_url!r}).wait(request={{'operation': 'cancel'}}, timeout=600)"
-    )
-    leaving = subprocess.Popen([sys.executable, "-c", code])
+    leaving = Control(sandbox.control_url, timeout=0.2)
     with pytest.raises(TimeoutError):
-        sandbox.control.wait(request={"operation": "cancel"}, timeout=1)
-    leaving.kill()
-    leaving.wait(GENEROUS)
+        leaving._call("POST", "wait", {"request": {"operation": "cancel"}, "timeout": 600})
     subscription = service.subscription("demo-active")["id"]
     assert service.post(f"/subscription/{subscription}/cancel").status == 200
     assert len(sandbox.control.wait(request={"operation": "cancel"}, timeout=GENEROUS)) == 1
