@@ -1,4 +1,4 @@
-"""Fixtures: sandboxes that deliver webhooks. All tests share the sandboxes; each test starts with the seeded data."""
+"""A sandbox that delivers webhooks. All tests share the sandbox; each test starts with the seeded data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import settings
 from billcore.testing import Sandbox
 from support.waiting import GENEROUS
 
-from .support import OTHER, SECRET
+from .support import SECRET
 
 # Hypothesis examples have no deadline, because a busy machine may run an example slowly.
 settings.register_profile("billcore", deadline=None)
@@ -23,21 +23,8 @@ def _sandbox_process() -> Iterator[Sandbox]:
         yield process
 
 
-@pytest.fixture(scope="session")
-def _stranger_process() -> Iterator[Sandbox]:
-    with Sandbox(secret=OTHER, retry_schedule=[0.02], delivery_timeout=GENEROUS) as process:
-        yield process
-
-
 @pytest.fixture
 def sandbox(_sandbox_process: Sandbox) -> Sandbox:
     """A sandbox that signs with SECRET."""
     _sandbox_process.control.reset()
     return _sandbox_process
-
-
-@pytest.fixture
-def stranger(_stranger_process: Sandbox) -> Sandbox:
-    """A sandbox that signs with a secret that no receiver in these tests has."""
-    _stranger_process.control.reset()
-    return _stranger_process

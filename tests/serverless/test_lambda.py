@@ -38,13 +38,6 @@ def event_of(shape: str = "rest-v1", **changes: Any) -> dict[str, Any]:
 
 @SHAPE
 @ENCODED
-def test_every_shape_is_understood(shape: str, encoded: bool | None) -> None:
-    event = webhooks.from_lambda(gateway_event(shape, SIGNED, BODY, encoded=encoded), VERIFIER)
-    assert (event.id, event.name, event.raw) == (9, "order.paid", BODY)
-
-
-@SHAPE
-@ENCODED
 @given(text=st.text(st.characters(codec="utf-8")))
 def test_the_bytes_are_those_that_were_signed(shape: str, encoded: bool | None, text: str) -> None:
     body = json.dumps({"id": 1, "name": "x.y", "account": 1, "data": text}, ensure_ascii=False).encode()
@@ -83,19 +76,17 @@ def test_refused_as_by_the_verifier(shape: str, encoded: bool | None) -> None:
     assert webhooks.from_lambda(event(SIGNED), webhooks.Verifier(SECRET, max_body=len(BODY))).id == 9
 
 
-@SHAPE
-def test_a_signature_that_came_twice(shape: str) -> None:
-    headers = [(HEADER, SIGNATURE), ("Host", "example.com"), (HEADER, SIGNATURE)]
-    assert webhooks.from_lambda(gateway_event(shape, headers, BODY), VERIFIER).id == 9
-
-
 # The shape "alb" is left out, because an ALB sends only the last of several headers with the same name.
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "alb"])
-@pytest.mark.parametrize("pair", [(SIGNATURE, "0" * 64), ("0" * 64, SIGNATURE), (SIGNATURE, "")])
-def test_two_different_signatures_are_malformed(shape: str, pair: tuple[str, str]) -> None:
-    headers = [(HEADER, pair[0]), ("Host", "example.com"), (HEADER, pair[1])]
-    with signature_refused("malformed"):
-        webhooks.from_lambda(gateway_event(shape, headers, BODY), VERIFIER)
+def test_a_signature_that_came_twice(shape: str) -> None:
+    def event(first: str, second: str) -> dict[str, Any]:
+        headers = [(HEADER, first), ("Host", "example.com"), (HEADER, second)]
+        return gateway_event(shape, headers, BODY)
+
+    assert webhooks.from_lambda(event(SIGNATURE, SIGNATURE), VERIFIER).id == 9
+    for pair in ((SIGNATURE, "0" * 64), ("0" * 64, SIGNATURE), (SIGNATURE, "")):
+        with signature_refused("malformed"):
+            webhooks.from_lambda(event(*pair), VERIFIER)
 
 
 def test_header_names_in_any_case_and_of_ones_own() -> None:
@@ -148,10 +139,10 @@ def test_an_event_of_no_gateway_is_refused(event: Any, text: str) -> None:
         webhooks.from_lambda(event, VERIFIER)
 
 
-@pytest.mark.parametrize("verifier", [None, SECRET, webhooks.Verifier])
-def test_the_verifier_must_be_one(verifier: Any) -> None:
-    with refused(billcore.InvalidArgumentError, "verifier must be a Verifier"):
-        webhooks.from_lambda(event_of(), verifier)
+def test_the_verifier_must_be_one() -> None:
+    for verifier in (None, SECRET, webhooks.Verifier):
+        with refused(billcore.InvalidArgumentError, "verifier must be a Verifier"):
+            webhooks.from_lambda(event_of(), verifier)  # type: ignore[arg-type]
 
 
 @given(st.text("Aa0+/=-_\n é", max_size=12))

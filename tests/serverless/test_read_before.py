@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import re
 import socket
-import socketserver
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
-from django.core.servers.basehttp import WSGIRequestHandler, WSGIServer
 from werkzeug.serving import make_server
 
 from support.waiting import until
@@ -76,40 +72,13 @@ def test_flask_on_gunicorn() -> None:
         assert "disconnected: the body ended after 11 of" in read_all(ended_body(server.port, "/once"))
 
 
-def test_django_on_gunicorn() -> None:
-    with ServerProcess([*GUNICORN, "read_before_django:application"], APPS, SECRET) as server:
-        expect_events(server.port)
-        expect_refusals(server.port, ["twice", "body", "form"])
-        assert "disconnected: the body ended after 11 of" in read_all(ended_body(server.port, "/once"))
-
-
-# ---- Development servers give the socket itself to the application: a second read would block forever ---------------
-
-
-@contextlib.contextmanager
-def running(server: socketserver.TCPServer) -> Iterator[int]:
-    with server:
+def test_flask_on_its_development_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A development server gives the socket itself to the application: a second read would block forever."""
+    monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
+    with make_server("127.0.0.1", 0, load(APPS / "read_before_flask.py").app) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
-        try:
-            yield int(server.socket.getsockname()[1])
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def test_flask_on_its_development_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
-    with running(make_server("127.0.0.1", 0, load(APPS / "read_before_flask.py").app)) as port:
-        expect_events(port)
-        expect_refusals(port, ["twice", "data", "json", "form"])
-
-
-def test_django_on_its_development_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
-    monkeypatch.syspath_prepend(APPS)  # Django imports the URLs by the module's name
-    server = WSGIServer(("127.0.0.1", 0), WSGIRequestHandler)
-    server.set_app(importlib.import_module("read_before_django").application)
-    with running(server) as port:
-        expect_events(port)
-        expect_refusals(port, ["twice", "body", "form"])
+        expect_events(server.port)
+        expect_refusals(server.port, ["twice", "data", "json", "form"])
+        server.shutdown()
+        thread.join()

@@ -67,14 +67,6 @@ def test_deliveries_are_received(server: ServerProcess, sandbox: Sandbox) -> Non
         assert delivery["body"] not in server.output() and delivery["signature"] not in server.output()
 
 
-def test_deliveries_of_a_stranger_are_refused(server: ServerProcess, stranger: Sandbox) -> None:
-    before = event_lines(server.output())
-    deliveries = deliver_events(stranger, server.url)
-    assert [delivery["state"] for delivery in deliveries] == ["failed"] * 3
-    assert [[attempt["status"] for attempt in delivery["attempts"]] for delivery in deliveries] == [[401, 401]] * 3
-    assert event_lines(server.output()) == before
-
-
 def test_each_delivery_gets_the_verifiers_answer(server: ServerProcess) -> None:
     assert post(server.port, BODY, SIGNED).told == (200, "")
     assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, FORMER))]).told == (200, "")

@@ -4,9 +4,6 @@ the body."""
 from __future__ import annotations
 
 import io
-import threading
-import wsgiref.simple_server
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -16,7 +13,7 @@ from hypothesis import strategies as st
 import billcore
 from billcore import webhooks
 
-from .support import BODY, HEADER, OTHER, SECRET, SIGNATURE, post, refused, signature_refused
+from .support import BODY, HEADER, OTHER, SECRET, SIGNATURE, refused, signature_refused
 
 VERIFIER = webhooks.Verifier(SECRET)
 MISSING: Any = object()
@@ -178,24 +175,3 @@ def test_body_signature_and_verifier_of_other_types_are_refused() -> None:
         webhooks.from_wsgi(environ(signature=7), VERIFIER)
     with refused(billcore.InvalidArgumentError, "verifier must be a Verifier"):
         webhooks.from_wsgi(environ(), nothing)
-
-
-class _Quiet(wsgiref.simple_server.WSGIRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-def test_a_server_whose_input_has_no_end() -> None:
-    """wsgiref gives the socket itself to the application: reading one byte too many would block forever."""
-
-    def application(request: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        event = webhooks.from_wsgi(request, VERIFIER)
-        start_response("200 OK", [("Content-Length", "10")])
-        return [event.name.encode()]
-
-    with wsgiref.simple_server.make_server("127.0.0.1", 0, application, handler_class=_Quiet) as server:
-        thread = threading.Thread(target=server.handle_request)
-        thread.start()
-        answer = post(server.server_port, BODY, [(HEADER, SIGNATURE)])
-        thread.join()
-    assert answer.told == (200, "order.paid")
