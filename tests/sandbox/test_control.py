@@ -62,6 +62,7 @@ def test_only_allowed_host_names_may_call() -> None:
         *(("POST", "/reset", "application/json", body, 422) for body in (b"[]", b"null")),
         ("GET", "", "", None, 404),
         ("GET", "/nothing", "", None, 404),
+        ("GET", "/state%0A", "", None, 404),
         ("GET", "/reset", "", None, 405),
         ("POST", "/state", "application/json", b"{}", 405),
         *(("POST", f"/orders/{number}/pay", "application/json", b"{}", 404) for number in ("1", "x", "9" * 30)),

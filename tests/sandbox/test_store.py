@@ -146,7 +146,7 @@ def changed(sql: str) -> Callable[[Path, bytes], None]:
         (damaged(4096, b"garbage " * 512), ""),
         (damaged(40960, b"\xff" * 16), ""),
         (lambda path, filled: path.write_bytes(filled[: len(filled) // 2]), ""),
-        (changed("value = '99' WHERE key = 'version'"), "version of the sandbox"),
+        (changed("value = '99' WHERE key = 'version'"), "was made by another version"),
         (changed("key = 'sead' WHERE key = 'seed'"), "is damaged"),
         (changed("value = 'x' WHERE key = 'seed'"), "is damaged"),
         (changed("value = '6' WHERE key = 'seed'"), "was seeded with 6, not 5"),

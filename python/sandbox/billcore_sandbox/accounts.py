@@ -20,9 +20,7 @@ from billcore_sandbox.world import World
 def create(world: World, *, demo: bool = True) -> tuple[Account, dict[str, Any]]:
     """Create an account; returns it and the ids of its demo data by name. Without `demo` the account is empty."""
     store, options = world.store, world.options
-    row = store.one("SELECT seq FROM sqlite_sequence WHERE name = 'accounts'")
-    last = store.one("SELECT max(number) AS number FROM accounts")
-    number = max(row["seq"] if row else 0, last["number"] if last else 0) + 1
+    number = store.last_id("accounts") + 1
     rng = random.Random(f"{options.seed} {number}") if options.seed is not None else random.Random(secrets.randbits(64))
     begin = options.start if options.start is not None else clock.real().replace(microsecond=0)
     account_id = str(uuid.UUID(int=rng.getrandbits(128), version=4))
@@ -33,10 +31,6 @@ def create(world: World, *, demo: bool = True) -> tuple[Account, dict[str, Any]]
     with store.transaction():
         store.db.execute("INSERT INTO accounts (number, uuid, api_key) VALUES (?, ?, ?)", (number, account_id, key))
         store.db.execute("INSERT INTO api_keys (account, key, state) VALUES (?, ?, 'valid')", (number, key))
-        if row is None:
-            store.db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('accounts', ?)", (number,))
-        else:
-            store.db.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'accounts'", (number,))
         store.know(account)
         ids = seed.fill_account(store.db, rng, number, begin) if demo else {}
         store.save_clock(account)

@@ -17,8 +17,6 @@ from billcore_sandbox.receiver import LOST, Answer, Connection, Headers, host
 from billcore_sandbox.store import Account
 
 Record = dict[str, Any]
-# Defaults of the members that the records in an older database file do not have.
-_OLDER: Record = {"headers": [], "answer_headers": [], "answer_body": "", "fault": None}
 
 
 async def make(
@@ -95,7 +93,7 @@ def retries(records: list[Record]) -> int:
 
 def shown(delivery: sqlite3.Row) -> list[Record]:
     """The attempts of a delivery as the control routes show them."""
-    return [_shown({**_OLDER, **record}, delivery["body"]) for record in json.loads(delivery["attempts"])]
+    return [_shown(record, delivery["body"]) for record in json.loads(delivery["attempts"])]
 
 
 def _shown(record: Record, body: bytes) -> Record:

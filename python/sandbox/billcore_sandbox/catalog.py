@@ -8,18 +8,19 @@ same at each run. Service interface: Events, Catalog.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from billcore_sandbox import outbox
-from billcore_sandbox.control import bodies, objects
-from billcore_sandbox.events import TEST_HOOK
+from billcore_sandbox.control import bodies, deliveries, objects
+from billcore_sandbox.events import NAMES
 from billcore_sandbox.options import DEFAULT_SEED, Options
-from billcore_sandbox.service import endpoints, products, subscriptions
+from billcore_sandbox.service import products, subscriptions
 from billcore_sandbox.service.calls import Call
+from billcore_sandbox.service.endpoints import register
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -31,45 +32,36 @@ _URL = "https://receiver.example/webhooks"
 def make() -> tuple[int, dict[str, Any]]:
     """The account's number, and the full `data` of each event by its name. Ids are integers."""
     world = World(Options(event_ids="int", event_payload="full", seed=DEFAULT_SEED, start=START))
-    try:
+    with contextlib.closing(world.store):
         account = world.store.accounts[0]
         account.clock.freeze()
         account.clock.set(START)
-        endpoints.create(_call(world, account, url=_URL))
+        register(world, account, _URL)
         _life_of_a_subscription(world, account)
         _life_of_a_group(world, account)
-        endpoint = world.store.all("SELECT * FROM endpoints")[0]
-        with world.effect(account) as work:
-            outbox.test_hook(work, endpoint, None)
+        deliveries.test_hook(world, bodies.TestHook())
         found: dict[str, Any] = {}
         for row in world.store.all("SELECT event, body FROM deliveries ORDER BY seq"):
             found.setdefault(row["event"], json.loads(row["body"])["data"])
-        assert TEST_HOOK in found
+        assert {*found} == {*NAMES}
         return account.number, found
-    finally:
-        world.store.close()
 
 
-def _call(world: World, account: Account, id: object = "", **fields: Any) -> Call:
+def _call(world: World, account: Account, id: object, **fields: Any) -> Call:
     return Call(world, account, str(id), body=json.dumps(fields).encode(), content_type="application/json")
 
 
 def _life_of_a_subscription(world: World, account: Account) -> None:
     """Buy, pay, change, renew and cancel a subscription, which fires the events subscription.* and order.*."""
-    plans = world.store.all("SELECT * FROM products WHERE account = ? AND type = 'subscription'", account.number)
-    plan, other = [product for product in plans if not product["stays_active"]][:2]
-    customer: dict[str, Any] = {
-        "reference_id": "customer-1",
-        "reference_name": "Zoë Ångström",
-        "metadata": {"source": "web"},
-    }
+    where = "account = ? AND type = 'subscription' AND stays_active = 0 ORDER BY id LIMIT 2"
+    plan, other = world.store.all(f"SELECT id FROM products WHERE {where}", account.number)
+    customer: Any = {"reference_id": "customer-1", "reference_name": "Zoë Ångström", "metadata": {"source": "web"}}
     bought: Any = objects.checkout(world, bodies.Checkout(product_id=plan["id"], **customer))
     subscription = bought["subscription"]["id"]
-    nothing = bodies.Nothing()
-    objects.confirm(world, nothing, bought["order"]["id"])
+    objects.confirm(world, bodies.Nothing(), bought["order"]["id"])
     subscriptions.change_product(_call(world, account, subscription, product_id=other["id"]))
-    objects.subscription_cause(world, "renew", nothing, subscription)
-    subscriptions.cancel(_call(world, account, subscription))
+    for cause in ("renew", "cancel"):
+        objects.subscription_cause(world, cause, bodies.Nothing(), subscription)
 
 
 def _life_of_a_group(world: World, account: Account) -> None:

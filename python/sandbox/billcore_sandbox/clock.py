@@ -50,7 +50,7 @@ def real() -> datetime:
 
 def iso(time: datetime) -> str:
     """ISO 8601 with whole seconds and the offset +00:00: the format of all times in resources and events."""
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S+00:00")
+    return time.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def iso_precise(time: datetime) -> str:

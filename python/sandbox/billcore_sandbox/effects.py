@@ -152,12 +152,7 @@ def change_product(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]
         product_id=product["id"],
         old_product_id=row["product_id"],
     )
-    return {
-        "product_id": product["id"],
-        "price": resources.net_price(product),
-        "vat": round(product["vat_rate"] * 100),
-        "currency": product["currency"],
-    }
+    return resources.terms(product)
 
 
 def change_billing(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
@@ -225,7 +220,7 @@ def rotate_secret(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     """Set a new secret. Until the overlap ends, deliveries with an even id are signed with the old secret."""
     until = work.now + timedelta(seconds=given["overlap"])
     return {
-        "secret": given.get("secret") or work.new_secret(row["id"], row["secret"]),
+        "secret": given.get("secret") or work.world.new_secret(row["id"], row["secret"]),
         "old_secret": row["secret"],
         "old_secret_until": clock.iso_precise(until),
     }
@@ -304,37 +299,17 @@ def order_columns(
         "reference_id": None if subscription is None else subscription["reference_id"],
         "reference_name": None if subscription is None else subscription["reference_name"],
         "billing": billing,
-        "is_first": 0,
-        "custom_fields": "[]",
         "metadata": "{}",
     }
 
 
-def _functions(*functions: Any) -> dict[str, Any]:
-    return {function.__name__: function for function in functions}
+def guard(name: str) -> Guard:
+    """The guard that a row of states.toml names."""
+    found: Guard = globals()[name]
+    return found
 
 
-GUARDS: dict[str, Guard] = _functions(starts_later, has_trial, pays, may_be_retried, has_no_cycle_left, stays_active)
-EFFECTS: dict[str, Effect] = _functions(
-    begin_waiting,
-    begin_trial,
-    begin_period,
-    renew,
-    fail_renewal,
-    expire,
-    cancel,
-    end,
-    change_product,
-    change_billing,
-    settle,
-    activate,
-    update_product,
-    announce_groups,
-    delete_product,
-    leave_groups,
-    change_group,
-    forget_members,
-    rotate_secret,
-    drop_deliveries,
-    replace_key,
-)
+def effect(name: str) -> Effect:
+    """The effect that a row of states.toml names."""
+    found: Effect = globals()[name]
+    return found

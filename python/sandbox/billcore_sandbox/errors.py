@@ -34,6 +34,10 @@ def invalid(message: str, code: str = "validation_error") -> Refusal:
     return Refusal(422, code, message)
 
 
+def too_large() -> Refusal:
+    return Refusal(413, "too_large", "The body is too large.")
+
+
 def not_stored(error: sqlite3.Error) -> Refusal:
     """The answer when the database cannot be written, for example on a full disk; also logs the error in one line."""
     _log.error("the database cannot be written: %s", error)

@@ -37,9 +37,7 @@ class History:
         self._world = world
         self._keep = world.options.keep
         self._new = 0  # records since the last trim()
-        self._waiting: set[asyncio.Event] = set()
-        self._resets = 0
-        self._stopped = False
+        self._waiting: dict[asyncio.Event, Refusal | None] = {}  # for each wait(), why it is refused
 
     def received(self) -> None:
         """Call this after a request was received."""
@@ -79,14 +77,10 @@ class History:
         """Call this after an account was deleted: every wait() checks its condition again."""
         self._changed(0)
 
-    def reset(self) -> None:
-        """Call this after the sandbox was reset: every wait() raises, because the earlier records are deleted."""
-        self._resets += 1
-        self._changed(0)
-
-    def stop(self) -> None:
-        """Call this when the sandbox shuts down: every wait() raises."""
-        self._stopped = True
+    def end(self, status: int, code: str, message: str) -> None:
+        """Call this after a reset and at the end: every wait() is refused, because the earlier records are deleted."""
+        for each in self._waiting:
+            self._waiting[each] = Refusal(status, code, message)
         self._changed(0)
 
     def trim(self) -> None:
@@ -100,22 +94,20 @@ class History:
 
     async def wait(self, look: Callable[[], T | None], timeout: float) -> T | None:
         """Call `look` now and after each change until it finds something; None if the time-out expires first."""
-        resets, changed = self._resets, asyncio.Event()
-        self._waiting.add(changed)
+        changed = asyncio.Event()
+        self._waiting[changed] = None
         try:
             async with asyncio.timeout(timeout):
                 while (found := look()) is None:
                     changed.clear()
                     await changed.wait()
-                    if self._stopped:
-                        raise Refusal(503, "stopped", "The sandbox ends.")
-                    if self._resets != resets:
-                        raise Refusal(409, "reset", "The sandbox was reset while this request waited.")
+                    if (refusal := self._waiting[changed]) is not None:
+                        raise refusal
                 return found
         except TimeoutError:
             return look()
         finally:
-            self._waiting.discard(changed)
+            del self._waiting[changed]
 
     def _changed(self, new: int) -> None:
         self._new += new

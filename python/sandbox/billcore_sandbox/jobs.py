@@ -112,15 +112,15 @@ class Jobs:
                     # Save the clock in the job's transaction, so that a kill keeps or loses both effect and time.
                     self._world.store.save_clock(account, runs=self._moving[account.number])
                 self._perform(work, row["kind"], row["subject"], row["cause"])
-        except Refusal as error:  # the object has changed, and its new state does not allow the job's action
-            self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
-            happened["refused"] = error.message
         except sqlite3.Error:
             raise
         except Exception as error:
             self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
-            _log.error("job %s failed", happened, exc_info=error)
-            happened["refused"] = "the sandbox itself failed: see its stderr"
+            if isinstance(error, Refusal):  # the object has changed, and its new state does not allow the job's action
+                happened["refused"] = error.message
+            else:
+                _log.error("job %s failed", happened, exc_info=error)
+                happened["refused"] = "the sandbox itself failed: see its stderr"
         return happened
 
     async def move(self, account: Account, target: datetime) -> list[Any]:

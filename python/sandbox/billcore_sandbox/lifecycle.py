@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import sqlite3
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import resources as package_files
 from typing import TYPE_CHECKING, Any
 
 from billcore_sandbox import clock, resources
-from billcore_sandbox.effects import EFFECTS, GUARDS, Given
+from billcore_sandbox.effects import Given, effect, guard
 from billcore_sandbox.errors import Refusal
-from billcore_sandbox.events import NAMES
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES
 
 if TYPE_CHECKING:
@@ -47,10 +46,6 @@ SUBJECTS = {
 }
 
 
-class StatesError(Exception):
-    """states.toml is wrong; the text names the row."""
-
-
 @dataclass(frozen=True, slots=True)
 class Transition:
     """A row of states.toml."""
@@ -66,49 +61,18 @@ class Transition:
     interface: str | None = None
 
 
-def read(text: str) -> list[Transition]:
-    """The rows of states.toml from its text. Raises StatesError with a message of one sentence."""
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StatesError(f"states.toml is not TOML: {error}") from None
-    found: list[Transition] = []
-    for machine, rows in tables.items():
-        if machine not in SUBJECTS or not isinstance(rows, list):
-            raise StatesError(f"states.toml: [[{machine}]] is not a machine; there are {', '.join(SUBJECTS)}")
-        found.extend(_transition(machine, number, row) for number, row in enumerate(rows, 1))
-    return found
-
-
-def _transition(machine: str, number: int, row: dict[str, Any]) -> Transition:
-    where = f"states.toml: [[{machine}]] number {number}"
-    states = SUBJECTS[machine].states
-    known: dict[str, Iterable[str]] = {"guard": GUARDS, "effect": EFFECTS, "then": EFFECTS, "event": NAMES}
-    allowed = {"from", "cause", "to", "interface", *known}
-    if not isinstance(row, dict):
-        raise StatesError(f"{where} is not a table")
-    for name, value in row.items():
-        if name not in allowed:
-            raise StatesError(f"{where} has an unknown key {name!r}: use {', '.join(sorted(allowed))}")
-        if name in known and value not in [*known[name]]:
-            raise StatesError(f"{where}: {name} {value!r} does not exist; there are {', '.join(known[name])}")
-    sources = row.get("from")
-    if not isinstance(sources, list) or not sources or any(each not in (NEW, *states) for each in sources):
-        raise StatesError(f"{where}: `from` must be a list of states: {NEW}, {', '.join(states)}")
-    if not isinstance(row.get("cause"), str) or row.get("to") not in (SAME, *states):
-        raise StatesError(f"{where} needs a cause, and a state as `to`: {SAME}, {', '.join(states)}")
-    more = {name: row.get(name) for name in ("guard", "effect", "then", "event", "interface")}
-    return Transition(machine, tuple(sources), row["cause"], row["to"], **more)
+def read() -> list[Transition]:
+    """The rows of states.toml."""
+    file = package_files.files("billcore_sandbox") / "data" / "states.toml"
+    tables = tomllib.loads(file.read_text("utf-8"))
+    return [Transition(machine, tuple(row.pop("from")), **row) for machine, rows in tables.items() for row in rows]
 
 
 class Machine:
     """Applies the rows of states.toml."""
 
-    def __init__(self, transitions: list[Transition] | None = None) -> None:
-        if transitions is None:
-            file = package_files.files("billcore_sandbox") / "data" / "states.toml"
-            transitions = read(file.read_text("utf-8"))
-        self.transitions = transitions
+    def __init__(self) -> None:
+        self.transitions = read()
 
     def causes(self, machine: str, state: str) -> list[str]:
         """The actions that the state allows, in the order of states.toml."""
@@ -128,7 +92,7 @@ class Machine:
         Raises Refusal 422 if the object's state does not allow the action.
         """
         transition = self._choose(work, machine, row, cause, given)
-        changes = EFFECTS[transition.effect](work, row, given) if transition.effect else {}
+        changes = effect(transition.effect)(work, row, given) if transition.effect else {}
         subject = SUBJECTS[machine]
         if transition.to != SAME:
             changes[subject.column] = transition.to
@@ -143,7 +107,7 @@ class Machine:
         for transition in self.transitions:
             if transition.machine != machine or transition.cause != cause or state not in transition.sources:
                 continue
-            if transition.guard is None or (row is not None and GUARDS[transition.guard](work, row, given)):
+            if transition.guard is None or (row is not None and guard(transition.guard)(work, row, given)):
                 return transition
         allowed = self.causes(machine, state)
         takes = f"it takes {', '.join(allowed)}" if allowed else "it takes nothing any more"
@@ -154,10 +118,10 @@ class Machine:
         plan(work, transition.machine, row)
         if transition.event and work.receivers():
             work.emit(transition.event, resource_of(work, transition.machine, row))
-            if transition.cause in ("cancel", "renew") and transition.event != "subscription.updated":
-                work.emit_updated_too(resource_of(work, transition.machine, row))
+            if work.options.updated_too and transition.event in ("subscription.cancelled", "subscription.renewed"):
+                work.emit("subscription.updated", resource_of(work, transition.machine, row))
         if transition.then:
-            EFFECTS[transition.then](work, row, given)
+            effect(transition.then)(work, row, given)
         return row
 
 

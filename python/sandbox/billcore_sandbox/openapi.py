@@ -22,27 +22,24 @@ _ABOUT = (
     " choice: see the README of billcore-sandbox."
 )
 _REFERENCE = "#/components/schemas/"
-# Links between the operations of the service. Maps the type of an answer to the beginning of the paths that take an id
-# from this answer, and to the JSON pointer that finds the id.
-_LINKS = {
-    schemas.SubscriptionList: ("/subscription/{id}", "/data/0/id"),
-    schemas.OneSubscription: ("/subscription/{id}", "/data/id"),
-    schemas.OrderList: ("/order/{id}", "/data/0/id"),
-    schemas.OneOrder: ("/order/{id}", "/data/id"),
-    schemas.ProductList: ("/product/{id}", "/data/0/id"),
-    schemas.OneProduct: ("/product/{id}", "/data/id"),
-}
-# Links between the control routes. Maps a route to {beginning of the paths that take an id from its answer: JSON
-# pointer that finds the id}.
-_CONTROL_LINKS = {
-    "POST accounts": {"accounts/{uuid}": "/account"},
-    "POST checkout": {"orders/{id}": "/order/id", "subscriptions/{id}": "/subscription/id"},
-    "POST endpoints": {"endpoints/{id}": "/id"},
-    "POST faults": {"faults/{id}": "/id"},
-    "POST groups": {"groups/{id}": "/group/id"},
-    "POST keys": {"keys/{id}": "/id"},
-    "POST trigger": {"orders/{id}": "/order/id", "subscriptions/{id}": "/subscription/id"},
-    "GET deliveries": {"deliveries/{id}": "/deliveries/0/id"},
+_BODY = "$response.body#"
+# Links between routes. Maps the type of an answer, or a control route, to {beginning of the paths that take an id from
+# this answer: expression that finds the id}.
+_LINKS: dict[Any, dict[str, str]] = {
+    schemas.SubscriptionList: {"/subscription/{id}": _BODY + "/data/0/id"},
+    schemas.OneSubscription: {"/subscription/{id}": _BODY + "/data/id"},
+    schemas.OrderList: {"/order/{id}": _BODY + "/data/0/id"},
+    schemas.OneOrder: {"/order/{id}": _BODY + "/data/id"},
+    schemas.ProductList: {"/product/{id}": _BODY + "/data/0/id"},
+    schemas.OneProduct: {"/product/{id}": _BODY + "/data/id"},
+    "POST accounts": {"accounts/{uuid}": _BODY + "/account"},
+    "POST checkout": {"orders/{id}": _BODY + "/order/id", "subscriptions/{id}": _BODY + "/subscription/id"},
+    "POST endpoints": {"endpoints/{id}": _BODY + "/id"},
+    "POST faults": {"faults/{id}": _BODY + "/id"},
+    "POST groups": {"groups/{id}": _BODY + "/group/id"},
+    "POST keys": {"keys/{id}": _BODY + "/id"},
+    "POST trigger": {"orders/{id}": _BODY + "/order/id", "subscriptions/{id}": _BODY + "/subscription/id"},
+    "GET deliveries": {"deliveries/{id}": _BODY + "/deliveries/0/id"},
 }
 _CONTROL_REFUSALS = {
     "POST wait": {
@@ -145,9 +142,8 @@ class _Document:
         }
         shown = self._route(operation.name, operation.run, parameters, operation.body, operation.answer, refusals)
         shown["responses"]["401"] = _json("The key is missing or invalid.", {})
-        if links := _links(operation):
-            shown["responses"]["200"]["links"] = links
-        return shown
+        deleted = {operation.path: "$request.path.id"} if operation.method == "DELETE" else {}
+        return _linked(shown, deleted or _LINKS.get(operation.answer, {}), OPERATIONS)
 
     def _status(self, code: str) -> int:
         """The status of a refusal with this code."""
@@ -163,9 +159,7 @@ class _Document:
         }
         parameters = self._parameters(route.path, route.query, "string")
         shown = self._route(route.name, route.action, parameters, route.body, route.answer, refusals)
-        if links := _control_links(route, controls):
-            shown["responses"]["200"]["links"] = links
-        return {**shown, "security": []}
+        return {**_linked(shown, _LINKS.get(f"{route.method} {route.path}", {}), controls), "security": []}
 
     def _route(
         self,
@@ -241,29 +235,20 @@ def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, A
     return {"name": name, "in": "query", **({"required": True} if required else {}), **shape, "schema": shown}
 
 
-def _links(operation: Operation) -> dict[str, Any]:
-    """The links from an operation's answer to the operations that take its id."""
-    start, where = _LINKS.get(operation.answer, ("", ""))
-    found = f"$response.body#{where}"
-    if operation.method == "DELETE":
-        start, found = operation.path, "$request.path.id"
-    return {
-        target.name: {"operationId": target.name, "parameters": {"id": found}}
-        for target in OPERATIONS
-        if start and target.path.startswith(start)
-    }
-
-
-def _control_links(route: ControlRoute, controls: list[ControlRoute]) -> dict[str, Any]:
-    return {
-        target.name: {
-            "operationId": target.name,
-            "parameters": {start.partition("{")[2][:-1]: f"$response.body#{where}"},
+def _linked(shown: dict[str, Any], ids: dict[str, str], routes: Iterable[Operation | ControlRoute]) -> dict[str, Any]:
+    """The route with links from its answer to the routes that take an id from it."""
+    links = {
+        each.name: {
+            "operationId": each.name,
+            "parameters": {start.partition("{")[2][:-1]: where},
         }
-        for start, where in _CONTROL_LINKS.get(f"{route.method} {route.path}", {}).items()
-        for target in controls
-        if target.path.startswith(start)
+        for start, where in ids.items()
+        for each in routes
+        if each.path.startswith(start)
     }
+    if links:
+        shown["responses"]["200"]["links"] = links
+    return shown
 
 
 def _json(about: str, schema: dict[str, Any]) -> dict[str, Any]:

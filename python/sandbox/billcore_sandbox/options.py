@@ -10,7 +10,7 @@ import dataclasses
 import ipaddress
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,54 +18,132 @@ DESCRIPTION = "Run the whole billing service on localhost; prints one JSON line 
 DEFAULT_SEED = 20250425
 SECRET_LENGTH = 32
 
-SETTLEMENTS = ("by-billing", "immediate", "manual")
-CHARGE_TOTALS = ("amount-times-quantity", "amount")
-CANCELS = ("by-product", "cancelled", "active")
-SECOND_CANCELS = ("ok", "refuse")
-EVENT_IDS = ("mixed", "int", "string")
-EVENT_PAYLOADS = ("mixed", "full", "reduced")
-DELETE_BODIES = ("product", "null", "empty")
-DELIVERY_IDS = ("int", "string")
-DONATION_STATUSES = (402, 403, 422)
-LOGS = ("ndjson",)
+
+def is_loopback(host: str) -> bool:
+    """True for localhost and loopback addresses. Other host names are not resolved: their addresses may change."""
+    name = host.removeprefix("[").removesuffix("]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers such as 0.5,1,2, not {text!r}") from None
+
+
+def read_time(text: str) -> datetime:
+    """An ISO 8601 time in UTC; a time without an offset is in UTC. Raises ValueError or OverflowError."""
+    time = datetime.fromisoformat(text)
+    return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _time(text: str) -> datetime:
+    try:
+        return read_time(text)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(f"expected a time such as 2025-06-02T09:00:00Z, not {text!r}") from None
+
+
+def _option(default: Any, about: str, **more: Any) -> Any:
+    """A field with its text for the command line. more: arguments of argparse's add_argument()."""
+    return field(default=default, metadata={"help": about, **more})
+
+
+def _several(about: str, metavar: str) -> Any:
+    return _option((), f"{about}; repeatable", metavar=metavar, action="append")
+
+
+def _flag(about: str) -> Any:
+    return _option(False, about, action="store_true")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The sandbox's options, among them its behaviour where the service interface defines none: see README.md."""
 
-    host: str = "127.0.0.1"
-    port: int = 0
-    db: str | None = None
-    seed: int | None = None
-    secret: str | None = None
-    settlement: str = "by-billing"
-    charge_total: str = "amount-times-quantity"
-    donation_status: int = 402
-    cancel: str = "by-product"
-    second_cancel: str = "ok"
-    delete_body: str = "product"
-    subscriptions_per_page: int = 100
-    products_per_page: int = 100
-    event_ids: str = "mixed"
-    event_payload: str = "mixed"
-    delivery_ids: str = "int"
-    updated_too: bool = False
-    signature_header: str = "Service-Signature"
-    start: datetime | None = None
-    seed_file: str | None = None
-    renewal_retries: tuple[float, ...] = (1.0, 3.0)
-    invoice_days: float | None = None
-    retry_schedule: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 5.0, 5.0, 5.0)
-    delivery_timeout: float = 5.0
-    keep: int = 10_000
-    log: str | None = None
-    deliver_anywhere: bool = False
-    deliver_to: tuple[str, ...] = ()
-    deliver: tuple[str, ...] = ()
-    allow_host: tuple[str, ...] = ()
-    allow_non_loopback: bool = False
-    exit_with_stdin: bool = False
+    host: str = _option("127.0.0.1", "address to bind")
+    port: int = _option(0, "port to bind; 0 takes a free port, which the JSON line shows", type=int)
+    db: str | None = _option(None, "keep the data in this SQLite file (default: in memory)", metavar="FILE")
+    seed: int | None = _option(
+        None, f"seed of the demo data (default: the seed of the --db file, or {DEFAULT_SEED})", type=int
+    )
+    secret: str | None = _option(
+        None, "secret of each new webhook endpoint, 32 characters (default: random)", metavar="S"
+    )
+    settlement: str = _option(
+        "by-billing", "when a confirmed order becomes paid", choices=("by-billing", "immediate", "manual")
+    )
+    charge_total: str = _option(
+        "amount-times-quantity", "how the total of a charge is computed", choices=("amount-times-quantity", "amount")
+    )
+    donation_status: int = _option(
+        402, "status of a charge on a donation subscription", type=int, choices=(402, 403, 422)
+    )
+    cancel: str = _option("by-product", "status after a cancellation", choices=("by-product", "cancelled", "active"))
+    second_cancel: str = _option("ok", "answer to cancelling again", choices=("ok", "refuse"))
+    delete_body: str = _option(
+        "product", "body of the answer to a product deletion", choices=("product", "null", "empty")
+    )
+    subscriptions_per_page: int = _option(100, "subscriptions in a page", type=int, metavar="N")
+    products_per_page: int = _option(100, "products in a page", type=int, metavar="N")
+    event_ids: str = _option("mixed", "JSON type of resource ids in events", choices=("mixed", "int", "string"))
+    event_payload: str = _option("mixed", "fields of resources in events", choices=("mixed", "full", "reduced"))
+    retry_schedule: tuple[float, ...] = _option(
+        (0.2, 0.5, 1.0, 2.0, 5.0, 5.0, 5.0),
+        "seconds to wait before each further delivery attempt",
+        type=_numbers,
+        metavar="S,S,…",
+    )
+    delivery_ids: str = _option("int", "JSON type of the id of an event", choices=("int", "string"))
+    updated_too: bool = _flag("cancellations and renewals also fire subscription.updated")
+    signature_header: str = _option("Service-Signature", "name of the header with the signature", metavar="NAME")
+    start: datetime | None = _option(  # noqa: RUF009  the default is immutable
+        None,
+        "time at which the accounts' clocks begin, ISO 8601 (default: the real time)",
+        type=_time,
+        metavar="TIME",
+    )
+    seed_file: str | None = _option(
+        None,
+        "TOML file with products and subscriptions for the first account, instead of its demo data",
+        metavar="FILE",
+    )
+    renewal_retries: tuple[float, ...] = _option(
+        (1.0, 3.0),
+        "days to wait before each further attempt of a failed renewal; then the subscription is unpaid",
+        type=_numbers,
+        metavar="D,D,…",
+    )
+    invoice_days: float | None = _option(
+        None, "days after which invoices are paid (default: only a control route pays them)", type=float, metavar="D"
+    )
+    delivery_timeout: float = _option(5.0, "seconds that a receiver may take to answer", type=float, metavar="S")
+    keep: int = _option(
+        10_000, "keep the latest N requests, N effects of the ledger and N ended deliveries", type=int, metavar="N"
+    )
+    log: str | None = _option(
+        None, "write each request, delivery attempt, effect and warning to stderr as a JSON line", choices=("ndjson",)
+    )
+    deliver_anywhere: bool = _flag("deliver webhooks to every host, not only to loopback")
+    deliver_to: tuple[str, ...] = _several("also deliver webhooks to this host or these addresses", "HOST|CIDR")
+    deliver: tuple[str, ...] = _several("register this webhook receiver in the first account", "URL")
+    allow_host: tuple[str, ...] = _several("further name that control routes accept in Host", "NAME")
+    allow_non_loopback: bool = _flag("allow a --host that other machines can reach")
+    exit_with_stdin: bool = _flag("exit when standard input ends, as it does when the parent ends")
 
     def __post_init__(self) -> None:
         if self.secret is not None and not (len(self.secret) == SECRET_LENGTH and self.secret.isascii()):
@@ -98,169 +176,17 @@ class Options:
         return shown
 
 
-def is_loopback(host: str) -> bool:
-    """True for localhost and loopback addresses. Other host names are not resolved: their addresses may change."""
-    name = host.removeprefix("[").removesuffix("]").lower()
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return False
-    return True
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(",") if part.strip())
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected numbers such as 0.5,1,2, not {text!r}") from None
-
-
-def _listed(numbers: tuple[float, ...]) -> str:
-    """Numbers as text for the command line, which _numbers() can read."""
-    return ",".join(f"{number:g}" for number in numbers)
-
-
-def _time(text: str) -> datetime:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a time such as 2025-06-02T09:00:00Z, not {text!r}") from None
-    return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sandbox's options to `parser`, named like the fields of Options, with dashes."""
-    default = Options()
-    add = parser.add_argument
-    add("--host", default=default.host, help="address to bind")
-    add("--port", type=int, default=default.port, help="port to bind; 0 takes a free port, which the JSON line shows")
-    add("--db", metavar="FILE", help="keep the data in this SQLite file (default: in memory)")
-    add("--seed", type=int, help=f"seed of the demo data (default: the seed of the --db file, or {DEFAULT_SEED})")
-    add("--secret", metavar="S", help="secret of each new webhook endpoint, 32 characters (default: random)")
-    add("--settlement", choices=SETTLEMENTS, default=default.settlement, help="when a confirmed order becomes paid")
-    add(
-        "--charge-total",
-        choices=CHARGE_TOTALS,
-        default=default.charge_total,
-        help="how the total of a charge is computed",
-    )
-    add(
-        "--donation-status",
-        type=int,
-        choices=DONATION_STATUSES,
-        default=default.donation_status,
-        help="status of a charge on a donation subscription",
-    )
-    add("--cancel", choices=CANCELS, default=default.cancel, help="status after a cancellation")
-    add("--second-cancel", choices=SECOND_CANCELS, default=default.second_cancel, help="answer to cancelling again")
-    add(
-        "--delete-body",
-        choices=DELETE_BODIES,
-        default=default.delete_body,
-        help="body of the answer to a product deletion",
-    )
-    add(
-        "--subscriptions-per-page",
-        type=int,
-        metavar="N",
-        default=default.subscriptions_per_page,
-        help="subscriptions in a page",
-    )
-    add("--products-per-page", type=int, metavar="N", default=default.products_per_page, help="products in a page")
-    add("--event-ids", choices=EVENT_IDS, default=default.event_ids, help="JSON type of resource ids in events")
-    add("--event-payload", choices=EVENT_PAYLOADS, default=default.event_payload, help="fields of resources in events")
-    add(
-        "--retry-schedule",
-        type=_numbers,
-        metavar="S,S,…",
-        default=_listed(default.retry_schedule),
-        help="seconds to wait before each further delivery attempt",
-    )
-    add("--delivery-ids", choices=DELIVERY_IDS, default=default.delivery_ids, help="JSON type of the id of an event")
-    add("--updated-too", action="store_true", help="cancellations and renewals also fire subscription.updated")
-    add(
-        "--signature-header",
-        metavar="NAME",
-        default=default.signature_header,
-        help="name of the header with the signature",
-    )
-    add(
-        "--start",
-        type=_time,
-        metavar="TIME",
-        help="time at which the accounts' clocks begin, ISO 8601 (default: the real time)",
-    )
-    add(
-        "--seed-file",
-        metavar="FILE",
-        help="TOML file with products and subscriptions for the first account, instead of its demo data",
-    )
-    add(
-        "--renewal-retries",
-        type=_numbers,
-        metavar="D,D,…",
-        default=_listed(default.renewal_retries),
-        help="days to wait before each further attempt of a failed renewal; then the subscription is unpaid",
-    )
-    add(
-        "--invoice-days",
-        type=float,
-        metavar="D",
-        help="days after which invoices are paid (default: only a control route pays them)",
-    )
-    add(
-        "--delivery-timeout",
-        type=float,
-        metavar="S",
-        default=default.delivery_timeout,
-        help="seconds that a receiver may take to answer",
-    )
-    add(
-        "--keep",
-        type=int,
-        metavar="N",
-        default=default.keep,
-        help="keep the latest N requests, N effects of the ledger and N ended deliveries",
-    )
-    add("--log", choices=LOGS, help="write each request, delivery attempt, effect and warning to stderr as a JSON line")
-    add("--deliver-anywhere", action="store_true", help="deliver webhooks to every host, not only to loopback")
-    add(
-        "--deliver-to",
-        action="append",
-        default=[],
-        metavar="HOST|CIDR",
-        help="also deliver webhooks to this host or these addresses; repeatable",
-    )
-    add(
-        "--deliver",
-        action="append",
-        default=[],
-        metavar="URL",
-        help="register this webhook receiver in the first account; repeatable",
-    )
-    add(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="further name that control routes accept in Host; repeatable",
-    )
-    add("--allow-non-loopback", action="store_true", help="allow a --host that other machines can reach")
-    add("--exit-with-stdin", action="store_true", help="exit when standard input ends, as it does when the parent ends")
+    for each in dataclasses.fields(Options):
+        default: Any = each.default
+        if isinstance(default, tuple):  # the help shows numbers as they are given; argparse appends values to a list
+            default = ",".join(f"{number:g}" for number in default) if default else []
+        parser.add_argument(f"--{each.name.replace('_', '-')}", default=default, **each.metadata)
 
 
 def from_namespace(namespace: argparse.Namespace) -> Options:
     """Options from parsed arguments. Raises ValueError with one line that says what to change."""
-    names = [field.name for field in dataclasses.fields(Options)]
-    given = {name: getattr(namespace, name) for name in names}
+    given = {each.name: getattr(namespace, each.name) for each in dataclasses.fields(Options)}
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return Options(**values)

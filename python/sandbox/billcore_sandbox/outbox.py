@@ -123,8 +123,7 @@ def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str,
 
 def _reserve(work: Work) -> int:
     work.db.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'deliveries'")
-    row = work.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'deliveries'").fetchone()
-    return int(row["seq"])
+    return work.world.store.last_id("deliveries")
 
 
 def _signature(work: Work, endpoint: sqlite3.Row, seq: int, body: bytes) -> str:
@@ -152,7 +151,6 @@ def _insert(work: Work, seq: int, new: _New, state: str = "pending", reason: str
         "reason": reason,
         "together": new.together,
         "faults": json.dumps(new.faults),
-        "attempts": "[]",
     }
     work.insert("deliveries", columns)
     if state != "pending":

@@ -49,47 +49,45 @@ def net_price(row: sqlite3.Row) -> int:
     return product_prices(row["price"], row["vat_rate"], bool(row["price_includes_vat"]))[1]
 
 
+def terms(product: sqlite3.Row) -> dict[str, Any]:
+    """The columns of a subscription that it takes from its product."""
+    vat = round(product["vat_rate"] * 100)
+    return {"product_id": product["id"], "price": net_price(product), "vat": vat, "currency": product["currency"]}
+
+
 def _portal(subscription_id: int, page: str) -> str:
     path = f"{PORTAL}/subscription/{subscription_id}/{page}"
     return f"{path}?signature={hmac.digest(_PORTAL_KEY, path.encode(), hashlib.sha256).hex()}"
+
+
+_REFERENCES = ("reference_id", "reference_name")
+_TIMES = ("created_at", "renews_at", "ends_at", "trial_ends_at")
+_SUBSCRIPTION = ("price", "vat", "currency", *_TIMES, *_REFERENCES, "status")
+_ORDER = ("created_at", "total", "total_with_vat", "currency", *_REFERENCES, "state", "remote_id")
+
+
+def _nested(row: sqlite3.Row) -> dict[str, Any]:
+    return {name: json.loads(row[name]) for name in ("custom_fields", "metadata")}
 
 
 def subscription(row: sqlite3.Row) -> dict[str, Any]:
     number = row["id"]
     return {
         "id": str(number),
-        "price": row["price"],
-        "vat": row["vat"],
-        "currency": row["currency"],
-        "created_at": row["created_at"],
-        "renews_at": row["renews_at"],
-        "ends_at": row["ends_at"],
-        "trial_ends_at": row["trial_ends_at"],
-        "reference_id": row["reference_id"],
-        "reference_name": row["reference_name"],
-        "status": row["status"],
+        **{name: row[name] for name in _SUBSCRIPTION},
         "update_card_url": _portal(number, "card"),
         "invoices_url": _portal(number, "invoices"),
         "cancel_url": _portal(number, "cancel"),
-        "custom_fields": json.loads(row["custom_fields"]),
-        "metadata": json.loads(row["metadata"]),
+        **_nested(row),
     }
 
 
 def order(row: sqlite3.Row) -> dict[str, Any]:
     return {
         "id": str(row["id"]),
-        "created_at": row["created_at"],
-        "total": row["total"],
-        "total_with_vat": row["total_with_vat"],
-        "currency": row["currency"],
-        "reference_id": row["reference_id"],
-        "reference_name": row["reference_name"],
-        "state": row["state"],
-        "remote_id": row["remote_id"],
+        **{name: row[name] for name in _ORDER},
         "delivery": None if row["delivery"] is None else {"link": row["delivery"]},
-        "custom_fields": json.loads(row["custom_fields"]),
-        "metadata": json.loads(row["metadata"]),
+        **_nested(row),
     }
 
 
@@ -98,11 +96,7 @@ def product(row: sqlite3.Row) -> dict[str, Any]:
     rate, currency, interval = row["vat_rate"], row["currency"], row["interval"]
     every = f" / {interval}" if interval else ""
     return {
-        "id": row["id"],
-        "name": row["name"],
-        "description": row["description"],
-        "type": row["type"],
-        "price": row["price"],
+        **{name: row[name] for name in ("id", "name", "description", "type", "price")},
         "price_with_vat": gross,
         "price_without_vat": net,
         "currency": currency,
@@ -110,9 +104,7 @@ def product(row: sqlite3.Row) -> dict[str, Any]:
         "interval": interval,
         "image": row["image"],
         "images": json.loads(row["images"]),
-        "use_cart": bool(row["use_cart"]),
-        "stock_tracking": bool(row["stock_tracking"]),
-        "out_of_stock": bool(row["out_of_stock"]),
+        **{name: bool(row[name]) for name in ("use_cart", "stock_tracking", "out_of_stock")},
         "strings": {
             "interval": f"every {interval}" if interval else "once",
             "type": row["type"].replace("_", " "),

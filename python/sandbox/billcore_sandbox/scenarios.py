@@ -89,22 +89,22 @@ def _last_delivery(world: World) -> int:
 def _begun(world: World, account: Account, scenario: Scenario) -> _Story:
     new = dict(scenario.new)
     kind, stays, own = new.pop("type"), new.pop("stays_active", None), new.pop("own_product", False)
-    product = None
-    if not own:
-        where = "account = ? AND type = ? AND state = 'live'" + (
-            "" if stays is None else f" AND stays_active = {int(stays)}"
-        )
-        product = world.store.one(f"SELECT id FROM products WHERE {where} ORDER BY id LIMIT 1", account.number, kind)
-    if product is None:
-        made = bodies.NewProduct(
-            account=account.uuid, name=f"Product of {scenario.name}", type=kind, stays_active=bool(stays)
-        )
-        number = objects.create_product(world, made)["product"]["id"]
-    else:
-        number = product["id"]
+    where = f"type = '{kind}'" + ("" if stays is None else f" AND stays_active = {int(stays)}")
+    made = {"name": f"Product of {scenario.name}", "type": kind, "stays_active": bool(stays)}
+    number = _product(world, account, "0" if own else where, made)
     fields = {"account": account.uuid, "product_id": number, "reference_id": f"scenario-{scenario.name}", **new}
     bought: Any = objects.checkout(world, msgspec.convert(fields, bodies.Checkout))
     return _Story(world, account, int(bought["subscription"]["id"]), int(bought["order"]["id"]))
+
+
+def _product(world: World, account: Account, where: str, otherwise: dict[str, Any]) -> int:
+    """The id of the account's first product that meets the condition, or of a new product with these fields."""
+    sql = f"SELECT id FROM products WHERE account = ? AND state = 'live' AND {where} ORDER BY id LIMIT 1"
+    row = world.store.one(sql, account.number)
+    if row is not None:
+        return int(row["id"])
+    made = msgspec.convert({"account": account.uuid, **otherwise}, bodies.NewProduct)
+    return int(objects.create_product(world, made)["product"]["id"])
 
 
 class _Story:
@@ -118,9 +118,7 @@ class _Story:
         self._body = bodies.Nothing()
 
     def _row(self) -> sqlite3.Row:
-        row = self._world.store.one("SELECT * FROM subscriptions WHERE id = ?", self._subscription)
-        assert row is not None
-        return row
+        return self._world.store.all("SELECT * FROM subscriptions WHERE id = ?", self._subscription)[0]
 
     def _waiting_order(self) -> str:
         if self._order is not None:
@@ -141,17 +139,16 @@ class _Story:
             # This step performs no action: it sets whether later payments are declined.
             sql = "UPDATE subscriptions SET declines = ? WHERE id = ?"
             self._world.store.db.execute(sql, (int(step == "decline"), self._subscription))
-        elif step == "confirm":
-            objects.confirm(self._world, self._body, self._waiting_order())
-        elif step == "pay":
-            objects.pay(self._world, self._body, self._waiting_order())
+        elif step in ("confirm", "pay"):
+            action = objects.confirm if step == "confirm" else objects.pay
+            action(self._world, self._body, self._waiting_order())
         elif step in ("charge", "charge refused"):
             self._charge(refused=step == "charge refused")
         elif step == "change_billing":
             changed = bodies.BillingMethod(billing="card", declines=False)
             objects.change_billing(self._world, changed, number)
         elif step == "change_product":
-            subscriptions.change_product(self._call(product_id=self._product("type = 'subscription' AND id != ?")))
+            subscriptions.change_product(self._call(product_id=self._other_product("subscription")))
         elif step == "delete_product":
             self._delete_product()
         else:
@@ -164,17 +161,12 @@ class _Story:
             objects.subscription_cause(self._world, cause, self._body, str(self._subscription))
         raise invalid(f"This subscription does not become {target}.", "not_allowed")
 
-    def _product(self, where: str) -> int:
-        sql = f"SELECT id FROM products WHERE account = ? AND state = 'live' AND {where} ORDER BY id LIMIT 1"
-        row = self._world.store.one(sql, self._account.number, self._row()["product_id"])
-        if row is None:
-            kind = "one_time" if "one_time" in where else "subscription"
-            made = bodies.NewProduct(account=self._account.uuid, name=f"Scenario {kind}", type=kind)  # type: ignore[arg-type]
-            return int(objects.create_product(self._world, made)["product"]["id"])
-        return int(row["id"])
+    def _other_product(self, kind: str) -> int:
+        where = f"type = '{kind}' AND id != {self._row()['product_id']}"
+        return _product(self._world, self._account, where, {"name": f"Scenario {kind}", "type": kind})
 
     def _charge(self, *, refused: bool) -> None:
-        product = self._product("type = 'one_time' AND id != ?")
+        product = self._other_product("one_time")
         try:
             subscriptions.charge(self._call(product_id=product, amount=1500, description="scenario"))
         except Refusal:
@@ -185,10 +177,8 @@ class _Story:
             raise invalid("This subscription takes a charge, so this story does not fit it.", "not_allowed")
 
     def _delete_product(self) -> None:
-        row = self._world.store.one("SELECT * FROM products WHERE id = ?", self._row()["product_id"])
-        assert row is not None
         with self._world.effect(self._account) as work:
-            work.machine.fire(work, "product", row, "delete")
+            work.machine.fire(work, "product", work.row("products", self._row()["product_id"]), "delete")
 
     def _call(self, **fields: Any) -> Call:
         body = json.dumps(fields).encode()

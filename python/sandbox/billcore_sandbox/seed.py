@@ -49,7 +49,7 @@ def create(
     """Make the tables of an empty database, and fill them. file: data that replace the first account's demo data."""
     rng = random.Random(seed)
     # executescript commits an open transaction, so BEGIN is part of the script.
-    db.executescript("BEGIN;" + "".join(store_schema.MIGRATIONS))
+    db.executescript("BEGIN;" + store_schema.TABLES)
     try:
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", str(store_schema.VERSION)), ("seed", str(seed))])
         offset = 0 if options.start is None else (begin - real()) // timedelta(microseconds=1)

@@ -68,58 +68,50 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
 def read(path: str) -> File:
     """The entries of the seed file. Raises SeedFileError with a message of one sentence."""
     try:
-        tables = tomllib.loads(Path(path).read_text("utf-8"))
-        found = msgspec.convert(tables, File)
+        found = msgspec.convert(tomllib.loads(Path(path).read_text("utf-8")), File)
     except OSError as error:
         raise SeedFileError(f"cannot read the seed file {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SeedFileError(f"the seed file {path} is not TOML: {error}") from None
     except msgspec.ValidationError as error:
         raise SeedFileError(f"the seed file {path} is wrong: {error}") from None
-    kinds = {product.name: product.type for product in found.products}
-    if len(kinds) < len(found.products):
-        raise SeedFileError(f"the seed file {path} is wrong: two products have one name")
-    for subscription in found.subscriptions:
+    if (mistake := _mistake(found)) is not None:
+        raise SeedFileError(f"the seed file {path} is wrong: {mistake}")
+    return found
+
+
+def _mistake(file: File) -> str | None:
+    """A mistake that the types of the entries cannot express; None if there is none."""
+    kinds = {product.name: product.type for product in file.products}
+    if len(kinds) < len(file.products):
+        return "two products have one name"
+    for subscription in file.subscriptions:
         if kinds.get(subscription.product, "one_time") == "one_time":
-            raise SeedFileError(
-                f"the seed file {path} is wrong: no recurring product is named {subscription.product!r}"
-            )
+            return f"no recurring product is named {subscription.product!r}"
         try:
             json.dumps(subscription.metadata, allow_nan=False)
         except (TypeError, ValueError):
-            raise SeedFileError(f"the seed file {path} is wrong: JSON has no dates, no nan and no inf") from None
-    return found
+            return "JSON has no dates, no nan and no inf"
+    return None
 
 
 def fill(filler: Filler, file: File, account: int, begin: datetime) -> None:
     """Add the entries of the seed file to an account whose clock begins at `begin`."""
-    products = {product.name: _add_product(filler, product, account) for product in file.products}
+    products = {each.name: filler.add("products", **product_columns(each, account)) for each in file.products}
     for subscription in file.subscriptions:
         _add_subscription(filler, subscription, products[subscription.product], account, begin)
 
 
-def _add_product(filler: Filler, product: Product, account: int) -> dict[str, Any]:
-    interval = None if product.type == "one_time" else product.interval or "month"
-    cycles = product.cycles or 3 if product.type == "fixed_cycle" else None
-    return filler.add(
-        "products",
-        account=account,
-        name=product.name,
-        description=product.description,
-        type=product.type,
-        price=product.price,
-        currency=product.currency,
-        vat_rate=product.vat_rate,
-        interval=interval,
-        price_includes_vat=0,
-        image=None,
-        images="[]",
-        use_cart=0,
-        stock_tracking=0,
-        out_of_stock=0,
-        stays_active=int(product.stays_active),
-        cycles=cycles,
-    )
+def product_columns(product: Any, account: int) -> dict[str, Any]:
+    """The columns of a new product with the fields of Product."""
+    recurs = product.type != "one_time"
+    names = ("name", "description", "type", "price", "currency", "vat_rate", "stays_active")
+    return {
+        "account": account,
+        **{name: getattr(product, name) for name in names},
+        "interval": product.interval or "month" if recurs else None,
+        "cycles": product.cycles or 3 if product.type == "fixed_cycle" else None,
+    }
 
 
 def _add_subscription(
@@ -149,7 +141,6 @@ def _add_subscription(
         declines=int(subscription.declines),
         failures=int(status == "delayed"),
         cycles_paid=(product["cycles"] or 0) if status == "expired" else int(status != "trialing"),
-        custom_fields="[]",
         metadata=json.dumps(subscription.metadata),
     )
     if works or status == "delayed":

@@ -63,7 +63,7 @@ class Store:
         self._skip_used_ids({})
 
     def _fill(self) -> int:
-        """Seed an empty database, or migrate an existing one to the current version; returns its seed."""
+        """Seed an empty database; returns the seed of the database."""
         wanted = self._options.seed
         if not self._tables():
             chosen = DEFAULT_SEED if wanted is None else wanted
@@ -71,12 +71,11 @@ class Store:
             return chosen
         meta = {row["key"]: row["value"] for row in self.db.execute("SELECT key, value FROM meta")}
         try:
-            version, stored = int(meta["version"]), int(meta["seed"])
+            stored = int(meta["seed"])
         except (KeyError, ValueError):
             raise StoreError(f"the database {self.path} is damaged: give another --db file") from None
         if wanted not in (None, stored):
             raise StoreError(f"{self.path} was seeded with {stored}, not {wanted}: drop --seed or give another file")
-        _migrate(self.db, version)
         return stored
 
     def _tables(self) -> set[str]:
@@ -183,6 +182,11 @@ class Store:
     def all(self, sql: str, *args: Any) -> list[sqlite3.Row]:
         return self.db.execute(sql, args).fetchall()
 
+    def last_id(self, table: str) -> int:
+        """The greatest id that a row of the table has, or had before it was deleted."""
+        row = self.one("SELECT seq FROM sqlite_sequence WHERE name = ?", table)
+        return 0 if row is None else int(row["seq"])
+
     def account_by_uuid(self, uuid: str) -> Account | None:
         return self._by_uuid.get(uuid)
 
@@ -225,8 +229,8 @@ def _check_file(path: str) -> None:
             raise StoreError(f"{path} is not a sandbox's database: give another --db file")
         if names:
             version = db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-            if version is None or not str(version[0]).isdigit() or not 1 <= int(version[0]) <= store_schema.VERSION:
-                raise StoreError(f"{path} was made by a newer version of the sandbox: give another --db file")
+            if version != (str(store_schema.VERSION),):
+                raise StoreError(f"{path} was made by another version of the sandbox: give another --db file")
 
 
 def _open(path: str | None) -> sqlite3.Connection:
@@ -243,9 +247,3 @@ def _open(path: str | None) -> sqlite3.Connection:
         if found != "ok":
             raise StoreError(f"the database {path} is damaged: give another --db file")
     return db
-
-
-def _migrate(db: sqlite3.Connection, version: int) -> None:
-    for number in range(version, store_schema.VERSION):
-        statements = store_schema.MIGRATIONS[number]
-        db.executescript(f"BEGIN;{statements} UPDATE meta SET value = '{number + 1}' WHERE key = 'version'; COMMIT;")

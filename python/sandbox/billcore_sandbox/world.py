@@ -69,9 +69,6 @@ class Work:
             (product,),
         ).fetchall()
 
-    def new_secret(self, endpoint: int, old: str | None = None) -> str:
-        return self.world.new_secret(endpoint, old)
-
     def record(self, kind: str, **details: Any) -> None:
         """Add the effect to the ledger, as a row with this kind and these details."""
         at, account = clock.iso_precise(self.now), self.account.number
@@ -103,11 +100,6 @@ class Work:
         """Fire `event` with the full resource `data`."""
         outbox.emit(self, event, data)
 
-    def emit_updated_too(self, data: dict[str, Any]) -> None:
-        """With --updated-too, fire subscription.updated in addition to the event of a cancellation or renewal."""
-        if self.options.updated_too:
-            self.emit("subscription.updated", data)
-
 
 class World:
     """The state of a running sandbox, which all routes share."""
@@ -132,7 +124,7 @@ class World:
     def stop(self) -> None:
         self.jobs.stop()
         self.dispatcher.drop()
-        self.history.stop()
+        self.history.end(503, "stopped", "The sandbox ends.")
 
     @contextmanager
     def effect(self, account: Account, now: datetime | None = None) -> Iterator[Work]:
@@ -189,4 +181,4 @@ class World:
         for register in self.after_reset:
             register()
         self.jobs.wake()
-        self.history.reset()
+        self.history.end(409, "reset", "The sandbox was reset while this request waited.")

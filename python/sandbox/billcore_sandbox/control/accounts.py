@@ -9,6 +9,7 @@ from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import account_or_first, find, named_account
 from billcore_sandbox.effects import new_key
 from billcore_sandbox.errors import Refusal, invalid
+from billcore_sandbox.options import read_time
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -80,23 +81,17 @@ def show_clock(account: Account) -> answers.ClockShown:
     return {"account": account.uuid, "now": clock.iso_precise(account.clock.now()), "frozen": frozen}
 
 
-def _time(text: str) -> datetime:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise invalid("The field to must be a time as ISO 8601 writes it, such as 2026-03-31T09:00:00Z.") from None
-    return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
-
-
 def _target(account: Account, body: bodies.ClockChange) -> datetime:
     now = account.clock.now()
     try:
         if body.to is not None:
             if body.days or body.seconds:
                 raise invalid("to cannot be combined with days or seconds.")
-            target = _time(body.to)
+            target = read_time(body.to)
         else:
             target = now + timedelta(days=body.days, seconds=body.seconds)
+    except ValueError:
+        raise invalid("The field to must be a time as ISO 8601 writes it, such as 2026-03-31T09:00:00Z.") from None
     except OverflowError:
         target = datetime.max.replace(tzinfo=UTC)
     if target.year > _LAST_YEAR:

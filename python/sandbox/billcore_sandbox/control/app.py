@@ -1,58 +1,103 @@
-"""The Starlette application of the control routes: every error answer is an error object."""
+"""The ASGI application of the control routes: it finds the route, converts the body or the query, and answers.
+
+Web pages cannot call control routes: the Host header must name loopback or a host of --allow-host, and a page whose DNS
+name points to 127.0.0.1 sends that DNS name as Host. A POST must be JSON, which an HTML form cannot send.
+"""
 
 from __future__ import annotations
 
+import inspect
+import logging
 import sqlite3
 from typing import Any
+from urllib.parse import unquote
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+import msgspec
 
-from billcore_sandbox.errors import Refusal, internal_error, not_found, not_stored
-from billcore_sandbox.service.calls import Reply, reply
+from billcore_sandbox.control.mistakes import mistake
+from billcore_sandbox.control.routes import ALL, PREFIX
+from billcore_sandbox.errors import Refusal, internal_error, invalid, not_found, not_stored, too_large
+from billcore_sandbox.http.answers import MAX_BODY, Application, Receive, Scope, Send, read, whole
+from billcore_sandbox.openapi import ControlRoute
+from billcore_sandbox.options import is_loopback
+from billcore_sandbox.service.calls import Reply, json_object, parse_query, refused, reply
+from billcore_sandbox.service.routes import find
+from billcore_sandbox.world import World
+
+_log = logging.getLogger("billcore_sandbox")
 
 
-def application(routes: list[Route]) -> Starlette:
-    handlers: dict[Any, Any] = {
-        HTTPException: _http_error,
-        Refusal: _refused,
-        sqlite3.Error: _not_stored,
-        Exception: _failed,
-    }
-    app = Starlette(routes=routes, exception_handlers=handlers)
-    # Answer "/state/" with 404 instead of a redirect to "/state", as the service does.
-    app.router.redirect_slashes = False
+def build(world: World) -> Application:
+    """The application of the paths below PREFIX."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        body = await read(receive)
+        if body is not None:
+            await whole(send, await _answer(world, scope, body))
+
     return app
 
 
-def to_response(answer: Reply) -> Response:
-    headers = dict(answer.headers)
-    return Response(answer.body, answer.status, headers, media_type=answer.content_type if answer.body else None)
+async def _answer(world: World, scope: Scope, body: bytes) -> Reply:
+    try:
+        return reply(await _done(world, scope, body))
+    except Refusal as error:
+        return refused(error)
+    except sqlite3.Error as error:
+        return refused(not_stored(error))
+    except Exception as error:
+        _log.error("failed on %s %s", scope["method"], scope["path"], exc_info=error)
+        return refused(internal_error())
 
 
-def refusal_response(error: Refusal) -> Response:
-    return to_response(reply(error.body(), error.status))
+async def _done(world: World, scope: Scope, body: bytes) -> Any:
+    """Check and perform a request; returns the value to answer with."""
+    headers = [(name, value.decode("latin-1")) for name, value in scope["headers"]]
+    _check_host(world, [value for name, value in headers if name == b"host"])
+    path = scope["raw_path"].decode("ascii").removeprefix(PREFIX)
+    if not path:  # without the slash at the end
+        raise not_found()
+    route, found = find(ALL, scope["method"], path[1:])
+    query, given = dict(parse_query(scope["query_string"])), list[Any]()
+    if route.query is not None:
+        given.append(_parameters(query, route.query))
+        world.history.trim()
+    elif query:
+        raise invalid(f"This route has no parameter {next(iter(query))!r}: send it as a field of the body.")
+    if route.body is not None:
+        given.append(_body(body, dict(headers).get(b"content-type", ""), route))
+    if found:
+        given.append(unquote(found))
+    done = route.action(world, *given)
+    return await done if inspect.isawaitable(done) else done
 
 
-async def _refused(request: Request, error: Any) -> Response:
-    return refusal_response(error)
+def _check_host(world: World, hosts: list[str]) -> None:
+    name = hosts[0] if len(hosts) == 1 else ""
+    name = name.partition("]")[0] + "]" if name.startswith("[") else name.partition(":")[0]
+    if not is_loopback(name) and name.lower() not in [each.lower() for each in world.options.allow_host]:
+        message = "Control routes answer to loopback names only: use 127.0.0.1 or localhost, or add --allow-host."
+        raise Refusal(403, "host", message)
 
 
-async def _http_error(request: Request, error: Any) -> Response:
-    if error.status_code == 404:
-        return refusal_response(not_found())
-    answer = refusal_response(Refusal(error.status_code, "method_not_allowed", "This path does not take this method."))
-    answer.headers.update(error.headers or {})
-    return answer
+def _parameters(given: dict[str, str], query: type[msgspec.Struct]) -> msgspec.Struct:
+    names = sorted(query.__struct_fields__)
+    if unknown := given.keys() - {*names}:
+        raise invalid(f"This route has no parameter {sorted(unknown)[0]!r}: it has {', '.join(names)}.")
+    # Refuse the text "null" here, because msgspec would convert it to None.
+    if nulls := [name for name, value in given.items() if value.lower() == "null"]:
+        raise invalid(f"The parameter {nulls[0]} has no value null: leave it out.")
+    try:
+        return msgspec.convert(given, query, strict=False)
+    except msgspec.ValidationError as error:
+        raise mistake(error, query, "parameters") from None
 
 
-async def _not_stored(request: Request, error: Any) -> Response:
-    return refusal_response(not_stored(error))
-
-
-async def _failed(request: Request, error: Any) -> Response:
-    # Starlette raises the error again after this answer, and uvicorn logs it.
-    return refusal_response(internal_error())
+def _body(body: bytes, content_type: str, route: ControlRoute) -> msgspec.Struct:
+    if len(body) > MAX_BODY:
+        raise too_large()
+    assert route.body is not None
+    try:
+        return msgspec.convert(json_object(body, content_type), route.body)
+    except msgspec.ValidationError as error:
+        raise mistake(error, route.body, "fields") from None

@@ -172,19 +172,17 @@ class RequestMatch(msgspec.Struct, forbid_unknown_fields=True):
     status: int | None = None
 
 
-class DeliveryMatch(msgspec.Struct, forbid_unknown_fields=True):
-    """Matches deliveries. state: by default, every state except pending."""
-
-    event: str | None = None
-    state: str | None = None
-    endpoint_id: Number | None = None
-
-
 class NonePending(msgspec.Struct, forbid_unknown_fields=True):
     """Wait until no delivery of the account is pending, or no delivery of one event or to one endpoint."""
 
     event: str | None = None
     endpoint_id: Number | None = None
+
+
+class DeliveryMatch(NonePending):
+    """Matches deliveries. state: by default, every state except pending."""
+
+    state: str | None = None
 
 
 class WantedSubscription(msgspec.Struct, forbid_unknown_fields=True):

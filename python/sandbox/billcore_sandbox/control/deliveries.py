@@ -20,7 +20,7 @@ STATES = ("pending", "delivered", "failed", "held_back", "dropped")
 
 def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
     """List deliveries with their attempts, bodies and signatures."""
-    match = bodies.DeliveryMatch(page.event, page.state, page.endpoint_id)
+    match = bodies.DeliveryMatch(page.event, page.endpoint_id, page.state)
     return {"deliveries": find_deliveries(world, page.account, page.since, match, page.limit)}
 
 

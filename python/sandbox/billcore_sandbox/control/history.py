@@ -31,14 +31,14 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
     by_state = counts("state", "orders")
     by_type = counts("type", "products", "state = 'live'")
     named = named_account(world, query.account)
-    where, args = of_account(world, query.account)
+    uuid = None if named is None else named.uuid
+    where, args = of_account(world, uuid)
+    sizes = {table: (where, args) for table in ("endpoints", "deliveries", "ledger", "jobs")}
+    sizes["requests"] = (where, args if named is None else [named.uuid])
     counted: Any = {
         table: world.store.all(f"SELECT count(*) AS n FROM {table} WHERE {where}", *args)[0]["n"]
-        for table in ("endpoints", "deliveries", "ledger", "jobs")
+        for table, (where, args) in sizes.items()
     }
-    of_requests = "1" if named is None else "account = ?"
-    uuid = [] if named is None else [named.uuid]
-    counted["requests"] = world.store.all(f"SELECT count(*) AS n FROM requests WHERE {of_requests}", *uuid)[0]["n"]
     return {
         "seed": world.store.seed,
         "now": clock.iso_precise(clock.real()),
@@ -54,8 +54,8 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
             for account in (world.store.accounts if named is None else [named])
         ],
         "counts": counted,
-        "faults": world.faults.waiting(None if named is None else named.uuid),
-        "unknown_parameters": world.unknown.listed(None if named is None else named.uuid),
+        "faults": world.faults.waiting(uuid),
+        "unknown_parameters": world.unknown.listed(uuid),
     }
 
 

@@ -12,7 +12,8 @@ from billcore_sandbox.control.common import account_or_first, find, shown
 from billcore_sandbox.effects import order_columns, settles_at_once
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.lifecycle import resource_of
-from billcore_sandbox.seed import FIXED, ONE_TIME
+from billcore_sandbox.seed import ONE_TIME
+from billcore_sandbox.seed_file import product_columns
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import Work, World
 
@@ -27,8 +28,9 @@ def checkout(world: World, body: bodies.Checkout) -> answers.Shown:
         subscription = None
         if product["type"] != ONE_TIME:
             subscription = _pending(work, product, body)
-        net, vat = resources.net_price(product), round(product["vat_rate"] * 100)
-        columns = order_columns(work, product["id"], net, vat, product["currency"], body.billing, subscription)
+        terms = resources.terms(product)
+        total = terms.pop("price")
+        columns = order_columns(work, total=total, **terms, billing=body.billing, subscription=subscription)
         columns |= {"reference_id": body.reference_id, "reference_name": body.reference_name}
         columns |= {"is_first": int(subscription is not None), "metadata": json.dumps(body.metadata)}
         order = work.machine.create(work, "order", "checkout", columns)
@@ -41,19 +43,14 @@ def _pending(work: Work, product: sqlite3.Row, body: bodies.Checkout) -> sqlite3
     trial_end = start + timedelta(days=body.trial_days)
     columns = {
         "account": work.account.number,
-        "product_id": product["id"],
-        "price": resources.net_price(product),
-        "vat": round(product["vat_rate"] * 100),
-        "currency": product["currency"],
+        **resources.terms(product),
         "created_at": clock.iso(work.now),
         "starts_at": clock.iso(start) if body.starts_in_days else None,
         "trial_ends_at": clock.iso(trial_end) if body.trial_days else None,
         "reference_id": body.reference_id,
         "reference_name": body.reference_name,
-        "cancelled": 0,
         "billing": body.billing,
         "declines": int(body.declines),
-        "custom_fields": "[]",
         "metadata": json.dumps(body.metadata),
     }
     return work.machine.create(work, "subscription", "checkout", columns)
@@ -110,20 +107,8 @@ def change_billing(world: World, body: bodies.BillingMethod, number: str) -> ans
 def create_product(world: World, body: bodies.NewProduct) -> answers.MadeProduct:
     """Create a product as an administrator."""
     account = account_or_first(world, body)
-    recurs = body.type != ONE_TIME
     with world.effect(account) as work:
-        columns = {
-            "account": account.number,
-            **{name: getattr(body, name) for name in ("name", "description", "type", "price", "currency", "vat_rate")},
-            "interval": body.interval or "month" if recurs else None,
-            "price_includes_vat": 0,
-            "images": "[]",
-            "use_cart": 0,
-            "stock_tracking": 0,
-            "out_of_stock": 0,
-            "stays_active": int(body.stays_active),
-            "cycles": body.cycles or 3 if body.type == FIXED else None,
-        }
+        columns = product_columns(body, account.number)
         row = work.machine.create(work, "product", "create", columns)
         work.record("product_create", product_id=row["id"])
         return {"product": resource_of(work, "product", row)}
@@ -135,9 +120,7 @@ def create_group(world: World, body: bodies.NewGroup) -> answers.ShownGroup:
     with world.effect(account) as work:
         _check_products(world, account, body.products)
         # Add the products to the group before the event is fired, because the event shows them.
-        number = work.db.execute("SELECT max(id) FROM product_groups").fetchone()[0] or 0
-        sequence = work.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'product_groups'").fetchone()
-        number = max(number, sequence["seq"] if sequence else 0) + 1
+        number = world.store.last_id("product_groups") + 1
         work.set_members(number, body.products)
         row = work.machine.create(work, "group", "create", {"id": number, "account": account.number, "name": body.name})
         work.record("group_create", group_id=row["id"])

@@ -44,19 +44,15 @@ async def wait(world: World, body: bodies.Wait) -> answers.Waited:
 def _requests(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
     match = body.request or bodies.RequestMatch()
 
-    def matching() -> list[dict[str, Any]]:
+    def matching(match: bodies.RequestMatch = match) -> list[dict[str, Any]]:
         return find_requests(world, body.account, body.since, match)
 
-    def look() -> dict[str, Any] | None:
-        found = matching()
-        return {"requests": found} if len(found) >= body.count else None
-
-    def instead() -> str:
-        came = find_requests(world, body.account, body.since, bodies.RequestMatch())
+    def there_are() -> str:
+        came = matching(bodies.RequestMatch())
         shown = _counted((each["operation"] or "unknown paths", each["status"] or "without an answer") for each in came)
-        return f"{_few(len(matching()), body, 'requests', match)}: there are {shown or 'none'}."
+        return f"there are {shown or 'none'}"
 
-    return look, instead
+    return _several("requests", "requests", body, match, matching, there_are)
 
 
 def _deliveries(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
@@ -66,13 +62,29 @@ def _deliveries(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
         found = find_deliveries(world, body.account, body.since, match)
         return found if match.state is not None else [each for each in found if each["state"] != "pending"]
 
+    what = "deliveries" if match.state is not None else "ended deliveries"
+    return _several("deliveries", what, body, match, matching, lambda: _there_are(world, body))
+
+
+def _several(
+    key: str,
+    what: str,
+    body: bodies.Wait,
+    match: msgspec.Struct,
+    matching: Callable[[], list[dict[str, Any]]],
+    there_are: Callable[[], str],
+) -> tuple[Look, Instead]:
+    """Waits until `matching` finds as many records as the body asks for; `key` is their name in the answer."""
+    given = {name: value for name, value in msgspec.structs.asdict(match).items() if value is not None}
+    wanted = f" with {', '.join(f'{name} {value}' for name, value in given.items())}" if given else ""
+
     def look() -> dict[str, Any] | None:
         found = matching()
-        return {"deliveries": found} if len(found) >= body.count else None
+        return {key: found} if len(found) >= body.count else None
 
     def instead() -> str:
-        what = "deliveries" if match.state is not None else "ended deliveries"
-        return f"{_few(len(matching()), body, what, match)}: {_there_are(world, body)}."
+        few = f"{len(matching())} of {body.count} {what}{wanted} came within {body.timeout:.3g} s"
+        return f"{few}: {there_are()}."
 
     return look, instead
 
@@ -81,7 +93,7 @@ def _none_pending(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
     given = body.none_pending or bodies.NonePending()
 
     def matching(state: str | None, limit: int | None = None) -> list[dict[str, Any]]:
-        match = bodies.DeliveryMatch(given.event, state, given.endpoint_id)
+        match = bodies.DeliveryMatch(given.event, given.endpoint_id, state)
         return find_deliveries(world, body.account, body.since, match, limit)
 
     def look() -> dict[str, Any] | None:
@@ -115,13 +127,6 @@ def _object(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
         return f"{name} did not become {wanted} within {body.timeout:g} s: it is {row[column]}{frozen}."
 
     return look, instead
-
-
-def _few(found: int, body: bodies.Wait, what: str, match: msgspec.Struct) -> str:
-    """The beginning of a 408 message: how many of the wanted records were found."""
-    given = {name: value for name, value in msgspec.structs.asdict(match).items() if value is not None}
-    wanted = f" with {', '.join(f'{name} {value}' for name, value in given.items())}" if given else ""
-    return f"{found} of {body.count} {what}{wanted} came within {body.timeout:.3g} s"
 
 
 def _there_are(world: World, body: bodies.Wait) -> str:

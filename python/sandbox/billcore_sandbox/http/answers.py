@@ -6,12 +6,18 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from email.utils import formatdate
 from http import HTTPStatus
-
-from starlette.types import Message, Send
+from typing import Any
 
 from billcore_sandbox.faults import Fault
 from billcore_sandbox.service.calls import Reply
 
+Message = dict[str, Any]
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_BODY = 8 << 20
 _PIECES = 50
 _WITHOUT_BODY = (204, 304)  # HTTP does not allow a body here
 
@@ -23,11 +29,36 @@ def canned(fault: Fault) -> Reply:
     return Reply(status, body, [*fields["headers"].items()], fields["content_type"])
 
 
-def start(answer: Reply, request_id: int, now: datetime, more: int = 0) -> Message:
+async def read(receive: Receive) -> bytes | None:
+    """A request's body; None if the client disconnected before its end. Of a body over MAX_BODY, a part is dropped."""
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        if size <= MAX_BODY:
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
+def of_record(request_id: int, now: datetime) -> list[tuple[str, str]]:
+    """The headers of an answer to a recorded request."""
+    return [("Date", formatdate(now.timestamp(), usegmt=True)), ("X-Request-Id", f"req_{request_id}")]
+
+
+async def whole(send: Send, answer: Reply) -> None:
+    """Send an answer that no fault changes."""
+    await send(start(answer))
+    await send({"type": "http.response.body", "body": answer.body})
+
+
+def start(answer: Reply, headers: list[tuple[str, str]] | None = None, more: int = 0) -> Message:
     """The status and headers of an answer. more: a number that is added to the correct Content-Length."""
-    headers = [("Date", formatdate(now.timestamp(), usegmt=True)), ("X-Request-Id", f"req_{request_id}")]
     given = {name.lower() for name, _ in answer.headers}
-    headers = [(name, value) for name, value in headers if name.lower() not in given]
+    headers = [(name, value) for name, value in headers or [] if name.lower() not in given]
     if answer.content_type and "content-type" not in given:
         headers.append(("Content-Type", answer.content_type))
     if answer.status not in _WITHOUT_BODY:

@@ -12,20 +12,30 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
-from starlette.types import Receive, Scope, Send
-
 from billcore_sandbox import clock, late, list_faults
-from billcore_sandbox.errors import Refusal, internal_error, not_stored
+from billcore_sandbox.errors import internal_error, not_stored, too_large
 from billcore_sandbox.faults import NO_FAULT, REQUEST_KINDS, Fault
-from billcore_sandbox.http.answers import canned, drip, raw, start
+from billcore_sandbox.http.answers import (
+    MAX_BODY,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    canned,
+    drip,
+    of_record,
+    raw,
+    read,
+    start,
+    whole,
+)
 from billcore_sandbox.http.protocol import EXTENSION, Connection
-from billcore_sandbox.service.calls import Reply, Request, parse_query, reply
+from billcore_sandbox.service.calls import Reply, Request, parse_query, refused
 from billcore_sandbox.service.parameters import parameters, unknown
 from billcore_sandbox.service.routes import operation_of, perform, split_path
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
-MAX_BODY = 8 << 20
 _log = logging.getLogger("billcore_sandbox")
 
 
@@ -56,14 +66,12 @@ class Recorder:
         try:
             await self._meet(scope, receive, send)
         except sqlite3.Error as error:
-            answer = reply(not_stored(error).body(), 500)
-            await send(start(answer, 0, clock.real()))
-            await send({"type": "http.response.body", "body": answer.body})
+            await whole(send, refused(not_stored(error)))
 
     async def _meet(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection: Connection = scope["extensions"][EXTENSION]
-        body = await _read(receive)
-        if body is None:
+        body = await read(receive)
+        if body is None:  # then there is no request to record
             return
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         request = Request(scope["method"], scope["raw_path"].decode("ascii"), scope["query_string"], headers, body)
@@ -131,11 +139,11 @@ class Recorder:
             await _hang_up(exchange, reset=True)
             return
         if fault.kind == "wrong_length":
-            head = start(answer, exchange.id, _now(exchange.account), fault.fields["by"])
+            head = _start(exchange, answer, fault.fields["by"])
             connection.write(raw(head, b"" if exchange.request.method == "HEAD" else answer.body))
             await _hang_up(exchange, reset=False)
             return
-        head, body = start(answer, exchange.id, _now(exchange.account)), answer.body
+        head, body = _start(exchange, answer), answer.body
         if fault.kind == "half_body":
             await send(head)
             await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
@@ -156,10 +164,7 @@ class Recorder:
         fault, request = exchange.fault, exchange.request
         if fault.kind == "status" and not fault.fields["effect"]:
             return canned(fault)
-        if len(request.body) > MAX_BODY:
-            answer = reply(Refusal(413, "too_large", "The body is too large.").body(), 413)
-        else:
-            answer = self._serve(request)
+        answer = refused(too_large()) if len(request.body) > MAX_BODY else self._serve(request)
         if fault.kind == "status":
             return canned(fault)
         if fault.kind == "beyond_end":
@@ -178,7 +183,7 @@ class Recorder:
             raise
         except Exception as error:
             _log.error("failed on %s %s", request.method, request.path, exc_info=error)
-            return reply(internal_error().body(), 500)
+            return refused(internal_error())
 
     async def _wait(self, seconds: float) -> None:
         try:
@@ -187,19 +192,8 @@ class Recorder:
             return
 
 
-async def _read(receive: Receive) -> bytes | None:
-    """The whole body; None if the client disconnected before it was complete (then there is no request to record)."""
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        if size <= MAX_BODY:
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-        if not message.get("more_body", False):
-            return b"".join(chunks)
+def _start(exchange: Exchange, answer: Reply, more: int = 0) -> Message:
+    return start(answer, of_record(exchange.id, _now(exchange.account)), more)
 
 
 async def _hang_up(exchange: Exchange, *, reset: bool) -> None:

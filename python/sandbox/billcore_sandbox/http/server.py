@@ -15,21 +15,21 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import Server
 
 from billcore_sandbox import __version__
-from billcore_sandbox.control import routes as control
+from billcore_sandbox.control import app as control
+from billcore_sandbox.control.routes import PREFIX
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.history import Lines
+from billcore_sandbox.http.answers import Application, Receive, Scope, Send, whole
 from billcore_sandbox.http.protocol import SandboxProtocol
 from billcore_sandbox.http.recorder import Recorder
-from billcore_sandbox.lifecycle import StatesError
 from billcore_sandbox.openapi import document
 from billcore_sandbox.options import Options
 from billcore_sandbox.seed_file import SeedFileError
+from billcore_sandbox.service.calls import Reply, reply
 from billcore_sandbox.service.endpoints import register, valid_url
 from billcore_sandbox.store import StoreError
 from billcore_sandbox.world import World
@@ -83,27 +83,24 @@ def run(options: Options) -> int:
             handler.setFormatter(Lines())
     try:
         world = World(options)
-    except (StoreError, SeedFileError, StatesError) as error:
-        print(f"billcore sandbox: {error}", file=sys.stderr)
-        return EXIT_FAILED
-    try:
-        listener = _bind(options)
-    except OSError as error:
-        where = f"{options.host} port {options.port}"
-        print(f"billcore sandbox: cannot listen on {where}: {error.strerror}; give another --port", file=sys.stderr)
-        world.store.close()
-        return EXIT_FAILED
-    try:
-        secrets = {url: _receiver(world, url) for url in options.deliver}
-    except Refusal as error:
-        print(f"billcore sandbox: {error.message}", file=sys.stderr)
-        world.store.close()
-        return EXIT_FAILED
-    try:
+    except (StoreError, SeedFileError) as error:
+        return _failed(str(error))
+    with contextlib.closing(world.store):
+        try:
+            listener = _bind(options)
+            secrets = {url: _receiver(world, url) for url in options.deliver}
+        except OSError as error:
+            where = f"{options.host} port {options.port}"
+            return _failed(f"cannot listen on {where}: {error.strerror}; give another --port")
+        except Refusal as error:
+            return _failed(error.message)
         asyncio.run(_serve(world, listener, options, secrets))
-    finally:
-        world.store.close()
     return 0
+
+
+def _failed(message: str) -> int:
+    print(f"billcore sandbox: {message}", file=sys.stderr)
+    return EXIT_FAILED
 
 
 def _receiver(world: World, url: str) -> str:
@@ -139,14 +136,13 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        chosen: ASGIApp = recorder
         if path in _PLAIN:
-            chosen = PlainTextResponse(_PLAIN[path])
+            await whole(send, Reply(200, _PLAIN[path].encode(), content_type="text/plain; charset=utf-8"))
         elif path == "/openapi.json":
-            chosen = JSONResponse(document(options, world.store.accounts[0].uuid))
-        elif path == control.PREFIX or path.startswith(control.PREFIX + "/"):
-            chosen = controls
-        await chosen(scope, receive, send)
+            await whole(send, reply(document(options, world.store.accounts[0].uuid)))
+        else:
+            chosen: Application = controls if f"{path}/".startswith(f"{PREFIX}/") else recorder
+            await chosen(scope, receive, send)
 
     config = Config(
         app,
@@ -192,7 +188,7 @@ def _ready_line(world: World, listener: socket.socket, secrets: dict[str, str]) 
     return {
         "base_url": accounts[0]["base_url"],
         "api_key": accounts[0]["api_key"],
-        "control_url": f"{origin}{control.PREFIX}",
+        "control_url": f"{origin}{PREFIX}",
         "pid": os.getpid(),
         "accounts": accounts,
         **({"endpoints": [{"url": url, "secret": secret} for url, secret in secrets.items()]} if secrets else {}),

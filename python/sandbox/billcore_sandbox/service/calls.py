@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import parse_qsl
+
+import msgspec
 
 from billcore_sandbox.errors import Refusal, encode, invalid
 from billcore_sandbox.resources import MAX_INTEGER
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,10 @@ class Reply:
 
 def reply(value: Any, status: int = 200) -> Reply:
     return Reply(status, encode(value))
+
+
+def refused(error: Refusal) -> Reply:
+    return Reply(error.status, encode(error.body()), list(error.headers))
 
 
 def data(resource: dict[str, Any]) -> Reply:
@@ -108,23 +116,9 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def integer(fields: dict[str, Any], name: str, default: int | None, least: int, most: int = MAX_INTEGER) -> int:
-    """The value of an integer field, which is required if `default` is None. Booleans and 1.0 are refused."""
-    if name not in fields and default is not None:
-        return default
-    value = fields.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise invalid(f"The field {name} {'must be an integer' if name in fields else 'is required'}.")
-    if not least <= value <= most:
-        raise invalid(f"The field {name} must be from {least} to {most}.")
-    return value
-
-
-def text(fields: dict[str, Any], name: str, *, nullable: bool = False) -> str | None:
-    """The value of a string field; None if the field is absent, or if it is null and `nullable` is true."""
-    value = fields.get(name)
-    if name not in fields or (nullable and value is None):
-        return None
-    if not isinstance(value, str):
-        raise invalid(f"The field {name} must be a string.")
-    return value
+def fields(call: Call, type_: type[T]) -> T:
+    """The fields in the body of a request. Raises Refusal 415, 400 or 422."""
+    try:
+        return msgspec.convert(json_object(call.body, call.content_type), type_)
+    except msgspec.ValidationError as error:
+        raise invalid(f"The body has a wrong field: {error}.") from None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from billcore_sandbox.errors import Refusal, not_found
 from billcore_sandbox.service import endpoints, orders, products, schemas, subscriptions
-from billcore_sandbox.service.calls import Call, Reply, Request, parse_query, reply
+from billcore_sandbox.service.calls import Call, Reply, Request, parse_query, refused, reply
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -33,14 +33,6 @@ class Operation:
     query: type[Struct] | None = None
     body: type[Struct] | None = None
     refuses: tuple[str, ...] = ()
-
-    def id_of(self, path: str) -> str | None:
-        """The encoded id in a path of this operation; "" if its path has no id; None if the path does not match."""
-        start, marker, end = self.path.partition("{id}")
-        if not marker:
-            return "" if path == self.path else None
-        found = path[len(start) : len(path) - len(end)]
-        return found if path == f"{start}{found}{end}" and re.fullmatch("[^/]+", found) else None
 
 
 OPERATIONS = (
@@ -126,26 +118,49 @@ def split_path(raw_path: str) -> tuple[str, str]:
     return account, f"/{rest}"
 
 
-def find(method: str, path: str) -> tuple[Operation, str]:
-    """The operation of a path below the base URL, and the encoded id in it. Raises Refusal 404 or 405.
+class Route(Protocol):
+    """An operation, or a control route."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
+
+
+R = TypeVar("R", bound=Route)
+
+
+def find(routes: Iterable[R], method: str, path: str) -> tuple[R, str]:
+    """The route of a path, and the encoded id in the path ("" if the route has none). Raises Refusal 404 or 405.
 
     The path is matched in its encoded form, so that an id with an encoded slash stays one segment. HEAD counts as GET.
     """
-    fitting = [(each, found) for each in OPERATIONS if (found := each.id_of(path)) is not None]
+    fitting = [(each, found) for each in routes if (found := _id_of(each.path, path)) is not None]
     if not fitting:
         raise not_found()
-    for operation, found in fitting:
-        if operation.method == ("GET" if method == "HEAD" else method):
-            return operation, found
-    allowed = ", ".join(sorted({operation.method for operation, _ in fitting}))
+    for route, found in fitting:
+        if route.method == ("GET" if method == "HEAD" else method):
+            return route, found
+    allowed = ", ".join(sorted({route.method for route, _ in fitting}))
     message = "This path does not take this method."
     raise Refusal(405, "method_not_allowed", message, [("Allow", allowed)])
+
+
+def _id_of(route: str, path: str) -> str | None:
+    """The encoded id in a path of this route; "" if the route has no id; None if the path does not match."""
+    start, marker, rest = route.partition("{")
+    if not marker:
+        return "" if path == route else None
+    end = rest.partition("}")[2]
+    found = path[len(start) : len(path) - len(end)]
+    return found if path == f"{start}{found}{end}" and re.fullmatch("[^/]+", found) else None
 
 
 def operation_of(method: str, path: str) -> str | None:
     """The name of a request's operation; None if the path or its method is unknown."""
     try:
-        return find(method, path)[0].name
+        return find(OPERATIONS, method, path)[0].name
     except Refusal:
         return None
 
@@ -156,7 +171,7 @@ def perform(world: World, request: Request) -> Reply:
     keys = [value for name, value in request.headers if name == "x-api-key"]
     try:
         account = authenticate(world, keys, account_uuid)
-        operation, found = find(request.method, path)
+        operation, found = find(OPERATIONS, request.method, path)
         call = Call(
             world=world,
             account=account,
@@ -170,6 +185,4 @@ def perform(world: World, request: Request) -> Reply:
     except _Unauthorized:
         return reply(None, 401)
     except Refusal as error:
-        answer = reply(error.body(), error.status)
-        answer.headers.extend(error.headers)
-        return answer
+        return refused(error)

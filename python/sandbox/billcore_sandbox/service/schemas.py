@@ -146,43 +146,21 @@ class Pagination(msgspec.Struct):
     links: PageLinks
 
 
-class SubscriptionList(msgspec.Struct):
-    """A page of subscriptions."""
-
-    data: list[Subscription]
-    pagination: Pagination
+def _page(name: str, item: type[msgspec.Struct], about: str) -> type[msgspec.Struct]:
+    fields: list[Any] = [("data", list[item]), ("pagination", Pagination)]  # type: ignore[valid-type]
+    return msgspec.defstruct(name, fields, namespace={"__doc__": about})
 
 
-class OrderList(msgspec.Struct):
-    """A page of orders, latest first."""
-
-    data: list[Order]
-    pagination: Pagination
+def _one(name: str, item: type[msgspec.Struct], about: str) -> type[msgspec.Struct]:
+    return msgspec.defstruct(name, [("data", item)], namespace={"__doc__": about})
 
 
-class ProductList(msgspec.Struct):
-    """A page of products."""
-
-    data: list[Product]
-    pagination: Pagination
-
-
-class OneSubscription(msgspec.Struct):
-    """A subscription as an answer."""
-
-    data: Subscription
-
-
-class OneOrder(msgspec.Struct):
-    """An order as an answer."""
-
-    data: Order
-
-
-class OneProduct(msgspec.Struct):
-    """A product as an answer."""
-
-    data: Product
+SubscriptionList = _page("SubscriptionList", Subscription, "A page of subscriptions.")
+OrderList = _page("OrderList", Order, "A page of orders, latest first.")
+ProductList = _page("ProductList", Product, "A page of products.")
+OneSubscription = _one("OneSubscription", Subscription, "A subscription as an answer.")
+OneOrder = _one("OneOrder", Order, "An order as an answer.")
+OneProduct = _one("OneProduct", Product, "A product as an answer.")
 
 
 class ErrorDetail(msgspec.Struct):
@@ -251,7 +229,7 @@ class ProductWrite(msgspec.Struct):
     name: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     price: Annotated[int, Meta(ge=0, le=10**15, description="Amount in cents.")] | UnsetType = UNSET
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | UnsetType = UNSET
+    currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)")] | UnsetType = UNSET
     vat_rate: Annotated[float, Meta(ge=0, le=100, description="Percent.")] | UnsetType = UNSET
     interval: str | UnsetType | None = UNSET
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from typing import Any
+
+from msgspec import UNSET
 
 from billcore_sandbox import resources
 from billcore_sandbox.effects import bill
@@ -11,20 +14,10 @@ from billcore_sandbox.errors import Refusal, invalid, not_found
 from billcore_sandbox.resources import MAX_INTEGER
 from billcore_sandbox.seed import DONATION, ONE_TIME
 from billcore_sandbox.service import lists
-from billcore_sandbox.service.calls import (
-    Call,
-    Reply,
-    data,
-    integer,
-    json_object,
-    last,
-    number_of,
-    query_integer,
-    text,
-)
+from billcore_sandbox.service.calls import Call, Reply, data, fields, last, number_of, query_integer
+from billcore_sandbox.service.schemas import Charge, ProductChange
 
 MAX_PER_PAGE, DEFAULT_PER_PAGE = 200, 20
-MAX_VAT = 100_000
 
 
 def find(call: Call) -> sqlite3.Row:
@@ -45,17 +38,11 @@ def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
 
 def index(call: Call) -> Reply:
     """List subscriptions: all, or only those with one reference_id."""
-    source, args = "subscriptions WHERE account = ?", [call.account.number]
+    source, args = "subscriptions WHERE account = ?", list[Any]([call.account.number])
     reference_id = last(call.query, "filter[reference_id]")
     if reference_id is not None:
-        return lists.answer(
-            call,
-            f"{source} AND reference_id = ?",
-            [*args, reference_id],
-            call.world.options.subscriptions_per_page,
-            "id",
-            resources.subscription,
-        )
+        source += " AND reference_id = ?"
+        args.append(reference_id)
     return lists.answer(call, source, args, call.world.options.subscriptions_per_page, "id", resources.subscription)
 
 
@@ -99,8 +86,7 @@ def cancel(call: Call) -> Reply:
 def change_product(call: Call) -> Reply:
     """Change the product of a subscription."""
     row = find(call)
-    fields = json_object(call.body, call.content_type)
-    product = product_of_account(call, integer(fields, "product_id", None, 1))
+    product = product_of_account(call, fields(call, ProductChange).product_id)
     with call.world.effect(call.account) as work:
         changed = work.machine.fire(work, "subscription", row, "change_product", product=product)
         return data(resources.subscription(changed))
@@ -112,37 +98,21 @@ def charge(call: Call) -> Reply:
     The order is confirmed, and also paid if the billing method settles at once.
     """
     row, world = find(call), call.world
-    fields = json_object(call.body, call.content_type)
-    product_id = integer(fields, "product_id", None, 1)
-    amount = integer(fields, "amount", None, 1)
-    quantity = integer(fields, "quantity", 1, 1)
-    vat = integer(fields, "vat", 2500, 0, MAX_VAT)
-    description = text(fields, "description")
-    _refuse_donation(call, row)
-    product = product_of_account(call, product_id)
+    body = fields(call, Charge)
+    bought = call.world.store.one("SELECT type FROM products WHERE id = ?", row["product_id"])
+    if bought is not None and bought["type"] == DONATION:
+        message = "A donation subscription takes no one-off charge."
+        raise Refusal(world.options.donation_status, "donation_subscription", message)
+    product = product_of_account(call, body.product_id)
     if product["type"] != ONE_TIME:
         raise invalid("The field product_id must name a one-time product.", "invalid_product")
-    total = amount * quantity if world.options.charge_total == "amount-times-quantity" else amount
+    total = body.amount * (body.quantity if world.options.charge_total == "amount-times-quantity" else 1)
     if row["declines"]:
         raise Refusal(402, "charge_declined", "The charge could not be processed: the payment was declined.")
-    metadata = json.dumps({} if description is None else {"description": description})
+    metadata = json.dumps({} if body.description is UNSET else {"description": body.description})
     with world.effect(call.account) as work:
-        order = bill(work, row, product_id=product_id, total=total, vat=vat, metadata=metadata)
-        work.record(
-            "charge",
-            subscription_id=str(row["id"]),
-            order_id=str(order["id"]),
-            product_id=product_id,
-            amount=amount,
-            quantity=quantity,
-            vat=vat,
-            total=total,
-        )
+        order = bill(work, row, product_id=body.product_id, total=total, vat=body.vat, metadata=metadata)
+        ids = {"subscription_id": str(row["id"]), "order_id": str(order["id"])}
+        given = {name: getattr(body, name) for name in ("product_id", "amount", "quantity", "vat")}
+        work.record("charge", **ids, **given, total=total)
         return data(resources.order(order))
-
-
-def _refuse_donation(call: Call, row: sqlite3.Row) -> None:
-    product = call.world.store.one("SELECT type FROM products WHERE id = ?", row["product_id"])
-    if product is not None and product["type"] == DONATION:
-        message = "A donation subscription takes no one-off charge."
-        raise Refusal(call.world.options.donation_status, "donation_subscription", message)
