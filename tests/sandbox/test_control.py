@@ -267,25 +267,3 @@ def test_reset_brings_back_the_seeded_state(service: Service, control: Control) 
     assert (service.products(), service.subscription("demo-active")) == (products, subscription)
     assert service.get(f"/order/{order['id']}").status == 404
     assert int(service.charge().data["id"]) > int(order["id"])
-
-
-def test_the_ledger_of_every_kind_of_effect(service: Service, control: Control) -> None:
-    subscription = service.subscription("demo-active")["id"]
-    service.post("/webhooks/endpoints", {"url": "https://shop.example/"})
-    service.charge()
-    control.replay(control.deliveries()[0]["id"])
-    service.post(f"/subscription/{subscription}/product", {"product_id": service.product("subscription")["id"]})
-    control.renew(subscription)
-    control.renew(service.subscription("demo-declined")["id"])
-    service.post(f"/subscription/{subscription}/cancel")
-    service.post(f"/product/{service.product()['id']}", {"price": 1})
-    order = control.checkout(service.product("subscription")["id"], billing="invoice")["order"]["id"]
-    control.confirm(order)
-    control.pay(order)
-    service.send("DELETE", f"/product/{service.product()['id']}")
-    kinds = (
-        "webhook_endpoint_create charge replay change_product renew renew_failed cancel product_update checkout confirm"
-        " pay product_delete"
-    )
-    assert [effect["kind"] for effect in control.ledger()] == kinds.split()
-    assert [effect["id"] for effect in control.ledger()] == list(range(1, 13))

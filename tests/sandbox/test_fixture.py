@@ -145,7 +145,6 @@ def test_misuse_of_the_marker_fails_its_test(told: str) -> None:
             r"Correct its selectors, or pass optional=True",
         ),
         ("test_unknown", r"subscriptions\.charge got the parameter 'quantty' \(1 times\), which .*strict=False"),
-        ("test_unknown_of_the_other", r"products\.list got the parameter 'pages'"),
         ("test_its_own_error", "AssertionError: mine"),
         ("test_misspelt", r"the marker is billcore_sandbox\(\*, strict=True, .*'stict': False"),
     ],

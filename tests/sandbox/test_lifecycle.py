@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
-
 import pytest
 
 from billcore.testing import Control, ControlError, SandboxAccount
@@ -33,16 +30,6 @@ def test_a_one_time_product_makes_no_subscription(mine: SandboxAccount) -> None:
     made = mine.control.checkout(mine.ids["products"]["one_time"], reference_id="bag-1")
     assert (made["subscription"], made["order"]["reference_id"]) == (None, "bag-1")
     assert mine.control.confirm(made["order"]["id"])["order"]["state"] == "paid"
-
-
-@pytest.mark.parametrize(("field", "status"), [("trial_days", "trialing"), ("starts_in_days", "future_start")])
-def test_delayed_starts(mine: SandboxAccount, field: str, status: str) -> None:
-    days: dict[str, Any] = {field: 14}
-    made = mine.control.checkout(mine.ids["products"]["subscription"], **days)
-    after = mine.control.confirm(made["order"]["id"])["subscription"]
-    assert after["status"] == status
-    assert datetime.fromisoformat(after["renews_at"]) > datetime.now(UTC) + timedelta(days=13)
-    assert (after["trial_ends_at"] is not None) == (status == "trialing")
 
 
 def test_the_first_orders_of_pending_demo_subscriptions_wait(service: Service, control: Control) -> None:

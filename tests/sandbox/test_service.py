@@ -313,6 +313,7 @@ def test_an_invoice_charge_is_paid_later(shop: Shop) -> None:
     assert (order["state"], order["remote_id"]) == ("confirmed", None)
     shop.control.pay(order["id"])
     assert shop.service.get(f"/order/{order['id']}").data["state"] == "paid"
+    assert [effect["kind"] for effect in shop.control.ledger()] == ["charge", "pay"]
 
 
 def test_the_other_answers_that_options_choose() -> None:
