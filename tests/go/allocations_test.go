@@ -5,20 +5,17 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"strings"
 	"testing"
 
 	"billcore"
 )
 
-// `fixed` starts a server that sends the same answer to every request without allocating memory, and returns a client
-// for this server.
+// `fixed` starts a server that sends the same answer to every request, which must not have a body, without allocating
+// memory, and returns a client for this server.
 func fixed(t testing.TB, body string) *billcore.Client {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must(net.Listen("tcp", "127.0.0.1:0"))
+	t.Cleanup(func() { _ = listener.Close() })
 	answer := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	go func() {
 		for {
@@ -26,36 +23,18 @@ func fixed(t testing.TB, body string) *billcore.Client {
 			if err != nil {
 				return
 			}
-			go answerAll(connection, answer)
+			go func() {
+				defer connection.Close()
+				lines := bufio.NewReader(connection)
+				for line, err := lines.ReadSlice('\n'); err == nil; line, err = lines.ReadSlice('\n') {
+					if bytes.Equal(line, []byte("\r\n")) {
+						_, _ = connection.Write(answer)
+					}
+				}
+			}()
 		}
 	}()
-	client, err := billcore.NewClient(billcore.WithBaseURL("http://"+listener.Addr().String()+"/acct"), billcore.WithAPIKey(apiKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = client.Close()
-		_ = listener.Close()
-	})
-	return client
-}
-
-// answerAll sends `answer` to each request; the requests must not have a body.
-func answerAll(connection net.Conn, answer []byte) {
-	defer connection.Close()
-	reader := bufio.NewReader(connection)
-	for {
-		line, err := reader.ReadSlice('\n')
-		if err != nil {
-			return
-		}
-		if !bytes.Equal(line, []byte("\r\n")) {
-			continue
-		}
-		if _, err := connection.Write(answer); err != nil {
-			return
-		}
-	}
+	return connect(t, "http://"+listener.Addr().String())
 }
 
 // This test limits the number of allocations of an operation in Go; tests/cost counts the allocations in C.
@@ -64,14 +43,8 @@ func TestOperationsAllocateLittle(t *testing.T) {
 	v := verifier(t)
 	body, signature := []byte(paid), signed(t, paid)
 	unwrap := func() {
-		event, err := v.Unwrap(body, signature)
-		if err != nil {
-			t.Fatal(err)
-		}
-		order, err := event.Order()
-		if err != nil {
-			t.Fatal(err)
-		}
+		event := must(v.Unwrap(body, signature))
+		order := must(event.Order())
 		if state, err := order.State(); state != "paid" || err != nil {
 			t.Fatal(state, err)
 		}
@@ -84,11 +57,7 @@ func TestOperationsAllocateLittle(t *testing.T) {
 		}
 	}
 	const orders = 100
-	var items []string
-	for i := range orders {
-		items = append(items, order(i))
-	}
-	list := fixed(t, `{"data":[`+strings.Join(items, ",")+`],"pagination":{"total":100,"count":100,"per_page":100,"current_page":1,"total_pages":1}}`)
+	list := fixed(t, page(1, orders, orders))
 	read := func() {
 		count := 0
 		for one, err := range list.Subscriptions().Orders(background, "s").All() {

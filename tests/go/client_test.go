@@ -32,24 +32,9 @@ func code(t *testing.T, err error, want billcore.Code) *billcore.Error {
 	return found
 }
 
-func TestAResourceHasItsFields(t *testing.T) {
+func TestARecord(t *testing.T) {
 	s := serve(t, wrapped(order(7)))
-	got, err := connect(t, s).Orders().Get(background, "ord_7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, _ := got.ID()
-	total, _ := got.Total()
-	created, _ := got.CreatedAt()
-	_, referenced, err := got.ReferenceID()
-	delivery, delivered, _ := got.Delivery()
-	link, _ := delivery.Link()
-	metadata, _ := got.Metadata()
-	state, _ := got.State()
-	if id != "ord_7" || total != 700 || created.Unix() != 1745566200 || referenced || err != nil || !delivered ||
-		link != "https://x.example/7" || string(metadata) != `{"n":7}` || state != billcore.OrderStatePaid {
-		t.Fatal(id, total, created, referenced, err, delivered, link, string(metadata), state)
-	}
+	got := must(connect(t, s.URL).Orders().Get(background, "ord_7"))
 	if got.String() != `Order(id="ord_7", state="paid")` || strings.Contains(fmt.Sprintf("%v %s", got, got), "x.example") {
 		t.Fatal(got.String())
 	}
@@ -57,31 +42,25 @@ func TestAResourceHasItsFields(t *testing.T) {
 	if err != nil || !json.Valid(raw) || !bytes.Contains(raw, []byte(`"total":700`)) {
 		t.Fatal(string(raw), err)
 	}
-	_, there, err := got.Field("remote_id")
-	if there || err != nil {
-		t.Fatal("remote_id is absent")
-	}
-	_, _, err = got.RemoteID()
-	if err != nil {
-		t.Fatal(err)
+	metadata, err := got.Metadata()
+	_, referenced, err2 := got.ReferenceID()
+	_, there, err3 := got.Field("remote_id")
+	if string(metadata) != `{"n":7}` || referenced || there || err != nil || err2 != nil || err3 != nil {
+		t.Fatal(string(metadata), referenced, there, err, err2, err3)
 	}
 	copied, err := got.Copy()
 	same, err2 := copied.Equal(got)
 	if err != nil || err2 != nil || !same {
 		t.Fatal(err, err2, same)
 	}
-}
-
-func TestARecordOfNothingGivesErrors(t *testing.T) {
 	var nothing billcore.Order
-	_, err := nothing.Total()
-	code(t, err, billcore.ErrInvalidArgument)
-	_, _, err = nothing.Delivery()
-	code(t, err, billcore.ErrInvalidArgument)
-	_, err = nothing.Raw()
-	code(t, err, billcore.ErrInvalidArgument)
-	_, err = nothing.Equal(nothing)
-	code(t, err, billcore.ErrInvalidArgument)
+	_, err = nothing.Total()
+	_, _, err2 = nothing.Delivery()
+	_, err3 = nothing.Raw()
+	_, err4 := nothing.Equal(nothing)
+	for _, err := range []error{err, err2, err3, err4} {
+		code(t, err, billcore.ErrInvalidArgument)
+	}
 	if nothing.String() != "Order()" {
 		t.Fatal(nothing.String())
 	}
@@ -90,14 +69,14 @@ func TestARecordOfNothingGivesErrors(t *testing.T) {
 func TestEveryOperationWithoutAContextOrAClientGivesAnError(t *testing.T) {
 	s := serve(t, wrapped(order(1)))
 	var nobody *billcore.Client
-	closed := connect(t, s)
+	closed := connect(t, s.URL)
 	for range 2 {
 		if closed.Close() != nil || nobody.Close() != nil {
 			t.Fatal("closing again does nothing")
 		}
 	}
 	failed := &billcore.Error{Code: billcore.ErrOutcomeUnknown}
-	for name, client := range map[string]*billcore.Client{"nil": nobody, "closed": closed, "open": connect(t, s)} {
+	for name, client := range map[string]*billcore.Client{"nil": nobody, "closed": closed, "open": connect(t, s.URL)} {
 		ctx, want := background, billcore.ErrConfig
 		if name == "open" {
 			ctx, want = nil, billcore.ErrInvalidArgument
@@ -150,7 +129,7 @@ func TestFindCharges(t *testing.T) {
 		fmt.Fprintf(w, `{"data":[%s],"pagination":{"total":1,"count":1,"per_page":10,"current_page":1,"total_pages":1,"links":{}}}`,
 			strings.Replace(order(3), "2025-04-25T09:30:00+02:00", time.Now().UTC().Format(time.RFC3339), 1))
 	})
-	client := connect(t, s)
+	client := connect(t, s.URL)
 	_, err := client.Subscriptions().Charge(background, "sub_1", 102, 1500, billcore.ChargeDescription("one"))
 	e := code(t, err, billcore.ErrServer)
 	if !errors.Is(err, billcore.ErrOutcomeUnknown) || !errors.Is(err, billcore.ErrAPI) || e.AttemptedAt.IsZero() || e.HTTPStatus != 502 {
@@ -176,10 +155,8 @@ func TestFindChargesSaysWhatMayBeMissing(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"data":[%s],"pagination":{"total":2,"count":1,"per_page":10,"current_page":1,"total_pages":1,"links":{}}}`, order(3))
 	})
-	client := connect(t, s)
-	none, err := client.Subscriptions().FindChargesSince(background, "sub_1", time.Unix(0, 0), billcore.SearchProduct(102))
-	e := code(t, err, billcore.ErrPossiblyMissed)
-	if none != nil || e.Cause != billcore.ErrPagination {
+	none, err := connect(t, s.URL).Subscriptions().FindChargesSince(background, "sub_1", time.Unix(0, 0), billcore.SearchProduct(102))
+	if e := code(t, err, billcore.ErrPossiblyMissed); none != nil || e.Cause != billcore.ErrPagination {
 		t.Fatal(none, err)
 	}
 	found := billcore.FoundCharges(fmt.Errorf("wrapped: %w", err))
@@ -195,30 +172,17 @@ func TestFindChargesSaysWhatMayBeMissing(t *testing.T) {
 	}
 }
 
-func TestOptionsAreChecked(t *testing.T) {
-	for name, options := range map[string][]billcore.Option{
-		"no key":          {billcore.WithBaseURL("https://x.example/a")},
-		"http":            {billcore.WithBaseURL("http://x.example/a"), billcore.WithAPIKey("k")},
-		"timeout":         {billcore.WithBaseURL("https://x.example/a"), billcore.WithAPIKey("k"), billcore.WithTimeout(-1)},
-		"concurrency":     {billcore.WithBaseURL("https://x.example/a"), billcore.WithAPIKey("k"), billcore.WithConcurrency(0)},
-		"zero option":     {billcore.WithBaseURL("https://x.example/a"), {}},
-		"max_retries min": {billcore.WithBaseURL("https://x.example/a"), billcore.WithAPIKey("k"), billcore.WithMaxRetries(-1)},
-	} {
-		client, err := billcore.NewClient(options...)
-		if client != nil || !errors.Is(err, billcore.ErrConfig) && !errors.Is(err, billcore.ErrInvalidArgument) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+func TestArgumentsOfGoAreChecked(t *testing.T) {
 	s := serve(t, wrapped(order(1)))
-	client := connect(t, s)
-	if _, err := client.With(billcore.WithAPIKey("other")); !errors.Is(err, billcore.ErrInvalidArgument) {
-		t.Error(err)
-	}
-	if _, err := client.Products().Update(background, 1, billcore.ProductField("x", func() {})); !errors.Is(err, billcore.ErrInvalidArgument) {
-		t.Error(err)
-	}
-	if _, err := client.Products().Update(background, 1); !errors.Is(err, billcore.ErrInvalidArgument) {
-		t.Error(err)
+	client := connect(t, s.URL)
+	_, zero := billcore.NewClient(billcore.WithBaseURL(s.URL), billcore.WithAPIKey("k"), billcore.Option{})
+	_, negative := billcore.NewClient(billcore.WithBaseURL(s.URL), billcore.WithAPIKey("k"), billcore.WithTimeout(-1))
+	_, key := client.With(billcore.WithAPIKey("other"))
+	_, function := client.Products().Update(background, 1, billcore.ProductField("x", func() {}))
+	for i, err := range []error{zero, negative, key, function} {
+		if !errors.Is(err, billcore.ErrConfig) && !errors.Is(err, billcore.ErrInvalidArgument) {
+			t.Error(i, err)
+		}
 	}
 	if len(s.sent()) != 0 {
 		t.Fatal(s.sent())
@@ -227,7 +191,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 func TestWritesSendTheirJSON(t *testing.T) {
 	s := serve(t, wrapped(`{"id":102,"name":"x"}`))
-	client := connect(t, s)
+	client := connect(t, s.URL)
 	if _, err := client.Products().Update(background, 102, billcore.ProductPrice(1900), billcore.ProductField("description", nil),
 		billcore.ProductVATRate("12.50"), billcore.ProductField("newer", map[string]int{"a": 1})); err != nil {
 		t.Fatal(err)
@@ -252,7 +216,7 @@ func TestWritesSendTheirJSON(t *testing.T) {
 // The Go runtime sends SIGURG to its threads, and a closed connection causes SIGPIPE: neither signal may end a call.
 func TestSignalsDoNotEndCalls(t *testing.T) {
 	s := serve(t, book(2000))
-	client := connect(t, s)
+	client := connect(t, s.URL)
 	stop := make(chan struct{})
 	go func() {
 		for {

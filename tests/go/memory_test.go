@@ -16,14 +16,8 @@ import (
 // resident returns the resident memory of the process, in bytes.
 func resident(t testing.TB) int64 {
 	t.Helper()
-	status, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := strconv.ParseInt(strings.Fields(string(status))[1], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must(os.ReadFile("/proc/self/statm"))
+	pages := must(strconv.ParseInt(strings.Fields(string(status))[1], 10, 64))
 	return pages * int64(os.Getpagesize())
 }
 
@@ -36,19 +30,12 @@ func TestALongListKeepsLittle(t *testing.T) {
 		book(count)(answer, r)
 		_, _ = io.WriteString(w, strings.ReplaceAll(answer.Body.String(), `"metadata":{"n":`, padding+`,"n":`))
 	})
-	client := connect(t, s)
+	client := connect(t, s.URL)
 	seen, most := 0, int64(0)
 	before := resident(t)
 	var sum int64
 	for order, err := range client.Subscriptions().Orders(background, "s").All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		total, err := order.Total()
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += total
+		sum += must(must(order, err).Total())
 		if seen++; seen%1_000 == 0 {
 			most = max(most, resident(t)-before)
 		}
@@ -74,10 +61,7 @@ func TestClientsAndListsThatNobodyClosesAreFreed(t *testing.T) {
 	s := serve(t, book(30))
 	open := func(count int) {
 		for range count {
-			client, err := billcore.NewClient(billcore.WithBaseURL(s.URL+"/acct"), billcore.WithAPIKey(apiKey))
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := must(billcore.NewClient(billcore.WithBaseURL(s.URL+"/acct"), billcore.WithAPIKey(apiKey)))
 			for range client.Subscriptions().Orders(background, "s").All() {
 				break
 			}
@@ -93,9 +77,6 @@ func TestClientsAndListsThatNobodyClosesAreFreed(t *testing.T) {
 
 func descriptors(t testing.TB) int {
 	t.Helper()
-	found, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must(os.ReadDir("/proc/self/fd"))
 	return len(found)
 }

@@ -1,12 +1,10 @@
 package billcoretests
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,13 +59,10 @@ func serve(t testing.TB, answer http.HandlerFunc) *service {
 	return s
 }
 
-func connect(t testing.TB, s *service, options ...billcore.Option) *billcore.Client {
+func connect(t testing.TB, url string, options ...billcore.Option) *billcore.Client {
 	t.Helper()
-	options = append([]billcore.Option{billcore.WithBaseURL(s.URL + "/acct"), billcore.WithAPIKey(apiKey)}, options...)
-	client, err := billcore.NewClient(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	options = append([]billcore.Option{billcore.WithBaseURL(url + "/acct"), billcore.WithAPIKey(apiKey)}, options...)
+	client := must(billcore.NewClient(options...))
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
@@ -82,23 +77,30 @@ func wrapped(data string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"data":%s}`, data) }
 }
 
+// `page` returns a page of a list of `total` orders.
+func page(number, total, perPage int) string {
+	var items []string
+	for i := (number-1)*perPage + 1; i <= min(number*perPage, total); i++ {
+		items = append(items, order(i))
+	}
+	return fmt.Sprintf(`{"data":[%s],"pagination":{"total":%d,"count":%d,"per_page":%d,"current_page":%d,"total_pages":%d,"links":{}}}`,
+		strings.Join(items, ","), total, len(items), perPage, number, max(1, (total+perPage-1)/perPage))
+}
+
 // `book` answers with a list of `total` orders, 10 on a page.
 func book(total int) http.HandlerFunc {
-	const perPage = 10
 	return func(w http.ResponseWriter, r *http.Request) {
-		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-		page = max(page, 1)
-		pages := max(1, (total+perPage-1)/perPage)
-		var items []string
-		for i := (page-1)*perPage + 1; i <= min(page*perPage, total); i++ {
-			items = append(items, order(i))
-		}
-		numbers, _ := json.Marshal(map[string]any{
-			"total": total, "count": len(items), "per_page": perPage, "current_page": page, "total_pages": pages,
-			"links": map[string]any{},
-		})
-		fmt.Fprintf(w, `{"data":[%s],"pagination":%s}`, strings.Join(items, ","), numbers)
+		number, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		_, _ = io.WriteString(w, page(max(number, 1), total, 10))
 	}
+}
+
+// must returns the value of a call that must succeed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // await waits until `is` returns true; it fails the test after a minute.
@@ -109,10 +111,4 @@ func await(t testing.TB, what string, is func() bool) {
 			t.Fatalf("not within a minute: %s", what)
 		}
 	}
-}
-
-// `settled` waits until at most `before` goroutines run.
-func settled(t testing.TB, before int) {
-	t.Helper()
-	await(t, "the goroutines end", func() bool { runtime.GC(); return runtime.NumGoroutine() <= before })
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -24,45 +25,28 @@ const paid = `{"id":90210,"name":"order.paid","account":17,"created_at":"2025-04
 
 func signed(t testing.TB, body string) string {
 	t.Helper()
-	signature, err := webhook.Sign([]byte(body), secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signature := must(webhook.Sign([]byte(body), secret))
 	return signature
 }
 
 func verifier(t testing.TB, options ...webhook.Option) *webhook.Verifier {
 	t.Helper()
-	made, err := webhook.NewVerifier(secret, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must(webhook.NewVerifier(secret, options...))
 	t.Cleanup(made.Close)
 	return made
 }
 
 func TestEvent(t *testing.T) {
-	event, err := verifier(t).Unwrap([]byte(paid), signed(t, paid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, _ := event.ID()
-	name, _ := event.Name()
-	account, _ := event.Account()
-	created, _ := event.CreatedAt()
+	event := must(verifier(t).Unwrap([]byte(paid), signed(t, paid)))
 	data, err := event.Data()
 	order, ok := data.(model.Order)
-	if id != "90210" || name != "order.paid" || event.Type() != webhook.EventOrderPaid || account != 17 ||
-		created.Unix() != 1745566200 || err != nil || !ok {
-		t.Fatal(id, name, account, created, data, err)
+	if event.Type() != webhook.EventOrderPaid || err != nil || !ok {
+		t.Fatal(event.Type(), data, err)
 	}
-	total, _ := order.Total()
 	delivery, _, _ := order.Delivery()
-	link, _ := delivery.Link()
-	newer, there, _ := order.Field("newer")
 	raw, _ := order.Raw()
-	if total != 19900 || link != "l" || string(newer) != "[1]" || !there || !strings.HasPrefix(string(raw), `{"id":"ord_5001"`) {
-		t.Fatal(total, link, string(newer), string(raw))
+	if !strings.HasPrefix(string(raw), `{"id":"ord_5001"`) {
+		t.Fatal(string(raw))
 	}
 	for _, record := range []json.Unmarshaler{&order, &delivery, event} {
 		code(t, json.Unmarshal(raw, record), webhook.ErrInvalidArgument)
@@ -77,11 +61,7 @@ func TestEvent(t *testing.T) {
 	}
 	_, err = event.Subscription()
 	code(t, err, webhook.ErrDecode)
-	copied, err := order.Copy()
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, _ := event.Raw()
+	copied := must(order.Copy())
 	event.Close()
 	event.Close()
 	if total, err := copied.Total(); total != 19900 || err != nil {
@@ -95,10 +75,6 @@ func TestEvent(t *testing.T) {
 		func() error { _, _, err := delivery.Field("link"); return err },
 	} {
 		code(t, read(), webhook.ErrInvalidArgument)
-	}
-	again, err := webhook.ParseUnverified(body)
-	if err != nil || again.Type() != webhook.EventOrderPaid {
-		t.Fatal(err)
 	}
 }
 
@@ -141,69 +117,50 @@ func TestANilEventGivesErrors(t *testing.T) {
 	code(t, err, webhook.ErrConfig)
 	_, err = webhook.NewVerifier(secret, nil, webhook.WithMaxBody(-1))
 	code(t, err, webhook.ErrConfig)
+	_, err = webhook.NewVerifierForAccounts(nil, webhook.WithMoreSecrets(secret))
+	code(t, err, webhook.ErrConfig)
 }
 
 func TestHandler(t *testing.T) {
 	var refused []error
 	v := verifier(t, webhook.WithMaxBody(1000))
 	var keep *webhook.Event
-	receiver := httptest.NewServer(v.Handler(func(w http.ResponseWriter, r *http.Request, event *webhook.Event) {
+	receiver := v.Handler(func(w http.ResponseWriter, r *http.Request, event *webhook.Event) {
 		keep = event
 		if name, _ := event.Name(); name != "order.paid" || webhook.EventOf(r.Context()) != event {
 			w.WriteHeader(http.StatusTeapot)
 		}
-	}, webhook.WithOnRefused(func(_ *http.Request, err error) { refused = append(refused, err) })))
-	defer receiver.Close()
-	post := func(body, signature string) int {
-		request, _ := http.NewRequest(http.MethodPost, receiver.URL, strings.NewReader(body))
-		if signature != "none" {
-			request.Header.Set("Service-Signature", signature)
-		}
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		said, _ := io.ReadAll(answer.Body)
-		if bytes.Contains(said, secret) || bytes.Contains(said, []byte(signed(t, body))) {
-			t.Fatal(string(said))
-		}
-		return answer.StatusCode
-	}
+	}, webhook.WithOnRefused(func(_ *http.Request, err error) { refused = append(refused, err) }))
 	large := strings.Repeat("x", 1001)
 	for i, one := range []struct {
-		body, signature string
-		want            int
+		method    string
+		body      io.Reader // not a *strings.Reader if its length is not declared
+		signature []string
+		want      int
 	}{
-		{paid, signed(t, paid), 200},
-		{paid, "none", 401},
-		{paid, "", 400},
-		{paid, strings.Repeat("0", 64), 401},
-		{paid, strings.ToUpper(signed(t, paid)), 400},
-		{large, signed(t, large), 413},
-		{large + large, signed(t, large+large), 413},
-		{"[]", signed(t, "[]"), 400},
+		{"POST", strings.NewReader(paid), []string{signed(t, paid)}, 200},
+		{"POST", strings.NewReader(paid), nil, 401},
+		{"POST", strings.NewReader(paid), []string{""}, 400},
+		{"POST", strings.NewReader(paid), []string{strings.Repeat("0", 64)}, 401},
+		{"POST", strings.NewReader(large), []string{signed(t, large)}, 413},
+		{"POST", io.MultiReader(strings.NewReader(large)), []string{signed(t, large)}, 413},
+		{"POST", strings.NewReader("[]"), []string{signed(t, "[]")}, 400},
+		{"POST", nil, nil, 401}, // Body is nil, unlike in each request from a net/http server
+		{"GET", nil, nil, 405},
 	} {
-		before := len(refused)
-		if got := post(one.body, one.signature); got != one.want || (len(refused) > before) != (one.want != 200) {
-			t.Errorf("%d: %d, not %d (%v)", i, got, one.want, refused)
+		request := must(http.NewRequest(one.method, "/", one.body))
+		request.Header["Service-Signature"] = one.signature
+		before, answer := len(refused), httptest.NewRecorder()
+		receiver.ServeHTTP(answer, request)
+		if answer.Code != one.want || (len(refused) > before) != (one.want != 200) || (answer.Header().Get("Allow") == "POST") != (one.want == 405) {
+			t.Errorf("%d: %d, not %d (%v)", i, answer.Code, one.want, refused)
+		}
+		if said := answer.Body.String(); strings.Contains(said, string(secret)) || len(one.signature) == 1 && len(one.signature[0]) == 64 &&
+			strings.Contains(said, one.signature[0]) {
+			t.Error(said)
 		}
 	}
-	none, err := http.NewRequest(http.MethodPost, "/", nil) // Body is nil, unlike in each request from a net/http server
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorded := httptest.NewRecorder()
-	receiver.Config.Handler.ServeHTTP(recorded, none)
-	if recorded.Code != 401 {
-		t.Fatal(recorded.Code)
-	}
-	answer, err := http.Get(receiver.URL)
-	if err != nil || answer.StatusCode != 405 || answer.Header.Get("Allow") != "POST" {
-		t.Fatal(answer, err)
-	}
-	answer.Body.Close()
-	_, err = keep.ID()
+	_, err := keep.ID()
 	code(t, err, webhook.ErrInvalidArgument) // the middleware closes the event at the end of its request
 }
 
@@ -231,17 +188,14 @@ func TestFreshnessAndClocks(t *testing.T) {
 
 func TestStream(t *testing.T) {
 	v := verifier(t)
-	stream, err := v.Stream()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(v.Stream())
 	if _, err := io.Copy(stream, strings.NewReader(paid)); err != nil {
 		t.Fatal(err)
 	}
 	if index, err := stream.Finish(signed(t, paid)); index != 0 || err != nil {
 		t.Fatal(index, err)
 	}
-	_, err = stream.Write([]byte("more"))
+	_, err := stream.Write([]byte("more"))
 	code(t, err, webhook.ErrInvalidArgument)
 	stream.Close()
 	_, err = stream.Finish("")
@@ -249,10 +203,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestClosingWhileOthersRead(t *testing.T) {
-	v, err := webhook.NewVerifier(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must(webhook.NewVerifier(secret))
 	signature := signed(t, paid)
 	var all sync.WaitGroup
 	for range 8 {
@@ -279,23 +230,13 @@ func TestClosingWhileOthersRead(t *testing.T) {
 	all.Wait()
 }
 
-func TestExplain(t *testing.T) {
-	text, err := webhook.Explain([]byte(paid), strings.ToUpper(signed(t, paid)), secret)
-	if err != nil || !strings.Contains(text, "Found: secret 1 of 1") || strings.Contains(text, string(secret)) {
-		t.Fatal(text, err)
-	}
-}
-
 func FuzzUnwrap(f *testing.F) {
 	v := verifier(f)
 	f.Add([]byte(paid), "")
 	f.Add([]byte(`{"name":"test.hook","data":null}`), strings.Repeat("a", 64))
 	f.Add([]byte(`{"id":1,"name":"product-group.updated","data":{"products":[1,"x"]}}`), "x")
 	f.Fuzz(func(t *testing.T, body []byte, signature string) {
-		right, err := webhook.Sign(body, secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		right := must(webhook.Sign(body, secret))
 		if _, err := v.Verify(body, signature); (err == nil) != (signature == right) {
 			t.Fatal(err)
 		}
@@ -306,7 +247,7 @@ func FuzzUnwrap(f *testing.F) {
 			}
 			return
 		}
-		readAll(t, event)
+		readAll(t, reflect.ValueOf(event))
 		if raw, err := event.Raw(); err != nil || !bytes.Equal(raw, body) {
 			t.Fatal(err)
 		}
@@ -314,44 +255,33 @@ func FuzzUnwrap(f *testing.F) {
 	})
 }
 
-// readAll calls the getters. A getter may fail, but its error must be a *billcore.Error.
-func readAll(t *testing.T, event *webhook.Event) {
-	_, id := event.ID()
-	_, name := event.Name()
-	_, account := event.Account()
-	_, created := event.CreatedAt()
-	data, err := event.Data()
-	failures := []error{id, name, account, created, err}
-	switch is := data.(type) {
-	case model.Order:
-		_, total := is.Total()
-		delivery, _, part := is.Delivery()
-		_, link := delivery.Link()
-		_, fields := is.CustomFields()
-		_, metadata := is.Metadata()
-		failures = append(failures, total, part, link, fields, metadata)
-	case model.Subscription:
-		_, usable := is.UsableAt(time.Now())
-		_, _, ends := is.EndsAt()
-		failures = append(failures, usable, ends)
-	case model.Product:
-		images, all := is.Images()
-		for _, image := range images {
-			portrait, err := image.Portrait()
-			_, src := portrait.Src()
-			failures = append(failures, err, src)
+// readAll calls the getters of a value, and those of the values that they return. A getter may fail, but its error must
+// be a *billcore.Error.
+func readAll(t *testing.T, value reflect.Value) {
+	if value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Struct {
+		for i := range value.Len() {
+			readAll(t, value.Index(i))
 		}
-		_, rate := is.VATRate()
-		_, strings := is.Strings()
-		failures = append(failures, all, rate, strings)
-	case model.ProductGroup:
-		_, products := is.Products()
-		failures = append(failures, products)
 	}
-	for _, err := range failures {
-		var typed *billcore.Error
-		if err != nil && !errors.As(err, &typed) {
-			t.Fatal(err)
+	for i := range value.NumMethod() {
+		method := value.Type().Method(i)
+		if method.Name == "Close" || value.Method(i).Type().NumIn() != 0 || !strings.HasPrefix(value.Type().String(), "model.") &&
+			!strings.HasPrefix(value.Type().String(), "*model.") {
+			continue
+		}
+		for _, result := range value.Method(i).Call(nil) {
+			if result.Kind() == reflect.Interface {
+				result = result.Elem()
+			}
+			if !result.IsValid() || method.Name == "Copy" {
+				continue
+			}
+			var typed *billcore.Error
+			if err, is := result.Interface().(error); !is {
+				readAll(t, result)
+			} else if !errors.As(err, &typed) {
+				t.Fatal(method.Name, err)
+			}
 		}
 	}
 }
@@ -365,10 +295,7 @@ func TestEventsKeepLittle(t *testing.T) {
 	signature := signed(t, body)
 	unwrap := func(count int, close bool) {
 		for range count {
-			event, err := v.Unwrap([]byte(body), signature)
-			if err != nil {
-				t.Fatal(err)
-			}
+			event := must(v.Unwrap([]byte(body), signature))
 			if close {
 				event.Close()
 			}
