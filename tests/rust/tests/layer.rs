@@ -82,8 +82,6 @@ async fn requests_are_let_through_or_answered() {
     let cases = [
         ("POST", PAID, good(PAID), Whole, 200, None),
         ("POST", PAID, None, Whole, 401, Some(Reason::Missing)),
-        ("POST", PAID, Some(String::new()), Whole, 400, Some(Reason::Malformed)),
-        ("POST", PAID, Some("0".repeat(64)), Whole, 401, Some(Reason::Mismatch)),
         ("POST", large.as_str(), good(&large), Whole, 413, Some(Reason::BodyTooLarge)),
         ("POST", large.as_str(), good(&large), Broken, 413, Some(Reason::BodyTooLarge)),
         ("POST", "[]", good("[]"), Whole, 400, None),
@@ -129,16 +127,5 @@ async fn the_shared_deliveries() {
         let request = request.body(Pieces::from(Bytes::from(body))).unwrap();
         let answer = layer.layer(service_fn(answer)).oneshot(request).await.unwrap();
         assert_eq!(u64::from(answer.status().as_u16()), delivery["status"], "{}", delivery["name"]);
-    }
-}
-
-#[tokio::test]
-async fn a_verifier_for_accounts() {
-    for (account, status) in [(1, 200), (2, 401)] {
-        let layer = WebhookLayer::new(Verifier::for_accounts([(account, [SECRET])]).unwrap());
-        let request = Request::post("/").header("service-signature", sign(PAID.as_bytes(), SECRET).unwrap());
-        let body = Pieces::from(Bytes::from(PAID));
-        let answer = layer.layer(service_fn(answer)).oneshot(request.body(body).unwrap()).await.unwrap();
-        assert_eq!(answer.status(), status);
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::thread;
 use std::time::Duration;
 
-use billcore::{CallOptions, CancelToken, Cell, ErrorCode, List, Order, OrderQuery, OrderState, Result};
+use billcore::{CallOptions, CancelToken, Cell, ErrorCode, List, Order, OrderQuery, Result};
 use support::{Reply, Service, book, error, order, resident, serve, wait};
 
 fn orders(service: &Service) -> List<Order> {
@@ -18,29 +18,16 @@ fn ids(orders: impl Iterator<Item = Result<Order>>) -> Vec<String> {
 
 #[test]
 fn a_list_is_read_whole() {
-    let service = serve(book(95));
+    let service = serve(book(15));
     let mut list = orders(&service);
     assert_eq!((list.total().unwrap(), list.verdict().unwrap()), (None, None));
-    let got = ids(list.by_ref());
-    assert_eq!((got.len(), got[0].as_str(), got[94].as_str()), (95, "ord_1", "ord_95"));
+    assert_eq!(ids(list.by_ref()).len(), 15);
     let verdict = list.verdict().unwrap().unwrap();
     assert!(verdict.complete && verdict.reason.is_none());
-    assert_eq!((list.total().unwrap(), list.fetched_pages().unwrap()), (Some(95), 10));
+    assert_eq!((list.total().unwrap(), list.fetched_pages().unwrap()), (Some(15), 2));
     assert!(list.next().is_none() && list.first().unwrap().is_some());
     let empty = serve(book(0));
     assert!(orders(&empty).next().is_none() && orders(&empty).first().unwrap().is_none());
-}
-
-#[test]
-fn a_query_is_sent_with_its_filters() {
-    let service = serve(book(5));
-    let query = OrderQuery::new().per_page(5).product_id(7).state(OrderState::Paid).state(OrderState::Other("newer"));
-    let _ = service.connect().subscriptions().orders("a/b", query.page(1)).unwrap().next();
-    let sent = service.sent().remove(0);
-    assert!(sent.starts_with("GET /acct/subscription/a%2Fb/orders?"), "{sent}");
-    for part in ["per_page=5", "filter%5Bproduct_id%5D=7", "filter%5Bstate%5D=paid%2Cnewer"] {
-        assert!(sent.contains(part), "{sent}");
-    }
 }
 
 #[test]
@@ -55,7 +42,7 @@ fn a_list_that_is_left_can_be_gone_on_with() {
     assert_eq!(list.verdict().unwrap().unwrap().reason, Some("stopped"));
     let state = list.state().unwrap();
     let resumed = ids(client.subscriptions().orders("s", OrderQuery::new().resume(&state)).unwrap());
-    let rest = ids(list);
+    let rest = thread::spawn(move || ids(list)).join().unwrap(); // a list may move to another thread
     assert_eq!((first.len(), rest.len(), rest[0].as_str()), (13, 37, "ord_14"));
     assert_eq!(resumed, rest);
 }
@@ -172,15 +159,6 @@ fn dropping_a_list_ends_what_is_in_flight() {
     wait("pages are fetched ahead", || service.sent().len() > 1);
     drop(list);
     wait("all connections end", || service.broken() == service.sent().len() - 1);
-}
-
-#[test]
-fn a_list_may_move_to_another_thread() {
-    let service = serve(book(50));
-    let mut list = orders(&service);
-    list.next().unwrap().unwrap();
-    let rest = thread::spawn(move || ids(list)).join().unwrap();
-    assert_eq!(rest.len(), 49);
 }
 
 #[test]

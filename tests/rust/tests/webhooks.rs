@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use billcore::webhook::{Verifier, VerifierOptions, explain, parse_unverified, sign};
-use billcore::{ErrorCode, Event, EventData, EventType, Kind, Reason, SubscriptionStatus, Timestamp};
+use billcore::webhook::{Verifier, VerifierOptions, parse_unverified, sign};
+use billcore::{ErrorCode, Event, EventData, Kind, Reason, Timestamp};
 use support::{error, resident};
 
 const SECRET: &str = "whsec-0123456789abcdefghijklmnop";
@@ -24,21 +24,14 @@ fn verifier() -> Verifier {
 }
 
 #[test]
-fn an_event_has_its_fields() {
+fn events_and_their_data() {
     let event = verifier().unwrap(PAID, &signed(PAID)).unwrap();
-    assert_eq!((event.id().unwrap().as_str(), event.id().unwrap().is_integer()), ("90210", true));
-    assert_eq!((event.name().unwrap(), event.event_type()), ("order.paid", EventType::OrderPaid));
-    assert_eq!((event.account().unwrap(), event.created_at().unwrap().unix_micros()), (17, CREATED));
     let order = event.order().unwrap();
-    assert_eq!((order.total().unwrap(), order.id().unwrap().as_str()), (19900, "ord_5001"));
     let delivery = order.delivery().unwrap().unwrap();
-    assert_eq!((delivery.link().unwrap(), delivery.to_value().unwrap().raw().unwrap()), ("l", r#"{"link":"l"}"#));
-    assert_eq!(order.field("newer").unwrap().unwrap().raw().unwrap(), "[1]");
+    assert_eq!(delivery.to_value().unwrap().raw().unwrap(), r#"{"link":"l"}"#);
     assert!(order.raw().unwrap().starts_with(r#"{"id":"ord_5001""#) && order.response_info().unwrap().is_none());
     assert_eq!(error(order.currency(), ErrorCode::MissingField).field_path(), Some("data.currency"));
     error(event.subscription(), ErrorCode::Decode);
-    assert!(matches!(event.data().unwrap(), EventData::Order(_)));
-    assert_eq!(event.raw().unwrap(), PAID);
     assert_eq!(serde_json::to_string(&event).unwrap().as_bytes(), PAID);
     assert_eq!(format!("{event:?}"), r#"Event { type: OrderPaid, id: "90210", .. }"#);
     let again = parse_unverified(event.raw().unwrap()).unwrap();
@@ -50,7 +43,7 @@ fn an_event_has_its_fields() {
 }
 
 #[test]
-fn data_of_every_kind() {
+fn values() {
     let data = |name: &str, data: &str| {
         parse_unverified(format!(r#"{{"name":"{name}","data":{data}}}"#).as_bytes()).unwrap().into_data().unwrap()
     };
@@ -58,24 +51,7 @@ fn data_of_every_kind() {
     else {
         panic!("a subscription")
     };
-    assert_eq!(subscription.status().unwrap(), SubscriptionStatus::Active);
     assert!(subscription.usable_at(Timestamp::now()).unwrap());
-    let EventData::Product(product) = data(
-        "product.updated",
-        r#"{"vat_rate":12.50,"type":"x","images":[{"portrait":{"src":"p"},"square":{"src":"s"}}],"strings":{"price":"1","interval":"month"}}"#,
-    ) else {
-        panic!("a product")
-    };
-    assert_eq!((product.vat_rate().unwrap(), product.type_().unwrap()), ("12.50", "x"));
-    let images = product.images().unwrap();
-    assert_eq!((images[0].portrait().unwrap().src().unwrap(), images[0].square().unwrap().src().unwrap()), ("p", "s"));
-    let strings = product.strings().unwrap();
-    assert_eq!((strings.price().unwrap(), strings.price_with_vat().unwrap()), (Some("1"), None));
-    assert_eq!(error(strings.type_(), ErrorCode::MissingField).field_path(), Some("data.strings.type"));
-    let EventData::ProductGroup(group) = data("product-group.updated", r#"{"products":[1,2]}"#) else {
-        panic!("a group")
-    };
-    assert_eq!(group.products().unwrap(), [1, 2]);
     let EventData::Resource(unknown) = data("newer.kind", r#"{"a":{"b":[1,2.5,"x",null,true]}}"#) else {
         panic!("an object")
     };
@@ -89,46 +65,15 @@ fn data_of_every_kind() {
     assert_eq!(kinds, [Kind::Integer, Kind::Real, Kind::String, Kind::Null, Kind::Boolean]);
     assert_eq!(list.deserialize::<Vec<serde_json::Value>>().unwrap()[0], 1);
     assert!(matches!(data("newer.kind", "[1]"), EventData::Value(_)));
-    assert!(matches!(data("test.hook", "null"), EventData::None));
-}
-
-#[test]
-fn each_refusal_has_its_reason_and_status() {
-    let keys = VerifierOptions::new().secret(SECRET).max_body(1000).build().unwrap();
-    let large = vec![b'x'; 1001];
-    let (right, upper, wrong) = (signed(PAID), signed(PAID).to_uppercase(), signed(b"other"));
-    let cases: [(&[u8], Option<&str>, Reason, u16); 5] = [
-        (&large, Some(&right), Reason::BodyTooLarge, 413),
-        (PAID, None, Reason::Missing, 401),
-        (PAID, Some(""), Reason::Malformed, 400),
-        (PAID, Some(&upper), Reason::Malformed, 400),
-        (PAID, Some(&wrong), Reason::Mismatch, 401),
-    ];
-    for (body, signature, reason, status) in cases {
-        for failed in [
-            error(keys.verify(body, signature), ErrorCode::Signature),
-            error(keys.unwrap(body, signature), ErrorCode::Signature),
-        ] {
-            assert_eq!((failed.reason(), failed.http_status()), (Some(reason), Some(status)));
-            assert!(!failed.message().contains(SECRET) && !failed.message().contains(&signed(PAID)));
-        }
-    }
-    error(keys.unwrap(b"[1]", &signed(b"[1]")), ErrorCode::Decode);
-    assert!(!format!("{keys:?} {:?}", VerifierOptions::new().secret(SECRET)).contains("whsec"));
 }
 
 #[test]
 fn secrets() {
-    error(Verifier::new("short"), ErrorCode::Config);
-    error(VerifierOptions::new().build(), ErrorCode::Config);
-    error(VerifierOptions::new().secret("").allow_any_key_length().build(), ErrorCode::Config);
-    let short = VerifierOptions::new().secret("short").allow_any_key_length().build().unwrap();
-    error(short.verify(PAID, &signed(PAID)), ErrorCode::Signature);
     let other = [7_u8; 32];
     let both = VerifierOptions::new().secret(&other).secret(secrecy::SecretString::from(SECRET)).build().unwrap();
     assert_eq!((both.verify(PAID, &signed(PAID)).unwrap(), both.secret_count()), (1, 2));
-    assert_eq!((both.matches(0).unwrap(), both.matches(1).unwrap()), (0, 1));
     error(both.matches(2), ErrorCode::InvalidArgument);
+    assert!(!format!("{both:?} {:?}", VerifierOptions::new().secret(SECRET)).contains("whsec"));
 }
 
 #[test]
@@ -140,31 +85,23 @@ fn requests() {
     headers.insert("x-signature", signature.parse().unwrap());
     keys.unwrap_request(PAID, &headers).unwrap();
     keys.unwrap_request(PAID, [("X-SIGNATURE", &signature), ("x-signature", &signature)]).unwrap();
-    let different = keys.unwrap_request(PAID, [("x-signature", signature.as_str()), ("x-signature", "0")]);
-    assert_eq!(error(different, ErrorCode::Signature).reason(), Some(Reason::Malformed));
     error(verifier().unwrap_request(PAID, &headers), ErrorCode::Signature);
 }
 
 #[test]
-fn freshness_and_clocks() {
-    let minute = 60_000_000;
-    let at = |micros: i64| move || Timestamp::from_unix_micros(micros);
+fn clocks() {
     let limited = || VerifierOptions::new().secret(SECRET).freshness(Duration::from_secs(300));
     let panics = || -> Timestamp { panic!("the clock's panic is part of the test") };
     for (fresh, options) in [
-        (true, limited().clock(at(CREATED + minute))),
-        (true, limited().clock(at(CREATED - minute))),
-        (false, limited().clock(at(CREATED + 60 * minute))),
+        (true, limited().clock(|| Timestamp::from_unix_micros(CREATED + 60_000_000))),
         (false, limited().clock(panics)),
         (false, limited()),
     ] {
-        let keys = options.build().unwrap();
-        let made = keys.unwrap(PAID, &signed(PAID));
+        let made = options.build().unwrap().unwrap(PAID, &signed(PAID));
         assert_eq!(made.is_ok(), fresh, "{made:?}");
         if !fresh {
             assert_eq!(error(made, ErrorCode::Signature).reason(), Some(Reason::Stale));
         }
-        error(keys.stream(), ErrorCode::Config);
     }
 }
 
@@ -176,19 +113,10 @@ fn streams() {
     stream.flush().unwrap();
     drop(keys); // the stream keeps the keys alive
     assert_eq!(stream.finish(&signed(PAID)).unwrap(), 0);
-    let mut stream = verifier().stream().unwrap();
-    stream.update(&PAID[1..]).unwrap();
-    assert_eq!(error(stream.finish(&signed(PAID)), ErrorCode::Signature).reason(), Some(Reason::Mismatch));
     let mut stream = VerifierOptions::new().secret(SECRET).max_body(10).build().unwrap().stream().unwrap();
     let failed = stream.write_all(PAID).unwrap_err();
     let inner = failed.into_inner().unwrap().downcast::<billcore::Error>().unwrap();
     assert_eq!(inner.reason(), Some(Reason::BodyTooLarge));
-}
-
-#[test]
-fn explanations() {
-    let text = explain(PAID, &signed(PAID).to_uppercase(), [SECRET]).unwrap();
-    assert!(text.contains("Found: secret 1 of 1") && !text.contains(SECRET) && !text.contains(&signed(PAID)), "{text}");
 }
 
 /// Damaged bodies give typed errors and never crash the process.
