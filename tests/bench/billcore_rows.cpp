@@ -205,41 +205,20 @@ std::unique_ptr<Row> make_billcore(std::string_view name, const Server& server, 
 namespace pages {
 namespace {
 
-using Orders = billcore::Pager<billcore::Order>;
-
-std::size_t read_fields(Orders& orders) {
-  std::size_t sum = 0;
-  for (const auto& order : orders) {
-    sum += order.id().text().size() + static_cast<std::size_t>(order.total_with_vat()) + order.state().size();
-  }
-  return sum;
-}
-
-// take_items and take_pages read no fields; they return the number of pages.
-std::size_t take_items(Orders& orders) {
-  for (const auto& order : orders) static_cast<void>(order);
-  return static_cast<std::size_t>(orders.fetched_pages());
-}
-
-std::size_t take_pages(Orders& orders) {
-  std::size_t count = 0;
-  while (orders.next_page()) ++count;
-  return count;
-}
-
 class Cpp : public turns::Row {
  public:
-  Cpp(const turns::Server& server, int at_once, std::size_t (*read)(Orders&))
-      : client_(options_of(server, at_once, false)), read_(read) {}
+  Cpp(const turns::Server& server, int at_once) : client_(options_of(server, at_once, false)) {}
   std::size_t run(std::size_t count) override {
-    auto orders = client_.subscriptions().orders(billcore::Id(list_id(count)));
-    return read_(orders);
+    std::size_t sum = 0;
+    for (const auto& order : client_.subscriptions().orders(billcore::Id(list_id(count)))) {
+      sum += order.id().text().size() + static_cast<std::size_t>(order.total_with_vat()) + order.state().size();
+    }
+    return sum;
   }
   std::string show() override { return std::to_string(run(1)); }
 
  private:
   billcore::Client client_;
-  std::size_t (*read_)(Orders&);
 };
 
 class C : public turns::Row {
@@ -258,9 +237,7 @@ class C : public turns::Row {
 }  // namespace
 
 std::unique_ptr<turns::Row> make_billcore(std::string_view name, const turns::Server& server, int at_once) {
-  if (name == "cpp") return std::make_unique<Cpp>(server, at_once, read_fields);
-  if (name == "cpp_items") return std::make_unique<Cpp>(server, at_once, take_items);
-  if (name == "cpp_pages") return std::make_unique<Cpp>(server, at_once, take_pages);
+  if (name == "cpp") return std::make_unique<Cpp>(server, at_once);
   if (name == "c") return std::make_unique<C>(server, at_once);
   throw std::runtime_error("there is no such row");
 }

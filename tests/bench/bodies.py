@@ -6,15 +6,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 SECRET = "whsec-0123456789abcdefghijklmnop"
-OTHER_SECRET = "whsec-abcdefghijklmnop0123456789"
-SIZES = (300, 900, 65536)
 
 NOTE = "blue seats for the night train to Bergen with a window and one quiet table"
 
@@ -28,19 +24,6 @@ def _subscription() -> dict[str, Any]:
 
 
 SUBSCRIPTION = _subscription()
-# The smallest body has only these fields: all fields take more than 300 bytes, and the service may send only some.
-FEW = ("id", "price", "vat", "currency", "status")
-
-
-@dataclass(frozen=True)
-class Delivery:
-    body: bytes
-    secret: str  # the key that signs the body
-    signature: str
-
-    @property
-    def size(self) -> int:
-        return len(self.body)
 
 
 def spelled(value: object) -> bytes:
@@ -71,27 +54,21 @@ def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> byt
 def body(size: int) -> bytes:
     """Returns a subscription.updated event, padded to `size` bytes."""
     metadata: dict[str, str] = {}
-    fields = {name: SUBSCRIPTION[name] for name in (FEW if size < 800 else SUBSCRIPTION)}
     event = {
         "id": 90211,
         "name": "subscription.updated",
         "account": 17,
         "created_at": "2025-04-25T09:30:00+02:00",
-        "data": {**fields, "metadata": metadata},
+        "data": {**SUBSCRIPTION, "metadata": metadata},
     }
     return filled(event, metadata, size)
 
 
-def deliveries(secret: str = SECRET, sizes: Iterable[int] = SIZES) -> list[Delivery]:
-    return [
-        Delivery(text, secret, hmac.new(secret.encode(), text, hashlib.sha256).hexdigest())
-        for text in (body(size) for size in sizes)
-    ]
-
-
-def write(folder: Path, sizes: Iterable[int] = SIZES) -> None:
-    """Writes the deliveries to files, for the benchmarks in C and C++."""
+def write(folder: Path, size: int, secret: str = SECRET) -> None:
+    """Writes a delivery to the files `body`, `signature` and `secret`, for the benchmarks in all languages. secret: the
+    secret that signs; a contender verifies with SECRET."""
+    folder.mkdir()
+    text = body(size)
+    (folder / "body").write_bytes(text)
+    (folder / "signature").write_text(hmac.new(secret.encode(), text, hashlib.sha256).hexdigest(), "ascii")
     (folder / "secret").write_text(SECRET, "ascii")
-    for one in deliveries(sizes=sizes):
-        (folder / f"{one.size}.body").write_bytes(one.body)
-        (folder / f"{one.size}.signature").write_text(one.signature, "ascii")

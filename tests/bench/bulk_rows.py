@@ -106,28 +106,10 @@ def aiohttp(base_url: str, file: Path) -> tuple[int, int]:
         return asyncio.run(export())
 
 
-def engine(base_url: str, file: Path) -> tuple[int, int]:
-    """billcore.spark on Sail, or on Spark if Sail is not installed; each starts its own server."""
-    engines, parquet = import_module("tests.spark.engines"), import_module("pyarrow.parquet")
-    key = {"BILLCORE_API_KEY": HEADERS["X-API-KEY"], "BILLCORE_BASE_URL": base_url}
-    with engines.spark(key, file.parent) if engines.SPARK else engines.sail(key) as session:
-        reader = session.read.format("billcore").options(resource="orders", partitions=2)
-        whole = "id string, created_at timestamp, total bigint, total_with_vat bigint, currency string, state string"
-        reader.schema(f"{whole}, subscription_id string").load().write.mode("overwrite").parquet(str(file))
-    if engines.SPARK:  # wait for the JVM, so that its processor time counts
-        jvm = import_module("pyspark").SparkContext._gateway.proc
-        jvm.stdin.close()
-        jvm.wait()
-    totals = parquet.read_table(file, columns=["total"])["total"]
-    return len(totals), import_module("pyarrow.compute").sum(totals).as_py()
-
-
 PROGRAMS: dict[str, Callable[[str, Path], tuple[int, int]]] = {
     "bare": bare,
     "parquet": parquet,
     "aiohttp": aiohttp,
-    "sail": engine,
-    "spark": engine,
 }
 
 

@@ -17,7 +17,6 @@ IMPORTS = {
     "bare": ("python -c pass", "pass"),
     "billcore": ("from billcore import webhooks", "from billcore import webhooks"),
     "json": ("import hmac, json", "import hmac, json"),
-    "stripe": ("import stripe", "import stripe"),
 }
 MEMORY = "\nprint(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
 
@@ -36,7 +35,7 @@ FIRST = {
 TIMED = """
 import sys
 from time import perf_counter_ns
-secret, signature, body = (open(sys.argv[1] + name, 'rb').read() for name in ('/secret', '/900.signature', '/900.body'))
+secret, signature, body = (open(sys.argv[1] + name, 'rb').read() for name in ('/secret', '/signature', '/body'))
 secret, signature = secret.decode(), signature.decode()
 start = perf_counter_ns()
 {work}

@@ -25,15 +25,15 @@ inline std::string list_id(std::size_t count) { return "sub_" + std::to_string(c
 
 /// With at_once 1 the contender uses curl_easy_perform.
 turns::Make make_raw;
-/// name: cpp or c; or, to measure what an item costs, cpp_pages (reads pages, not items) or cpp_items (reads items,
-/// but no fields).
+/// name: cpp or c.
 turns::Make make_billcore;
 
 }  // namespace pages
 
-namespace ffi {
+/// Operations on one delivery.
+namespace webhook {
 
-/// name: cpp or c.
+/// name: limit, cpp, cpp_shared or c.
 turns::Make make;
 
-}  // namespace ffi
+}  // namespace webhook

@@ -11,7 +11,6 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from . import pycurl_by_hand
 from .rows import API_KEY, HEADERS, Row, Server
 
 FIELDS = ["id", "total_with_vat", "state"]
@@ -46,18 +45,6 @@ def _take_fields(pager: Any) -> int:
     for order in pager:
         total += len(order.id) + order.total_with_vat + len(order.state)
     return total
-
-
-# _take_items and _take_pages read no fields; they return the number of pages.
-def _take_items(pager: Any) -> int:
-    for _ in pager:
-        pass
-    fetched: int = pager.fetched_pages
-    return fetched
-
-
-def _take_pages(pager: Any) -> int:
-    return sum(1 for _ in pager.pages())
 
 
 def _of_table(table: Any) -> int:
@@ -113,59 +100,6 @@ def _url(server: Server, pages: int, page: int) -> str:
     return f"{server.base_url}/subscription/sub_{pages}/orders?page={page}"
 
 
-def _in_turn(get: Callable[[str], Any], server: Server) -> Read:
-    """Reads one page after the other. get: requests a URL and returns the answer's JSON."""
-
-    def read(pages: int) -> int:
-        total, page, last = 0, 1, 1
-        while page <= last:
-            answer = get(_url(server, pages, page))
-            total += _sum(answer["data"])
-            last = answer["pagination"]["total_pages"]
-            page += 1
-        return total
-
-    return read
-
-
-def _requests() -> Make:
-    session = import_module("requests").Session()
-    session.headers.update(HEADERS)
-    return lambda server, at_once: Lists(_in_turn(lambda url: session.get(url).json(), server))
-
-
-def _pycurl() -> Make:
-    loads = import_module("orjson").loads
-    import_module("pycurl")
-
-    def make(server: Server, at_once: int) -> Row:
-        handle = pycurl_by_hand.Handle(server)
-
-        def get(url: str) -> Any:
-            handle.set_url(url)
-            return loads(handle.perform())
-
-        if at_once == 1:
-            return Lists(_in_turn(get, server))
-        multi = pycurl_by_hand.Multi(server, at_once)
-
-        def read(pages: int) -> int:
-            def prepare(handle: pycurl_by_hand.Handle, i: int) -> None:
-                handle.set_url(_url(server, pages, i + 2))
-
-            def use(body: bytes) -> None:
-                sums.append(_sum(loads(body)["data"]))
-
-            first = get(_url(server, pages, 1))
-            sums = [_sum(first["data"])]
-            multi.drive(first["pagination"]["total_pages"] - 1, prepare, use)
-            return sum(sums)
-
-        return Lists(read)
-
-    return make
-
-
 def _aiohttp() -> Make:
     package, loads = import_module("aiohttp"), import_module("orjson").loads
 
@@ -200,12 +134,8 @@ def _aiohttp() -> Make:
 
 PEERS: dict[str, Callable[[], Make]] = {
     "billcore": partial(_billcore, _take_fields),
-    "billcore_items": partial(_billcore, _take_items),
-    "billcore_pages": partial(_billcore, _take_pages),
     "billcore_async": _billcore_async,
     "arrow": partial(_columns, _take_arrow),
     "batches": partial(_columns, _take_batches),
-    "pycurl": _pycurl,
     "aiohttp": _aiohttp,
-    "requests": _requests,
 }

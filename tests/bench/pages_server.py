@@ -20,24 +20,20 @@ FILES = """
   sendfile on;
   tcp_nopush on;
   open_file_cache max=4096 inactive=1h;
-  map $arg_page $page { default $arg_page; "" 1; }
+  map $arg_page $page {{ default $arg_page; "" 1; }}
+  server {{ listen 127.0.0.1:{pages};
 """
-ANSWER = "rewrite ^(.*/orders)$ $1/$page break;"
+ANSWER = "rewrite ^(.*/orders)$ $1/$page break; }}"
 STATES = ("paid", "paid", "paid", "confirmed", "payment_pending", "paid", "payment_failed", "payment_refunded")
 
 
-def _servers(delays: Iterable[int]) -> str:
-    """Returns the configuration of nginx's servers, one per delay. nginx's echo module delays each request with its
-    own timer; then nginx sends the file."""
-    out = [FILES.replace("{", "{{").replace("}", "}}")]
-    for delay in delays:
-        listen = f"listen 127.0.0.1:{{after_{delay}}};"
-        if delay == 0:
-            out.append(f"server {{{{ {listen} location / {{{{ {ANSWER} }}}} }}}}")
-            continue
-        sleep = f"echo_sleep {delay / 1000}; echo_exec @answer;"
-        out.append(f"server {{{{ {listen} location / {{{{ {sleep} }}}} location @answer {{{{ {ANSWER} }}}} }}}}")
-    return "\n".join(out)
+def _server(delay: int) -> str:
+    """Returns the configuration of nginx's server. nginx's echo module delays each request with its own timer; then
+    nginx sends the file."""
+    if delay == 0:
+        return f"{FILES} location / {{{{ {ANSWER} }}}}"
+    sleep = f"location / {{{{ echo_sleep {delay / 1000}; echo_exec @answer; }}}}"
+    return f"{FILES} {sleep} location @answer {{{{ {ANSWER} }}}}"
 
 
 def orders(pages: int) -> Iterator[dict[str, Any]]:
@@ -92,20 +88,14 @@ def answers(pages: int) -> Iterator[bytes]:
 
 
 class PagesServer(Nginx):
-    """Serves lists of orders. lists: the number of pages of each list. base_urls: maps each delay in milliseconds to
-    its URL. If 0 is the only delay, nginx does not load the echo module."""
+    """Serves lists of orders, each answer after `delay` milliseconds. lists: the number of pages of each list."""
 
-    def __init__(self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int) -> None:
-        delays = list(delays)
-        modules = "" if delays == [0] else f"load_module {ECHO};"
-        ports = [f"after_{delay}" for delay in delays]
-        super().__init__(folder, _servers(delays), ports, modules=modules, processor=processor)
+    def __init__(self, folder: Path, lists: Iterable[int], delay: int, processor: int) -> None:
+        modules = f"load_module {ECHO};" if delay else ""
+        super().__init__(folder, _server(delay), ["pages"], modules=modules, processor=processor)
         for pages in lists:
-            self._write_orders(pages)
-        self.base_urls = {delay: f"http://127.0.0.1:{self.ports[f'after_{delay}']}/{ACCOUNT}" for delay in delays}
-
-    def _write_orders(self, pages: int) -> None:
-        folder = self.root / ACCOUNT / f"subscription/sub_{pages}/orders"
-        folder.mkdir(parents=True)
-        for number, answer in enumerate(answers(pages), 1):
-            (folder / str(number)).write_bytes(answer)
+            place = self.root / ACCOUNT / f"subscription/sub_{pages}/orders"
+            place.mkdir(parents=True)
+            for number, answer in enumerate(answers(pages), 1):
+                (place / str(number)).write_bytes(answer)
+        self.base_url = f"http://127.0.0.1:{self.ports['pages']}/{ACCOUNT}"

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from .tables import Row, Table, short
@@ -26,24 +25,10 @@ class Panel:
     log: bool = False
 
 
-@dataclass(frozen=True)
-class Curves:
-    """A table whose rows have the keys NAME/SIZE and the labels `LABEL, SIZE`; the chart has a line for each name."""
-
-    table: Table
-
-
 def _colour(row: Row, reference: str | None) -> str:
     if row.key == reference:
         return LIMIT
     return OURS if row.label.startswith(("billcore", "C ", "C++", "from billcore")) else OTHERS
-
-
-def _prepare() -> None:
-    matplotlib = import_module("matplotlib")
-    matplotlib.use("svg")
-    style = {"svg.hashsalt": "billcore", "svg.fonttype": "none", "font.size": 9, "axes.titlesize": 10}
-    matplotlib.rcParams.update(style)
 
 
 def slim(text: str) -> str:
@@ -78,51 +63,11 @@ def slim(text: str) -> str:
     return ElementTree.tostring(root, "unicode").replace(' style=""', "")
 
 
-def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, metadata={"Date": None, "Creator": None})
-    path.write_text(slim(path.read_text("utf-8")), "utf-8")
-
-
-def _draw_curves(all_curves: Sequence[Curves], path: Path) -> None:
-    """Draws curves on logarithmic axes: a flat line is an operation whose cost does not depend on the size."""
-    rows = (len(all_curves) + 1) // 2
-    figure, all_axes = import_module("matplotlib.pyplot").subplots(
-        rows, 2, figsize=(11, 4 * rows), layout="constrained"
-    )
-    for curves, axes in zip(all_curves, all_axes.flat, strict=False):
-        lines: dict[str, list[tuple[int, float]]] = {}
-        for row in curves.table.rows:
-            lines.setdefault(row.label.rpartition(", ")[0] or row.label, []).append(
-                (int(row.key.rpartition("/")[2]), row.low)
-            )
-        shades = iter(("#2b6cb0", "#63a4e0", "#0d3b66", "#2c7a7b", "#5fb3b3"))
-        others = iter(("#b8bec6", "#8a929c", "#d0a98f", "#a3b18a"))
-        for label, points in lines.items():
-            ours = label.startswith(("billcore", "C++"))
-            limit = label.startswith(("raw", "limit"))
-            colour = LIMIT if limit else next(shades) if ours else next(others)
-            sizes, values = zip(*points, strict=True)
-            style = "--" if limit else "-"
-            axes.plot(
-                sizes, values, style, color=colour, marker="o", markersize=3, linewidth=2 if ours else 1.3, label=label
-            )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter("{x:g}")
-        axes.tick_params(axis="y", which="minor", labelsize=6)
-        axes.set_title(curves.table.title, loc="left")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=8)
-    _save(figure, path)
-
-
-def draw(parts: Sequence[Panel] | Sequence[Curves], path: Path) -> None:
-    _prepare()
-    panels = [one for one in parts if isinstance(one, Panel)]
-    if not panels:
-        return _draw_curves([one for one in parts if isinstance(one, Curves)], path)
+def draw(panels: Sequence[Panel], path: Path) -> None:
+    matplotlib = import_module("matplotlib")
+    matplotlib.use("svg")
+    style = {"svg.hashsalt": "billcore", "svg.fonttype": "none", "font.size": 9, "axes.titlesize": 10}
+    matplotlib.rcParams.update(style)
     shown = [[row for row in panel.table.rows if row.key not in panel.skip] for panel in panels]
     figure, all_axes = import_module("matplotlib.pyplot").subplots(
         len(panels),
@@ -150,4 +95,5 @@ def draw(parts: Sequence[Panel] | Sequence[Curves], path: Path) -> None:
         axes.invert_yaxis()
         axes.set_title(panel.caption, loc="left")
         axes.spines[["top", "right"]].set_visible(False)
-    _save(figure, path)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    path.write_text(slim(path.read_text("utf-8")), "utf-8")

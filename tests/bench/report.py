@@ -4,7 +4,6 @@ the README and the chart beside it."""
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -21,21 +20,21 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Options:
-    program: Path
+    programs: Path  # the folder of the native programs
     quick: bool
     write_readme: bool
 
 
 def options(area: str) -> Options:
     parser = argparse.ArgumentParser(prog=f"run.sh {area}")
-    parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--programs", type=Path, required=True, help=argparse.SUPPRESS)
     one_of = parser.add_mutually_exclusive_group()
     one_of.add_argument("--quick", action="store_true", help="a short run, to check that everything works")
     one_of.add_argument("--write-readme", action="store_true", help="update README.md and the chart beside it")
     found = parser.parse_args()
     if not str(billcore.__file__).startswith(sys.prefix):
         raise RuntimeError("billcore must be the installed package, as a user has it")
-    return Options(found.program.resolve(), found.quick, found.write_readme)
+    return Options(found.programs.resolve(), found.quick, found.write_readme)
 
 
 def _measured_on(facts: dict[str, str]) -> str:
@@ -60,22 +59,23 @@ def publish(
     given: Options,
     tables: list[Table],
     facts: dict[str, str],
-    panels: Callable[[dict[str, Table]], Sequence[plot.Panel] | Sequence[plot.Curves]],
+    panels: Callable[[dict[str, Table]], Sequence[plot.Panel]] | None = None,
 ) -> None:
-    """Prints and writes the tables and their chart. panels: makes the chart's panels from the tables."""
-    print("\n\n".join(table.text() for table in tables))
+    """Prints and writes the tables and their chart. panels: makes the chart's panels from the tables; None: there is
+    no chart."""
+    full = "\n\n".join([_measured_on(facts), *(table.markdown() for table in tables)])
+    print(full)
     verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
     if verdicts:
         print(f"\n{sum(met for _, _, met in verdicts)} of {len(verdicts)} targets met")
 
-    results = given.program.parent / "results" / ("quick" if given.quick else "")
+    results = given.programs / "results" / ("quick" if given.quick else "")
     results.mkdir(parents=True, exist_ok=True)
-    raw = {"machine": facts, "tables": [table.json() for table in tables]}
-    (results / f"{area}.json").write_text(json.dumps(raw, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    full = "\n\n".join([_measured_on(facts), *(table.markdown() for table in tables)])
     (results / f"{area}.md").write_text(full + "\n", "utf-8")
     chart = results / f"{area}.svg"
-    plot.draw(panels({table.key: table for table in tables}), chart)
+    if panels:
+        plot.draw(panels({table.key: table for table in tables}), chart)
     if given.write_readme:
         _write_readme(area, tables, facts)
-        shutil.copy(chart, HERE)
+        if panels:
+            shutil.copy(chart, HERE)

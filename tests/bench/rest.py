@@ -48,16 +48,12 @@ CONTENDERS = {
     "billcore_async": Contender("billcore AsyncClient", "billcore AsyncClient, 16 tasks"),
     "billcore_uvloop": Contender("billcore AsyncClient, uvloop", "billcore AsyncClient, uvloop, 16 tasks"),
     "pycurl": Contender("pycurl, body not parsed", "pycurl CurlMulti, bodies not parsed"),
-    "urllib3": Contender("urllib3", "urllib3, 16 threads", http2=False),
     "aiohttp": Contender("aiohttp", "aiohttp, 16 tasks", http2=False),
-    "aiohttp_uvloop": Contender("aiohttp, uvloop", "aiohttp, uvloop, 16 tasks", http2=False),
-    "httpx": Contender("httpx Client", None),
-    "httpx_async": Contender("httpx AsyncClient", "httpx AsyncClient, 16 tasks"),
     "requests": Contender("requests", "requests, 16 threads", http2=False),
 }
 # raw and pycurl do not parse the answer.
 UNPARSED = {"raw", "pycurl"}
-PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "httpx", "requests")
+PACKAGES = ("pycurl", "aiohttp", "uvloop", "requests")
 MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
 
 
@@ -197,7 +193,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 def main() -> int:
     options = report.options("rest")
     effort = Effort(1, 2, 0.002, {100: 1}) if options.quick else Effort(5, 6, 0.05, {100: 10, 300: 4, 1000: 2})
-    tables = measure(options.program.parent, effort)
+    tables = measure(options.programs, effort)
     report.publish("rest", options, tables, machine.facts_of_clients(PACKAGES), panels)
     return 0
 

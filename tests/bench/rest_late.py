@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-import socket
 import threading
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from types import TracebackType
-from typing import Self
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 from .nginx import ACCOUNT
 from .tables import Row, Table
@@ -27,48 +24,32 @@ SERVERS = {"silent": "no answer", "drip": "a byte every 20 ms", "handshake": "no
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
 
 
-def _silent(connection: socket.socket) -> None:
-    while connection.recv(65536):
-        pass
+class Silent(BaseRequestHandler):
+    def handle(self) -> None:
+        with suppress(OSError):
+            while self.request.recv(65536):
+                pass
 
 
-def _drip(connection: socket.socket) -> None:
-    connection.recv(65536)
-    connection.sendall(HEAD)
-    while True:
-        connection.sendall(b" ")
-        time.sleep(0.02)
+class Drip(BaseRequestHandler):
+    def handle(self) -> None:
+        with suppress(OSError):  # the client closes the connection
+            self.request.recv(65536)
+            self.request.sendall(HEAD)
+            while True:
+                self.request.sendall(b" ")
+                time.sleep(0.02)
 
 
-class Server:
-    """A server that runs `serve` for each connection in a separate thread, until the client closes the connection."""
+class Server(ThreadingTCPServer):
+    daemon_threads = True
 
-    def __init__(self, serve: Callable[[socket.socket], None]) -> None:
-        self._serve = serve
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
-
-    def _answer(self, connection: socket.socket) -> None:
-        with connection, suppress(OSError):
-            self._serve(connection)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+    def __init__(self, stack: ExitStack, handler: type[BaseRequestHandler]) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
+        self.port = self.server_address[1]
+        stack.enter_context(self)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        stack.callback(self.shutdown)
 
 
 def _oversleep(milliseconds: int) -> float:
@@ -82,7 +63,7 @@ def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
     """Measures how late calls end. times: maps each time-out in milliseconds to the number of runs. After each round,
     the lateness of a plain sleep is measured as a control, because it shows whether the machine was busy."""
     with ExitStack() as stack:
-        silent, drip = (stack.enter_context(Server(serve)).port for serve in (_silent, _drip))
+        silent, drip = (Server(stack, handler).port for handler in (Silent, Drip))
         urls = {
             "silent": f"http://127.0.0.1:{silent}/{ACCOUNT}",
             "drip": f"http://127.0.0.1:{drip}/{ACCOUNT}",

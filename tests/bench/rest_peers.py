@@ -63,29 +63,6 @@ def requests(server: Server) -> Get:
     return lambda: _fields(session.get(_url(server)).json())
 
 
-def urllib3(server: Server) -> Get:
-    pool = import_module("urllib3").PoolManager(maxsize=16, ca_certs=server.ca_file, headers=HEADERS)
-    return lambda: _fields(pool.request("GET", _url(server)).json())
-
-
-def _httpx_options(server: Server) -> dict[str, Any]:
-    return {"verify": ssl.create_default_context(cafile=server.ca_file), "http2": True, "headers": HEADERS}
-
-
-def httpx(server: Server) -> Get:
-    client = import_module("httpx").Client(**_httpx_options(server))
-    return lambda: _fields(client.get(_url(server)).json())
-
-
-async def httpx_async(server: Server) -> AsyncGet:
-    client = import_module("httpx").AsyncClient(**_httpx_options(server))
-
-    async def one() -> Answer:
-        return _fields((await client.get(_url(server))).json())
-
-    return one
-
-
 async def aiohttp(server: Server) -> AsyncGet:
     package = import_module("aiohttp")
     connector = package.TCPConnector(ssl=ssl.create_default_context(cafile=server.ca_file))
@@ -98,33 +75,11 @@ async def aiohttp(server: Server) -> AsyncGet:
     return one
 
 
-def pycurl(server: Server) -> Get:
-    handle = Handle(server)
-    handle.set_url(_url(server))
-    return lambda: (handle.perform().decode(),)
-
-
-class PycurlMulti:
-    def __init__(self, server: Server, at_once: int) -> None:
-        self._multi = Multi(server, at_once)
-        for handle in self._multi.handles:
-            handle.set_url(_url(server))
-
-    def run(self, count: int) -> int:
-        lengths: list[int] = []
-        self._multi.drive(count, None, lambda body: lengths.append(len(body)))
-        return sum(lengths)
-
-    def show(self) -> str:
-        bodies: set[bytes] = set()
-        self._multi.drive(len(self._multi.handles), None, bodies.add)
-        if len(bodies) != 1:
-            raise RuntimeError("two answers differ")
-        return bodies.pop().decode()
-
-
 def _pycurl(server: Server, at_once: int) -> Row:
-    return PycurlMulti(server, at_once) if at_once > 1 else Blocking(pycurl, server, 1, True)
+    if at_once > 1:
+        return Multi(server, _url(server), at_once)
+    handle = Handle(server, _url(server))
+    return Blocking(lambda _: lambda: (handle.perform().decode(),), server, 1, True)
 
 
 def _blocking(package: str, connect: Connect, shared: bool = True) -> Make:
@@ -143,12 +98,8 @@ PEERS: dict[str, Callable[[], Make]] = {
     "billcore_async": partial(_async, "billcore", billcore_async),
     "billcore_uvloop": partial(_async, "billcore", billcore_async, "uvloop"),
     "pycurl": lambda: _pycurl,
-    "urllib3": partial(_blocking, "urllib3", urllib3),
     "requests": partial(_blocking, "requests", requests, False),  # a Session is not thread-safe
-    "httpx": partial(_blocking, "httpx", httpx),
-    "httpx_async": partial(_async, "httpx", httpx_async),
     "aiohttp": partial(_async, "aiohttp", aiohttp),
-    "aiohttp_uvloop": partial(_async, "aiohttp", aiohttp, "uvloop"),
 }
 
 

@@ -2,7 +2,7 @@
 # Measures billcore against the best other libraries, on a fresh Debian 12 machine (as root, or with the packages
 # installed):
 #   tests/bench/run.sh                 lists the areas
-#   tests/bench/run.sh webhook         measures (some minutes); writes raw JSON, all tables and the chart to build/bench/results/
+#   tests/bench/run.sh webhook         measures (some minutes); writes all tables and the chart to build/bench/results/
 #   tests/bench/run.sh webhook --write-readme   also updates the area's table in tests/bench/README.md and its chart
 #   tests/bench/run.sh webhook --quick          only shows that everything works; writes build/bench/results/quick/
 # The Python programs use the wheel of python/wheel/build.sh; with BILLCORE_BENCH=source they use what `pip install
@@ -12,7 +12,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-areas=(webhook rest pages ffi growth bulk)
+areas=(webhook rest pages ffi bulk)
 area="${1:-}"
 if [ -z "$area" ]; then
   printf '%s\n' "${areas[@]}"
@@ -27,7 +27,7 @@ case "$*" in
   *) echo "tests/bench/run.sh: unknown options '$*'; give one of: --quick --write-readme" >&2; exit 2 ;;
 esac
 
-bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev \
+bc_packages build-essential ca-certificates ccache cmake golang-go libcurl4-openssl-dev \
   libnginx-mod-http-echo libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv zlib1g-dev
 bc_ccache "$root"
 mkdir -p build/bench/logs
@@ -58,40 +58,27 @@ if [ "$(cat "$venv/billcore-tree" 2>/dev/null)" != "$tree" ]; then
   echo "$tree" >"$venv/billcore-tree"
 fi
 
-options=()
-if [ "$area" = ffi ]; then
-  bc_rust_packages
-  PATH="$(bc_rust):$PATH"
-  options=("-DBILLCORE_CARGO_TARGET=$bc_cache/rust-bench")
-fi
-if [ "$area" = rest ] || [ "$area" = pages ]; then
-  newest="$(tests/libcurl.sh newest)"
-  quietly configure-newest cmake -S tests/bench -B build/bench/newest -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$newest"
-  quietly build-newest cmake --build build/bench/newest -j "$bc_jobs" --target turns-native
-fi
-quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
+options=() targets=(turns-native)
 case "$area" in
-  webhook) targets=(webhook-bench) ;;
   bulk) targets=() ;;
-  growth) targets=(webhook-bench turns-native turns-go) ;;
-  *) targets=(turns-native turns-go) ;;
+  ffi)
+    bc_rust_packages
+    PATH="$(bc_rust):$(bc_go):$PATH"
+    options=("-DBILLCORE_CARGO_TARGET=$bc_cache/rust-bench")
+    targets+=(turns-go turns-rust)
+    ;;
+  rest | pages)
+    newest="$(tests/libcurl.sh newest)"
+    quietly configure-newest cmake -S tests/bench -B build/bench/newest -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$newest"
+    quietly build-newest cmake --build build/bench/newest -j "$bc_jobs" --target turns-native
+    PATH="$(bc_go):$PATH"
+    targets+=(turns-go)
+    ;;
 esac
-if [ "$area" = bulk ]; then
-  mapfile -t engine < <(grep -v '^#' tests/spark/requirements.txt)
-  BILLCORE_SAIL_PYTHON="$(bc_venv "${engine[@]}")/bin/python"
-  export BILLCORE_SAIL_PYTHON
-  if [ "${BILLCORE_SPARK:-}" = 1 ]; then
-    bc_packages default-jre-headless
-    mapfile -t engine < <(grep -v '^#' tests/spark/requirements-jvm.txt)
-    BILLCORE_SPARK_PYTHON="$(bc_venv "${engine[@]}")/bin/python"
-    export BILLCORE_SPARK_PYTHON
-  fi
+if [ "${#targets[@]}" != 0 ]; then
+  quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
+  quietly build cmake --build build/bench -j "$bc_jobs" --target "${targets[@]}"
 fi
-if [ "$area" = ffi ]; then
-  PATH="$(bc_go):$PATH"
-  targets+=(ffi-go ffi-rust)
-fi
-[ "${#targets[@]}" = 0 ] || quietly build cmake --build build/bench -j "$bc_jobs" --target "${targets[@]}"
 
 bc_say "$area" >&2
-exec "$python" -m "tests.bench.$area" --program "build/bench/$area-bench" "$@"
+exec "$python" -m "tests.bench.$area" --programs build/bench "$@"

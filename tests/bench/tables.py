@@ -1,11 +1,10 @@
-"""A table of rows measured together, written as text, as Markdown or as JSON."""
+"""A table of rows measured together, written as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 from .targets import Target
 
@@ -107,20 +106,6 @@ class Table:
         ratio = [] if self.reference is None else ["ratio"]
         return ["", f"min {self.unit}", f"median {self.unit}", *self._extra(), *ratio, "target"]
 
-    def text(self) -> str:
-        lines = [self._heading(), *(self._cells(row) for row in self.rows)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-        last = len(widths) - 1
-
-        def aligned(line: list[str]) -> str:
-            cells = [
-                cell.ljust(width) if i in (0, last) else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ]
-            return "  ".join(cells).rstrip()
-
-        return "\n".join([self.title, *(aligned(line) for line in lines)])
-
     def markdown(self) -> str:
         heading = self._heading()
         table = _markdown(heading, range(1, len(heading) - 1), [self._cells(row) for row in self.rows])
@@ -145,27 +130,6 @@ class Table:
                 title = "" if lines else self.title
                 lines.append([title, *cells, f"{ratio:.2f}", bound, "met" if met else "missed"])
         return lines
-
-    def json(self) -> dict[str, Any]:
-        def plain(row: Row) -> dict[str, Any]:
-            return {
-                "row": row.key,
-                "label": row.label,
-                **{name: float(f"{value:.5g}") for name, value in self.quantities(row).items()},
-                "samples": len(row.samples),
-                "targets": [
-                    {"quantity": target.quantity, "bound": str(target), "met": met}
-                    for target, _, met in self.verdicts(row)
-                ],
-            }
-
-        return {
-            "table": self.key,
-            "title": self.title,
-            "unit": self.unit,
-            "reference": self.reference,
-            "rows": [plain(row) for row in self.rows],
-        }
 
 
 def targets_markdown(tables: Sequence[Table]) -> str:

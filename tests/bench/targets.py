@@ -26,9 +26,8 @@ WEBHOOK: dict[tuple[str, str], list[Target]] = {
     ("openssl/65536", "c"): [Target("ratio", 0.95, at_least=True)],
     ("unwrap/900", "shared"): [Target("ratio", 1.15)],
     ("unwrap/900", "copy"): [Target("ratio", 1.15)],
-    ("python/900", "unwrap"): [Target("ratio", 0.45)],
-    ("python-one-shot/900", "one_shot"): [Target("ratio", 1.25)],
-    ("python-native/900", "unwrap"): [Target("ratio", 1.15)],
+    ("python/900", "unwrap"): [Target("ratio", 0.45), Target("ratio", 1.15, against="cpp")],
+    ("python/900", "one_shot"): [Target("ratio", 1.25, against="unwrap")],
     ("start", "billcore"): [Target("ms over bare", 2, against="json"), Target("MB over bare", 4, against="json")],
     ("first", "billcore"): [Target("min", 1.2, against="json")],
 }

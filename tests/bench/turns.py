@@ -13,7 +13,6 @@ because it may have to reopen connections that were idle for long.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
@@ -32,23 +31,15 @@ class Turn:
     read: int
 
 
-@dataclass(frozen=True)
-class Memory:
-    resident: int  # KiB
-    peak: int
-
-
 def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list[str]:
     """Returns the command that starts a contender. kind: native (C and C++), newest (native, with the latest libcurl),
-    go (without billcore), ffi-go, ffi-rust or python."""
+    go, rust or python."""
     match kind:
         case "newest":
             return [str(programs / "newest/turns-native"), area, name.removesuffix("_newest"), *more]
-        case "native" | "go":
-            return [str(programs / f"turns-{kind}"), area, name, *more]
-        case "ffi-go" | "ffi-rust":
-            return [str(programs / kind), name, *more]
-    return [sys.executable, "-m", "tests.bench.contestant", area, name, *more]
+        case "python":
+            return [sys.executable, "-m", "tests.bench.contestant", area, name, *more]
+    return [str(programs / f"turns-{kind}"), area, name, *more]
 
 
 def _environment() -> dict[str, str]:
@@ -108,14 +99,6 @@ class Contestant:
 
     def late(self, base_url: str, milliseconds: int) -> Turn:
         return Turn(*map(int, self._ask("late", base_url, 1, milliseconds).split()))
-
-    def forget_peak(self) -> None:
-        Path(f"/proc/{self._process.pid}/clear_refs").write_text("5", "ascii")
-
-    def memory(self) -> Memory:
-        status = Path(f"/proc/{self._process.pid}/status").read_text("ascii")
-        found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", status, re.MULTILINE))
-        return Memory(int(found["VmRSS"]), int(found["VmHWM"]))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

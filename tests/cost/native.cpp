@@ -1,6 +1,6 @@
 // Runs each operation in C++ and C, and the same work without billcore (the operation's limit), while Callgrind
-// counts instructions. Usage: cost-native FOLDER. FOLDER contains the webhook deliveries that tests/bench/bodies.py
-// wrote, and the peer's answers in `answers`. Prints how often each operation was performed.
+// counts instructions. Usage: cost-native FOLDER. FOLDER contains a webhook delivery that tests/bench/bodies.py
+// wrote to `900`, and the peer's answers in `answers`. Prints how often each operation was performed.
 #include "native.hpp"
 
 #include <billcore.h>
@@ -46,8 +46,8 @@ auto repeated(Call call) {
 
 void count_webhooks(const std::string& folder) {
   using namespace delivery;
-  const auto secret = read_file(folder + "/secret");
-  const auto one = make_delivery(read_file(folder + "/900.body"), read_file(folder + "/900.signature"));
+  const auto one = read_delivery(folder + "/900");
+  const auto& secret = one.secret;
   const ShaLimit limit(secret);
   ParseLimit parse(one.body->size());
   const billcore::Verifier verifier{std::string_view(secret)};

@@ -34,8 +34,9 @@ def main() -> None:
             raise SystemExit(f"{name} read something else")
         print(f"Python {name} {operations}")
 
-    verifier = webhooks.Verifier((folder / "secret").read_text("ascii"))
-    body, signature = (folder / "900.body").read_bytes(), (folder / "900.signature").read_text("ascii")
+    delivery = folder / "900"
+    verifier = webhooks.Verifier((delivery / "secret").read_text("ascii"))
+    body, signature = (delivery / "body").read_bytes(), (delivery / "signature").read_text("ascii")
 
     def unwrap() -> bool:
         for _ in range(200):

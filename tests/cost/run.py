@@ -117,7 +117,7 @@ def counted(folder: Path, program: list[str], **environment: str) -> dict[str, C
 
 
 def write_inputs(folder: Path) -> None:
-    bodies.write(folder)
+    bodies.write(folder / "900", 900)
     answers = folder / "answers"
     answers.mkdir()
     place = "+acct+subscription+sub_"

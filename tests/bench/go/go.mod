@@ -1,3 +1,7 @@
 module bench
 
-go 1.19
+go 1.23
+
+require billcore v0.0.0
+
+replace billcore => ../../../capi/go

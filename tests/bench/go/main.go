@@ -1,5 +1,5 @@
-// The Go contenders of the areas rest and pages: net/http and encoding/json, used by hand. Usage: turns-go rest|pages ROW
-// [CA_FILE], with commands of the protocol of turns.py on stdin.
+// The Go contenders: billcore, and net/http, crypto/hmac and encoding/json used by hand. Usage: turns-go
+// rest|pages|webhook ROW [CA_FILE], with commands of the protocol of turns.py on stdin.
 package main
 
 import (
@@ -34,7 +34,9 @@ func main() {
 	case "rest":
 		serveRest(os.Args[3])
 	case "pages":
-		servePages()
+		servePages(os.Args[2])
+	case "webhook":
+		serveWebhook(os.Args[2])
 	default:
 		turns.Fail(fmt.Errorf("there is no area %s", os.Args[1]))
 	}

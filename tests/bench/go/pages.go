@@ -68,8 +68,11 @@ func (l *lists) Run(pages int) int {
 
 func (l *lists) Show() string { return strconv.Itoa(l.Run(1)) }
 
-func servePages() {
+func servePages(name string) {
 	turns.Serve(func(baseURL string, atOnce int) turns.Row {
+		if name == "go_billcore" {
+			return newOurs(baseURL, atOnce)
+		}
 		return &lists{baseURL, atOnce, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: atOnce}}}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"billcore/webhook"
 )
 
-func ours(operation string, given delivery) func() (int, error) {
+func billcoreOf(operation string, given delivery) func() (int, error) {
 	verifier, err := webhook.NewVerifier(given.secret)
 	if err != nil {
 		turns.Fail(err)
@@ -68,19 +68,19 @@ func unwrapped(verifier *webhook.Verifier, given delivery) (int, error) {
 	return len(id) + len(name) + len(status), err
 }
 
-type list struct{ client *billcore.Client }
+type ours struct{ client *billcore.Client }
 
-func newList(url string, atOnce int) turns.Row {
+func newOurs(url string, atOnce int) turns.Row {
 	client, err := billcore.NewClient(billcore.WithBaseURL(url), billcore.WithAPIKey("key_bench_0123456789"),
 		billcore.WithConcurrency(atOnce))
 	if err != nil {
 		turns.Fail(err)
 	}
-	return &list{client}
+	return &ours{client}
 }
 
 // Run reads the list that has `pages` pages.
-func (l *list) Run(pages int) int {
+func (l *ours) Run(pages int) int {
 	sum := 0
 	orders := l.client.Subscriptions().Orders(context.Background(), billcore.ID("sub_"+strconv.Itoa(pages)))
 	defer orders.Close()
@@ -105,4 +105,4 @@ func (l *list) Run(pages int) int {
 	return sum
 }
 
-func (l *list) Show() string { return strconv.Itoa(l.Run(1)) }
+func (l *ours) Show() string { return strconv.Itoa(l.Run(1)) }

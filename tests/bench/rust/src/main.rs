@@ -1,6 +1,6 @@
-//! Runs the Rust contenders of the ffi tables. Usage: ffi-rust billcore|crypto|crypto_three|reqwest, with commands of
-//! the protocol of turns.py on stdin. A command names the base URL of a list, or OPERATION:FOLDER; FOLDER contains the
-//! files of a delivery, in the format of webhook-bench.
+//! Runs the Rust contenders of the area ffi. Usage: turns-rust webhook billcore|crypto, or turns-rust pages
+//! rust_billcore, with commands of the protocol of turns.py on stdin. In place of a URL a command of webhook has
+//! OPERATION:FOLDER; FOLDER contains the files of a delivery.
 
 mod ours;
 mod peers;
@@ -23,11 +23,7 @@ pub struct Delivery {
 impl Delivery {
     fn read(folder: &str) -> Outcome<Self> {
         let read = |name: &str| std::fs::read(Path::new(folder).join(name));
-        Ok(Self {
-            body: read("900.body")?,
-            signature: String::from_utf8(read("900.signature")?)?,
-            secret: read("secret")?,
-        })
+        Ok(Self { body: read("body")?, signature: String::from_utf8(read("signature")?)?, secret: read("secret")? })
     }
 }
 
@@ -47,18 +43,13 @@ pub fn repeated(mut once: impl FnMut() -> Outcome<usize> + 'static) -> Row {
 
 fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
     if url.starts_with("http") {
-        return match name {
-            "billcore" => ours::list(url, at_once),
-            "reqwest" => peers::list(url, at_once),
-            _ => Err(format!("{name} reads no list").into()),
-        };
+        return ours::list(url, at_once);
     }
     let (operation, folder) = url.split_once(':').ok_or("a URL is OPERATION:FOLDER")?;
     let given = Delivery::read(folder)?;
     match name {
         "billcore" => ours::row(operation, given),
-        "crypto" => peers::crypto(operation, given, peers::Reading::Whole),
-        "crypto_three" => peers::crypto(operation, given, peers::Reading::Three),
+        "crypto" => peers::row(operation, given),
         _ => Err(format!("there is no contender {name}").into()),
     }
 }
@@ -77,7 +68,7 @@ fn cpu_time() -> i64 {
 
 /// Executes the command on each line of stdin until stdin ends. Makes each contender on first use and then reuses it.
 fn main() -> Outcome<()> {
-    let name = std::env::args().nth(1).unwrap_or_else(|| "billcore".to_owned());
+    let name = std::env::args().nth(2).ok_or("usage: turns-rust AREA ROW")?;
     let mut rows: HashMap<(String, usize), Row> = HashMap::new();
     println!("ready");
     for line in std::io::stdin().lock().lines() {
