@@ -81,6 +81,10 @@ var ways = map[string]struct {
 		short := must(c.With(billcore.WithTimeout(200 * time.Millisecond)))
 		await(t, "a charge is sent before its time-out", func() bool { // on a busy machine the first may not be
 			_, err := short.Subscriptions().Charge(background, "hang", 1, 1)
+			var e *billcore.Error
+			if !errors.As(err, &e) || !e.Timeout() {
+				t.Fatal(err)
+			}
 			return errors.Is(err, billcore.ErrOutcomeUnknown)
 		})
 	}, "0 timeout true true "},
