@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import machine, operations, pages, plot, report
+from . import machine, operations, pages, plot, report, rounds
 from .operations import Contender, Operation
 from .pages import DEFAULT
 from .pages_server import PER_PAGE, PagesServer
 from .tables import Row, Table
 from .targets import FFI
-from .turns import started
 
 LANGUAGES = {
     "cpp": Contender("C++", "native", "cpp"),
@@ -51,17 +49,13 @@ def _tables(samples: operations.Samples) -> list[Table]:
     return tables
 
 
-def _list_table(programs: Path, folder: Path, effort: pages.Effort) -> Table:
+def _list_table(programs: Path, folder: Path, count: int, starts: int) -> Table:
     """Measures reading a list of orders, as the area pages does, with other contenders."""
-    lists = {1, effort.pages, *(at_once + 1 for at_once in (1, DEFAULT))}
-    samples: pages.Samples = {}
-    with PagesServer(folder / "now", lists, 0, machine.processors()[-1]) as server:
-        arena = pages.Arena(folder, programs, {0: server.base_url}, effort.pages, pages.BORDER)
-        for _ in range(effort.starts):
-            with ExitStack() as start:
-                arena.run_at_once(started(start, folder, arena.commands()), effort, samples)
-    table = pages.wall_table(0, effort.pages, samples, pages.BORDER)
-    title = f"{effort.pages * PER_PAGE:,} orders, fetching included, 3 fields read, no delay"
+    with PagesServer(folder / "now", pages.lists(pages.BORDER, count), 0, machine.processors()[-1]) as server:
+        places = pages.places(pages.BORDER, {0: server.base_url}, count)
+        samples = rounds.measure(folder, pages.commands(pages.BORDER, programs), places, starts, starts)
+    table = pages.wall_table(0, count, samples, pages.BORDER)
+    title = f"{count * PER_PAGE:,} orders, fetching included, 3 fields read, no delay"
     return replace(table, key="ffi/list", title=title, reference=f"cpp/{DEFAULT}", targets=FFI, digits=2)
 
 
@@ -69,10 +63,8 @@ def measure(programs: Path, quick: bool) -> list[Table]:
     os.sched_setaffinity(0, {machine.processors()[-1]})
     with TemporaryDirectory() as name:
         folder = Path(name)
-        effort = operations.Effort(1, 2, 0.01) if quick else operations.Effort(5, 12, 1)
-        of_lists = pages.Effort(5, 1, 1, 0, 0) if quick else pages.Effort(100, 5, 6, 0.03, 0)
-        tables = _tables(operations.measure(OPERATIONS, programs, folder, effort))
-        return [*tables, _list_table(programs, folder, of_lists)]
+        tables = _tables(operations.measure(OPERATIONS, programs, folder, quick))
+        return [*tables, _list_table(programs, folder, 5 if quick else 100, 1 if quick else 5)]
 
 
 def panels(by_key: dict[str, Table]) -> list[plot.Panel]:

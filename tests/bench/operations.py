@@ -1,22 +1,23 @@
 """Measures operations on one delivery, such as its verification, for the areas `webhook` and `ffi`.
 
-Each contender is a process that implements the protocol of turns.py; in place of a URL a command has OPERATION:FOLDER.
+In place of a URL a command of turns.py has OPERATION:FOLDER.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import bodies
+from . import bodies, rounds
+from .rounds import Place
 from .tables import Row, Table
 from .targets import Target
-from .turns import Contestant, command, started
+from .turns import command, started
 
 OTHER_SECRET = "whsec-abcdefghijklmnop0123456789"
+FIELDS = len("90211") + len("subscription.updated") + len(bodies.SUBSCRIPTION["status"])  # what `unwrap` reads
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Contender:
     kind: str  # the program that measures the contender: see turns.command
     name: str  # the argument that selects a contender of this program
 
-    def start(self, stack: ExitStack, folder: Path, programs: Path) -> Contestant:
-        key = f"{self.kind}-{self.name}"
-        return started(stack, folder, {key: command("webhook", self.kind, programs, self.name)})[key]
+    @property
+    def program(self) -> str:
+        return f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True)
@@ -41,71 +42,45 @@ class Operation:
     unit: str = "µs"
     digits: int = 3
 
+    def place(self, row: str, folder: Path, share: float) -> Place:
+        count = max(1, round(self.count * share))
+        reads = {"call": 1, "unwrap": FIELDS}.get(self.verb, self.size)
+        url = f"{self.verb}:{folder / str(self.size)}"
+        return Place(self.rows[row].program, url, 1, count, max(1, count // 10), str(reads), reads * count)
+
     def table(self, key: str, samples: Samples, targets: dict[tuple[str, str], list[Target]]) -> Table:
         unit = 1 if self.unit == "ns" else 1e3
         rows = [Row(row, one.label, [each / unit for each in samples[key, row]]) for row, one in self.rows.items()]
         return Table(key, self.title, self.unit, self.reference, rows, targets, self.digits)
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How long to measure. Processes of the same program differ in speed by some percent, so each program is started
-    several times."""
-
-    starts: int
-    rounds: int  # rounds per start of the programs
-    share: float  # Operation.count is multiplied by this factor, which is at most 1
-
-
 Samples = dict[tuple[str, str], list[float]]  # (operation, row) -> nanoseconds of processor time per operation
 
 
-def measure(operations: Mapping[str, Operation], programs: Path, folder: Path, effort: Effort) -> Samples:
+def measure(operations: Mapping[str, Operation], programs: Path, folder: Path, quick: bool) -> Samples:
     for size in {operation.size for operation in operations.values()}:
         bodies.write(folder / str(size), size)
     bodies.write(folder / "forged", 900, OTHER_SECRET)
-    _require_refusal(operations, programs, folder)
-    places = [(key, row) for key, operation in operations.items() for row in operation.rows]
-    samples: Samples = {place: [] for place in places}
-    for _ in range(effort.starts):
-        with ExitStack() as stack:
-            programs_of = {one: one.start(stack, folder, programs) for one in _contenders(operations)}
-            _require_same(operations, programs_of, folder)
-            for _ in range(effort.rounds):
-                for key, row in random.sample(places, len(places)):
-                    operation = operations[key]
-                    count = max(1, round(operation.count * effort.share))
-                    place = f"{operation.verb}:{folder / str(operation.size)}"
-                    turn = programs_of[_program(operation.rows[row])].run(place, 1, count, max(1, count // 10))
-                    samples[key, row].append(turn.cpu / count)
-    return samples
+    contenders = {one.program: one for operation in operations.values() for one in operation.rows.values()}
+    commands = {key: command("webhook", one.kind, programs, one.name) for key, one in contenders.items()}
+    for operation in operations.values():
+        for one in operation.rows.values() if operation.verb != "call" else ():
+            _require_refusal(operation.verb, one, commands[one.program], folder)
+    places = {
+        (key, row): operation.place(row, folder, 0.01 if quick else 1)
+        for key, operation in operations.items()
+        for row in operation.rows
+    }
+    samples = rounds.measure(folder, commands, places, 1 if quick else 5, 2 if quick else 12)
+    return {key: [cpu / places[key].count for _, cpu in found] for key, found in samples.items()}
 
 
-def _program(contender: Contender) -> Contender:
-    """The contender without its label: rows of several operations share a process."""
-    return Contender("", contender.kind, contender.name)
-
-
-def _contenders(operations: Mapping[str, Operation]) -> list[Contender]:
-    return list({_program(one): None for operation in operations.values() for one in operation.rows.values()})
-
-
-def _require_same(operations: Mapping[str, Operation], programs_of: dict[Contender, Contestant], folder: Path) -> None:
-    for key, operation in operations.items():
-        place = f"{operation.verb}:{folder / str(operation.size)}"
-        read = {row: programs_of[_program(one)].show(place, 1) for row, one in operation.rows.items()}
-        if len(set(read.values())) != 1:
-            raise RuntimeError(f"{key}: the contenders read different things: {read}")
-
-
-def _require_refusal(operations: Mapping[str, Operation], programs: Path, folder: Path) -> None:
+def _require_refusal(verb: str, one: Contender, command: list[str], folder: Path) -> None:
     """Raises if a contender accepts a wrong signature, because the contender's time would be meaningless."""
-    for key, operation in operations.items():
-        for row, one in operation.rows.items() if operation.verb != "call" else ():
-            with ExitStack() as stack:
-                contestant = one.start(stack, folder, programs)
-                try:
-                    contestant.show(f"{operation.verb}:{folder / 'forged'}", 1)
-                except RuntimeError:
-                    continue  # the contender has ended with an error
-            raise RuntimeError(f"{key}: {row} accepts a signature made with another secret")
+    with ExitStack() as stack:
+        contestant = started(stack, folder, {one.program: command})[one.program]
+        try:
+            contestant.show(f"{verb}:{folder / 'forged'}", 1)
+        except RuntimeError:
+            return  # the contender has ended with an error
+    raise RuntimeError(f"{one.label} accepts a signature made with another secret")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import machine, plot, report
+from . import machine, plot, report, rounds
 from .pages_server import PER_PAGE, PagesServer, orders, read_of
+from .rounds import Place
 from .tables import Row, Table
 from .targets import PAGES
-from .turns import Contestant, command, started
+from .turns import command
 
 DEFAULT = 8  # billcore's default number of pages in flight
 DELAY = 20  # milliseconds
@@ -53,101 +53,54 @@ BORDER = {
 }
 PACKAGES = ("orjson", "aiohttp", "pyarrow")
 
-Place = tuple[str, int]  # (contender, number of requests in flight)
-# (delay, place) -> milliseconds: wall time, and processor time of the client
-Samples = dict[tuple[int, Place], list[tuple[float, float]]]
+Key = tuple[int, str, int]  # (delay, contender, number of requests in flight)
+Samples = dict[Key, list[rounds.Sample]]
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How long to measure. Without delay, each program is started several times, because processes of the same program
-    differ in speed by some percent."""
+def places(contenders: dict[str, Contender], base_urls: dict[int, str], pages: int) -> dict[Key, Place]:
+    """What to measure for a list of so many pages. base_urls: maps the delay of each server to its URL."""
+    one, whole = read_of(orders(1)), read_of(orders(pages))
+    # The warm-up reads a list of at_once + 1 pages, to open all connections that the measurement uses.
+    return {
+        (delay, key, at_once): Place(key, url, at_once, pages, at_once + 1, str(one), whole, 1 if delay else 6)
+        for delay, url in base_urls.items()
+        for key, contender in contenders.items()
+        for at_once in contender.at_once
+    }
 
-    pages: int
-    starts: int
-    rounds: int  # without delay: rounds per start of the programs
-    seconds: float  # without delay: duration of each turn
-    late_rounds: int
+
+def lists(contenders: dict[str, Contender], pages: int) -> set[int]:
+    """The numbers of pages of the lists that the server must have."""
+    return {1, pages, *(at_once + 1 for one in contenders.values() for at_once in one.at_once)}
 
 
-@dataclass
-class Arena:
-    """The folder, programs and servers of a run. base_urls: maps the delay of each server to its URL."""
-
-    folder: Path
-    programs: Path
-    base_urls: dict[int, str]
-    pages: int
-    contenders: dict[str, Contender]
-
-    def __post_init__(self) -> None:
-        self._sum, self._sum_of_one = read_of(orders(self.pages)), read_of(orders(1))
-        self._places = [(key, at_once) for key, one in self.contenders.items() for at_once in one.at_once]
-
-    def commands(self) -> dict[str, list[str]]:
-        return {key: command("pages", one.kind, self.programs, key) for key, one in self.contenders.items()}
-
-    def turn(self, contestant: Contestant, at_once: int, delay: int) -> tuple[float, float]:
-        # The warm-up reads a list of at_once + 1 pages, to open all connections that the measurement uses.
-        turn = contestant.run(self.base_urls[delay], at_once, self.pages, at_once + 1)
-        self._check(contestant.name, turn.read, self._sum)
-        return turn.wall / 1e6, turn.cpu / 1e6
-
-    def _check(self, key: str, read: int, expected: int) -> None:
-        if read != expected:
-            raise RuntimeError(f"{key} reads {read} instead of {expected}")
-
-    def run_at_once(self, contestants: dict[str, Contestant], effort: Effort, samples: Samples) -> None:
-        """Measures without delay."""
-        often = {}
-        for key, at_once in self._places:
-            self._check(key, int(contestants[key].show(self.base_urls[0], at_once)), self._sum_of_one)
-            wall, _ = self.turn(contestants[key], at_once, 0)
-            often[key, at_once] = max(1, round(effort.seconds * 1e3 / wall))
-        self._run(contestants, 0, effort.rounds, often, samples)
-
-    def run_late(self, contestants: dict[str, Contestant], rounds: int, samples: Samples) -> None:
-        self._run(contestants, DELAY, rounds, dict.fromkeys(self._places, 1), samples)
-
-    def _run(
-        self, contestants: dict[str, Contestant], delay: int, rounds: int, often: dict[Place, int], samples: Samples
-    ) -> None:
-        for _ in range(rounds):
-            for key, at_once in random.sample(self._places, len(self._places)):
-                for _ in range(often[key, at_once]):
-                    turn = self.turn(contestants[key], at_once, delay)
-                    samples.setdefault((delay, (key, at_once)), []).append(turn)
+def commands(contenders: dict[str, Contender], programs: Path) -> dict[str, list[str]]:
+    return {key: command("pages", one.kind, programs, key) for key, one in contenders.items()}
 
 
 def wall_table(delay: int, pages: int, samples: Samples, contenders: dict[str, Contender]) -> Table:
     rows = []
     for key, contender in contenders.items():
         for at_once in contender.at_once:
-            walls, cpus = zip(*samples[delay, (key, at_once)], strict=True)
-            label = f"{contender.label}, {at_once} in flight"
-            rows.append(Row(f"{key}/{at_once}", label, list(walls), {"cpu ms": min(cpus)}))
+            found = samples[delay, key, at_once]
+            walls, cpu = [wall / 1e6 for wall, _ in found], min(cpu for _, cpu in found) / 1e6
+            rows.append(Row(f"{key}/{at_once}", f"{contender.label}, {at_once} in flight", walls, {"cpu ms": cpu}))
     title = f"{pages * PER_PAGE:,} orders, {f'each answer after {delay} ms' if delay else 'no delay'}"
     return Table(f"pages/{delay}", title, "ms", "raw/1", rows, PAGES, digits=1)
 
 
-def measure(programs: Path, effort: Effort) -> list[Table]:
+def measure(programs: Path, pages: int, starts: int) -> list[Table]:
     # Without delay, clients and server share one processor, as in `rest`. With a delay, nginx runs on another
     # processor, so that it takes no processor time from the clients.
     processors = machine.processors()
     os.sched_setaffinity(0, {processors[-1]})
-    lists = {1, effort.pages, *(at_once + 1 for one in CONTENDERS.values() for at_once in one.at_once)}
-    samples: Samples = {}
-    with TemporaryDirectory() as name, ExitStack() as run:
-        folder = Path(name)
-        now = run.enter_context(PagesServer(folder / "now", lists, 0, processors[-1]))
-        later = run.enter_context(PagesServer(folder / "later", lists, DELAY, processors[0]))
-        arena = Arena(folder, programs, {0: now.base_url, DELAY: later.base_url}, effort.pages, CONTENDERS)
-        for _ in range(effort.starts):
-            with ExitStack() as start:
-                contestants = started(start, folder, arena.commands())
-                arena.run_at_once(contestants, effort, samples)
-                arena.run_late(contestants, effort.late_rounds, samples)
-    return [wall_table(delay, effort.pages, samples, CONTENDERS) for delay in (0, DELAY)]
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        folder, wanted = Path(name), lists(CONTENDERS, pages)
+        now = stack.enter_context(PagesServer(folder / "now", wanted, 0, processors[-1]))
+        later = stack.enter_context(PagesServer(folder / "later", wanted, DELAY, processors[0]))
+        to_do = places(CONTENDERS, {0: now.base_url, DELAY: later.base_url}, pages)
+        samples = rounds.measure(folder, commands(CONTENDERS, programs), to_do, starts, starts)
+    return [wall_table(delay, pages, samples, CONTENDERS) for delay in (0, DELAY)]
 
 
 def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
@@ -160,8 +113,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("pages")
-    effort = Effort(5, 1, 1, 0, 1) if options.quick else Effort(100, 5, 4, 0.03, 1)
-    tables = measure(options.programs, effort)
+    tables = measure(options.programs, 5 if options.quick else 100, 1 if options.quick else 3)
     report.publish("pages", options, tables, machine.facts_of_clients(PACKAGES), panels)
     return 0
 

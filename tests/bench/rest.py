@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import machine, plot, report, rest_late
+from . import machine, plot, report, rest_late, rounds
 from .rest_server import TRANSPORTS, Authority, RestServer, answer
+from .rounds import Place
 from .tables import Row, Table
 from .targets import REST
-from .turns import Contestant, command, started
+from .turns import command
 
 AT_ONCE = 16
 
@@ -58,122 +57,48 @@ MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
 
 
 Key = tuple[str, str, int]  # (contender, transport, requests in flight)
-Samples = dict[Key, list[tuple[float, float]]]  # microseconds per GET: wall time, client's processor time
+Samples = dict[Key, list[rounds.Sample]]
 
 
-@dataclass
-class Place:
-    """A row of a table: a contender's process, a transport, and the number of requests in flight."""
-
-    contestant: Contestant
-    key: Key
-    base_url: str
-    read: int  # total length of the values that one GET reads
-    count: int = 0  # number of GETs in a turn
-
-    def turn(self, count: int) -> tuple[float, float]:
-        turn = self.contestant.run(self.base_url, self.key[2], count, self.key[2])
-        if turn.read != count * self.read:
-            raise RuntimeError(f"{self.contestant.name} has read {turn.read} instead of {count * self.read}")
-        return turn.wall / count / 1e3, turn.cpu / count / 1e3
-
-    def calibrate(self, seconds: float) -> None:
-        self.turn(AT_ONCE * 4)
-        wall, _ = self.turn(AT_ONCE * 2)
-        self.count = max(1, round(seconds * 1e6 / wall / AT_ONCE)) * AT_ONCE
+def places(base_urls: dict[str, str], count: int) -> dict[Key, Place]:
+    """What to measure. base_urls: maps each transport to its URL. count: GETs in a turn."""
+    body, fields = answer()
+    out = {}
+    for transport, url in base_urls.items():
+        for at_once in MANNERS:
+            for key, contender in CONTENDERS.items():
+                if contender.label(at_once) and (contender.http2 or transport != "http2"):
+                    shows = body.decode() if key in UNPARSED else fields
+                    reads = len(shows.replace("\t", "")) * count
+                    out[key, transport, at_once] = Place(key, url, at_once, count, at_once, shows, reads)
+    return out
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How long to measure. Processes of the same program differ in speed by some percent, so each program is started
-    several times."""
-
-    starts: int
-    rounds: int  # rounds per start of the programs
-    seconds: float  # duration of each turn
-    late: dict[int, int]  # number of runs for each time-out in milliseconds
-
-
-@dataclass
-class Arena:
-    """The folder, programs and server of a run."""
-
-    folder: Path
-    programs: Path
-    authority: Authority
-    nginx: RestServer
-    body: bytes
-    fields: str
-
-    def contestants(self, stack: ExitStack) -> dict[str, Contestant]:
-        """Starts all contenders; closing `stack` ends their processes."""
-        bundle = str(self.authority.bundle)
-        commands = {
-            key: command("rest", contender.kind, self.programs, key, bundle) for key, contender in CONTENDERS.items()
-        }
-        return started(stack, self.folder, commands)
-
-    def places(self, contestants: dict[str, Contestant]) -> list[Place]:
-        return [
-            Place(
-                contestants[key],
-                (key, transport, at_once),
-                self.nginx.base_urls[transport],
-                len(self.body) if key in UNPARSED else len(self.fields.replace("\t", "")),
-            )
-            for transport in TRANSPORTS
-            for at_once in MANNERS
-            for key, contender in CONTENDERS.items()
-            if contender.label(at_once) and (contender.http2 or transport != "http2")
-        ]
-
-    def require_right_answer(self, place: Place) -> None:
-        key, transport, at_once = place.key
-        shown = place.contestant.show(place.base_url, at_once)
-        if shown != (self.body.decode() if key in UNPARSED else self.fields):
-            raise RuntimeError(f"{key} reads {shown!r} over {transport}")
-
-    def run(self, contestants: dict[str, Contestant], effort: Effort, samples: Samples) -> None:
-        places = self.places(contestants)
-        for place in places:
-            self.require_right_answer(place)
-            place.calibrate(effort.seconds)
-        for _ in range(effort.rounds):
-            random.shuffle(places)
-            for place in places:
-                samples.setdefault(place.key, []).append(place.turn(place.count))
-
-
-def table(transport: str, at_once: int, samples: Samples) -> Table:
+def table(transport: str, at_once: int, samples: Samples, count: int) -> Table:
     rows = []
     for key, contender in CONTENDERS.items():
-        found = samples.get((key, transport, at_once))
-        label = contender.label(at_once)
+        found, label = samples.get((key, transport, at_once)), contender.label(at_once)
         if found and label:
-            cpu = min(cpu for _, cpu in found)
-            rows.append(Row(key, label, [wall for wall, _ in found], {"client's cpu µs": cpu}))
+            cpu = min(cpu for _, cpu in found) / count / 1e3
+            rows.append(Row(key, label, [wall / count / 1e3 for wall, _ in found], {"client's cpu µs": cpu}))
     title = f"GET, {TRANSPORTS[transport]}, {MANNERS[at_once]}"
     return Table(f"rest/{transport}/{at_once}", title, "µs", "raw", rows, REST, digits=1)
 
 
-def measure(programs: Path, effort: Effort) -> list[Table]:
+def measure(programs: Path, quick: bool) -> list[Table]:
     # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
     # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})
-    body, fields = answer()
-    samples: Samples = {}
-    with TemporaryDirectory() as name, ExitStack() as run:
+    count, starts, often = (32, 1, 2) if quick else (1600, 5, 6)
+    with TemporaryDirectory() as name:
         folder = Path(name)
         authority = Authority(folder)
-        nginx = run.enter_context(RestServer(folder / "nginx", authority, body))
-        arena = Arena(folder, programs, authority, nginx, body, fields)
-        for _ in range(effort.starts - 1):
-            with ExitStack() as start:
-                arena.run(arena.contestants(start), effort, samples)
-        contestants = arena.contestants(run)
-        arena.run(contestants, effort, samples)
-        tables = [table(transport, at_once, samples) for transport in TRANSPORTS for at_once in MANNERS]
-        return [*tables, rest_late.table(contestants, effort.late)]
+        bundle = str(authority.bundle)
+        commands = {key: command("rest", one.kind, programs, key, bundle) for key, one in CONTENDERS.items()}
+        with RestServer(folder / "nginx", authority, answer()[0]) as nginx:
+            samples = rounds.measure(folder, commands, places(nginx.base_urls, count), starts, often)
+        late = rest_late.table(folder, commands, {100: 1} if quick else {100: 10, 300: 4, 1000: 2})
+    return [*(table(transport, at_once, samples, count) for transport in TRANSPORTS for at_once in MANNERS), late]
 
 
 def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
@@ -192,8 +117,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("rest")
-    effort = Effort(1, 2, 0.002, {100: 1}) if options.quick else Effort(5, 6, 0.05, {100: 10, 300: 4, 1000: 2})
-    tables = measure(options.programs, effort)
+    tables = measure(options.programs, options.quick)
     report.publish("rest", options, tables, machine.facts_of_clients(PACKAGES), panels)
     return 0
 

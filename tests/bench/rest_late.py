@@ -6,12 +6,13 @@ import random
 import threading
 import time
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 from .nginx import ACCOUNT
 from .tables import Row, Table
 from .targets import REST
-from .turns import Contestant
+from .turns import started
 
 CLIENTS = {
     "raw": "raw libcurl easy",
@@ -59,10 +60,11 @@ def _oversleep(milliseconds: int) -> float:
     return (time.monotonic() - start) * 1000 - milliseconds
 
 
-def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
+def table(folder: Path, commands: dict[str, list[str]], times: dict[int, int]) -> Table:
     """Measures how late calls end. times: maps each time-out in milliseconds to the number of runs. After each round,
     the lateness of a plain sleep is measured as a control, because it shows whether the machine was busy."""
     with ExitStack() as stack:
+        contestants = started(stack, folder, {key: commands[key] for key in CLIENTS})
         silent, drip = (Server(stack, handler).port for handler in (Silent, Drip))
         urls = {
             "silent": f"http://127.0.0.1:{silent}/{ACCOUNT}",

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from . import cold_start, machine, plot, report
-from .operations import Contender, Effort, Operation, measure
+from .operations import Contender, Operation, measure
 from .tables import Row, Table
 from .targets import WEBHOOK
 
@@ -69,9 +69,8 @@ def _openssl_speed(seconds: int) -> float:
 def tables(programs: Path, quick: bool) -> list[Table]:
     with TemporaryDirectory() as name:
         folder = Path(name)
-        effort = Effort(1, 2, 0.01) if quick else Effort(5, 12, 1)
         speeds = [_openssl_speed(1 if quick else 2)]
-        samples = measure(OPERATIONS, programs, folder, effort)
+        samples = measure(OPERATIONS, programs, folder, quick)
         speeds.append(_openssl_speed(1 if quick else 2))
         started = cold_start.tables(3 if quick else 30, folder / "900")
     rows = [Row("openssl", "openssl speed -evp sha256", speeds)]

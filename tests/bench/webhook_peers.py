@@ -36,7 +36,7 @@ def run(count):
         {id}
         {name}
         {status}
-    return len(str({id})) + len({name}) + len({status})
+    return count * (len(str({id})) + len({name}) + len({status}))
 """
 OBJECT = {"id": "event.id", "name": "event.name", "status": "event.data.status"}
 DICT = {"id": "event['id']", "name": "event['name']", "status": "event['data']['status']"}
