@@ -7,7 +7,6 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
 from time import perf_counter_ns
 
 from .tables import Row, Table
@@ -66,27 +65,19 @@ def _answer(code: str, *arguments: str) -> float:
 def _starts(rounds: int) -> Table:
     wall: dict[str, list[float]] = {key: [] for key in IMPORTS}
     memory: dict[str, list[float]] = {key: [] for key in IMPORTS}
-    keys = list(IMPORTS)
-    shuffle = random.Random(2).shuffle
-    for key in keys:
-        _wall(IMPORTS[key][1])  # an unmeasured run first, so that byte code and files are cached
-    for turn in range(rounds):
-        shuffle(keys)
-        for key in keys:
-            wall[key].append(_wall(IMPORTS[key][1]))
+    for turn in range(rounds + 1):
+        for key in random.sample(list(IMPORTS), len(IMPORTS)):
+            milliseconds = _wall(IMPORTS[key][1])
+            if turn > 0:  # after the first round, byte code and files are cached
+                wall[key].append(milliseconds)
             if turn < 5:
                 memory[key].append(_answer(IMPORTS[key][1] + MEMORY) / 1024)
+
+    def over_bare(samples: dict[str, list[float]], key: str) -> float:
+        return min(samples[key]) - min(samples["bare"])
+
     rows = [
-        Row(
-            key,
-            label,
-            wall[key],
-            {
-                "ms over bare": min(wall[key]) - min(wall["bare"]),
-                "median over bare": median(wall[key]) - median(wall["bare"]),
-                "MB over bare": min(memory[key]) - min(memory["bare"]),
-            },
-        )
+        Row(key, label, wall[key], {"ms over bare": over_bare(wall, key), "MB over bare": over_bare(memory, key)})
         for key, (label, _) in IMPORTS.items()
     ]
     return Table("start", "Start: a process that only imports", "ms", None, rows, WEBHOOK)

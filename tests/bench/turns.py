@@ -18,8 +18,6 @@ import sys
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,25 +49,21 @@ def _environment() -> dict[str, str]:
 
 
 class Contestant:
-    """One contender's process."""
+    """One contender's process. errors: the file for what it writes to stderr."""
 
     def __init__(self, name: str, command: list[str], errors: Path) -> None:
         self.name = name
         self._errors = errors
-        self._command = command
-
-    def __enter__(self) -> Self:
-        with self._errors.open("wb") as errors:
+        with errors.open("wb") as stderr:
             self._process = subprocess.Popen(
-                self._command,
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=errors,
+                stderr=stderr,
                 text=True,
                 cwd=ROOT,
                 env=_environment(),
             )
-        return self
 
     def begin(self) -> None:
         """Waits until the contender has printed `ready`."""
@@ -100,9 +94,7 @@ class Contestant:
     def late(self, base_url: str, milliseconds: int) -> Turn:
         return Turn(*map(int, self._ask("late", base_url, 1, milliseconds).split()))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def end(self) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()  # the process ends when its stdin ends
@@ -116,10 +108,10 @@ class Contestant:
 
 def started(stack: ExitStack, folder: Path, commands: dict[str, list[str]]) -> dict[str, Contestant]:
     """Starts all contenders and waits until they are ready; closing `stack` ends their processes."""
-    found = {
-        name: stack.enter_context(Contestant(name, command, folder / f"{name}.errors"))
-        for name, command in commands.items()
-    }
+    found = {}
+    for name, command in commands.items():
+        found[name] = Contestant(name, command, folder / f"{name}.errors")
+        stack.callback(found[name].end)
     for one in found.values():
         one.begin()
     return found

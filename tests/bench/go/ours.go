@@ -10,7 +10,7 @@ import "C"
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strconv"
 	"unsafe"
 
@@ -19,64 +19,40 @@ import (
 	"billcore/webhook"
 )
 
-func billcoreOf(operation string, given delivery) func() (int, error) {
-	verifier, err := webhook.NewVerifier(given.secret)
-	if err != nil {
-		turns.Fail(err)
-	}
+func billcoreOf(operation string, given delivery) func() int {
+	verifier := turns.Must(webhook.NewVerifier(given.secret))
 	switch operation {
 	case "call":
 		id := []byte("480001")
 		one := C.text((*C.char)(unsafe.Pointer(C.CBytes(id))), C.size_t(len(id)))
 		other := C.text((*C.char)(unsafe.Pointer(C.CBytes(id))), C.size_t(len(id)))
-		return func() (int, error) {
-			if C.billcore_same_id(one, other) {
-				return 1, nil
+		return func() int {
+			if !C.billcore_same_id(one, other) {
+				turns.Fail(errors.New("the ids differ"))
 			}
-			return 0, fmt.Errorf("the ids differ")
+			return 1
 		}
 	case "verify":
-		return func() (int, error) {
-			_, err := verifier.Verify(given.body, given.signature)
-			return len(given.body), err
+		return func() int {
+			turns.Must(verifier.Verify(given.body, given.signature))
+			return len(given.body)
 		}
 	case "unwrap":
-		return func() (int, error) { return unwrapped(verifier, given) }
+		return func() int {
+			event := turns.Must(verifier.Unwrap(given.body, given.signature))
+			defer event.Close()
+			subscription := turns.Must(event.Subscription())
+			return len(turns.Must(event.ID())) + len(turns.Must(event.Name())) + len(turns.Must(subscription.Status()))
+		}
 	}
 	return nil
-}
-
-func unwrapped(verifier *webhook.Verifier, given delivery) (int, error) {
-	event, err := verifier.Unwrap(given.body, given.signature)
-	if err != nil {
-		return 0, err
-	}
-	defer event.Close()
-	id, err := event.ID()
-	if err != nil {
-		return 0, err
-	}
-	name, err := event.Name()
-	if err != nil {
-		return 0, err
-	}
-	subscription, err := event.Subscription()
-	if err != nil {
-		return 0, err
-	}
-	status, err := subscription.Status()
-	return len(id) + len(name) + len(status), err
 }
 
 type ours struct{ client *billcore.Client }
 
 func newOurs(url string, atOnce int) turns.Row {
-	client, err := billcore.NewClient(billcore.WithBaseURL(url), billcore.WithAPIKey("key_bench_0123456789"),
-		billcore.WithConcurrency(atOnce))
-	if err != nil {
-		turns.Fail(err)
-	}
-	return &ours{client}
+	return &ours{turns.Must(billcore.NewClient(billcore.WithBaseURL(url), billcore.WithAPIKey("key_bench_0123456789"),
+		billcore.WithConcurrency(atOnce)))}
 }
 
 // Run reads the list that has `pages` pages.
@@ -88,19 +64,7 @@ func (l *ours) Run(pages int) int {
 		if err != nil {
 			turns.Fail(err)
 		}
-		id, err := order.ID()
-		if err != nil {
-			turns.Fail(err)
-		}
-		total, err := order.TotalWithVAT()
-		if err != nil {
-			turns.Fail(err)
-		}
-		state, err := order.State()
-		if err != nil {
-			turns.Fail(err)
-		}
-		sum += len(id) + int(total) + len(state)
+		sum += len(turns.Must(order.ID())) + int(turns.Must(order.TotalWithVAT())) + len(turns.Must(order.State()))
 	}
 	return sum
 }

@@ -52,12 +52,8 @@ func (g *gets) Show() string {
 }
 
 func serveRest(caFile string) {
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		turns.Fail(err)
-	}
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
+	roots.AppendCertsFromPEM(turns.Must(os.ReadFile(caFile)))
 	turns.Serve(func(baseURL string, atOnce int) turns.Row {
 		transport := &http.Transport{
 			TLSClientConfig:     &tls.Config{RootCAs: roots},

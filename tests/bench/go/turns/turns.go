@@ -25,33 +25,28 @@ func Fail(err error) {
 	os.Exit(1)
 }
 
-// Get makes a GET as documented in net/http, and parses the answer.
-func Get(client *http.Client, url string, out any) {
-	if err := get(client, url, out); err != nil {
+// Must returns the value of a call, or ends the program if it has failed.
+func Must[T any](value T, err error) T {
+	if err != nil {
 		Fail(err)
 	}
+	return value
 }
 
-func get(client *http.Client, url string, out any) error {
-	request, err := http.NewRequest("GET", url, nil)
-	if err != nil {
-		return err
-	}
+// Get makes a GET as documented in net/http, and parses the answer.
+func Get(client *http.Client, url string, out any) {
+	request := Must(http.NewRequest("GET", url, nil))
 	request.Header.Set("X-API-KEY", "key_bench_0123456789")
 	request.Header.Set("Accept", "application/json")
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
+	response := Must(client.Do(request))
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
+	body := Must(io.ReadAll(response.Body))
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %s", response.Status)
+		Fail(fmt.Errorf("status %s", response.Status))
 	}
-	return json.Unmarshal(body, out)
+	if err := json.Unmarshal(body, out); err != nil {
+		Fail(err)
+	}
 }
 
 func cpuTime() int64 {
