@@ -92,8 +92,8 @@ var ways = map[string]struct {
 		ctx, cancel := context.WithCancel(background)
 		done := make(chan struct{})
 		go func() {
+			defer close(done) // also if a hook ends this goroutine
 			charge(ctx, c, "hang")
-			close(done)
 		}()
 		await(t, "the request arrives", func() bool { return len(s.sent()) == 1 })
 		cancel()
