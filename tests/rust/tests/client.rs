@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use billcore::{
-    Attempt, CallOptions, CancelToken, ChargeOptions, ChargeSearch, ClientChanges, ErrorCode, Hooks,
-    ProductChanges, RequestOptions, SubscriptionQuery, Timestamp,
+    Attempt, CallOptions, CancelToken, ChargeOptions, ChargeSearch, ClientChanges, ErrorCode, Hooks, ProductChanges,
+    RequestOptions, SubscriptionQuery, Timestamp,
 };
 use support::{API_KEY, Reply, book, error, order, serve, wait, wrapped};
 
