@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import json
+import os
 import re
+import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import billcore
+from billcore.cli import main
 from billcore.testing import Account, SandboxAccount
 from support.children import child_environment
 
@@ -26,9 +35,29 @@ def environment(account: SandboxAccount | Account) -> dict[str, str]:
     return child_environment(BILLCORE_BASE_URL=account.base_url, BILLCORE_API_KEY=account.api_key)
 
 
+def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command of `billcore` in this process, which is ten times as fast as a new one."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        try:
+            status: Any = main([*map(str, arguments)])
+        except SystemExit as ended:
+            status = ended.code
+    return subprocess.CompletedProcess([], status, out.getvalue(), err.getvalue())
+
+
 def export(account: SandboxAccount | Account, *arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Runs `billcore export` as a user does. The result's stderr has no lines of progress."""
-    done = subprocess.run(command(*arguments), env=environment(account), capture_output=True, text=True, **more)
+    """Runs `billcore export`. With further arguments of subprocess.run(), in a new process, as a user does.
+
+    The result's stderr has no lines of progress.
+    """
+    if more:
+        done = subprocess.run(command(*arguments), env=environment(account), capture_output=True, text=True, **more)
+    else:
+        variables = {"BILLCORE_BASE_URL": account.base_url, "BILLCORE_API_KEY": account.api_key}
+        done = run("export", *arguments, **variables)
     done.stderr = PROGRESS.sub("", done.stderr)
     return done
 
@@ -48,6 +77,21 @@ def result(account: SandboxAccount | Account, *arguments: object) -> dict[str, A
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["complete"]
     return found
+
+
+@contextlib.contextmanager
+def full_disk_after(files: int) -> Iterator[None]:
+    """In the block, the disk is full at each file after so many ones."""
+    sync, left = os.fsync, iter(range(files))
+
+    def synced(descriptor: int) -> None:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and next(left, None) is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(descriptor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", synced)
+        yield
 
 
 def rows(path: Path, relation: str = "orders") -> list[Row]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import errno
 import hashlib
 import json
-import os
 import shutil
-import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,7 @@ import pytest
 from billcore.cli import main
 from billcore.testing import SandboxAccount
 
-from .support import client_of, export, listed, pairs, refused, result, rows
+from .support import client_of, export, full_disk_after, listed, pairs, refused, result, rows
 from .test_killed import killed_before
 
 TEXTS = ['"', "a\nb", 'a\r\n"b",c', "=1+1", '","', "\u2028", "plain"]
@@ -127,13 +124,6 @@ def test_each_list_fails(account: SandboxAccount, tmp_path: Path) -> None:
         assert result(account, *arguments)["rows"] == 65 == len({*pairs(rows(output))})
 
 
-def test_fail_fast(account: SandboxAccount, tmp_path: Path) -> None:
-    path = many(account)
-    account.control.fault("status", path=path, status=410, times=1000)
-    first, second = refused(account, 1, "orders", "-o", tmp_path / "a.csv", "--fail-fast").splitlines()
-    assert f"GET {path}?page=1: 410" in first and "0 of 1 parts are finished" in second
-
-
 @pytest.mark.parametrize("worse", [403, 404])
 def test_a_worse_reading_loses_no_row(account: SandboxAccount, tmp_path: Path, worse: int) -> None:
     """The list was read up to its second page; then it cannot be read, or was deleted."""
@@ -178,35 +168,23 @@ def test_a_product_that_cannot_be_read_once(
     )
 
 
-def test_a_disk_that_is_full_at_each_file_loses_no_row(
-    account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_is_full_at_each_file_loses_no_row(account: SandboxAccount, tmp_path: Path) -> None:
     """A list was read in part. It is read again, but the disk is full; later the service refuses the list."""
-    monkeypatch.setenv("BILLCORE_BASE_URL", account.base_url)
-    monkeypatch.setenv("BILLCORE_API_KEY", account.api_key)
-    path, sync = many(account), os.fsync
+    path = many(account)
     cut = account.control.fault("status", path=path, query={"page": "2"}, status=410, times=1000)
-    arguments = ["export", "orders", "-o", str(tmp_path / "first"), "--format", "jsonl"]
-    assert main(arguments) == 3
+    assert export(account, "orders", "-o", tmp_path / "first", "--format", "jsonl").returncode == 3
     account.control.delete_fault(cut)
     before = pairs(rows(tmp_path / "first"))
     status, number = 1, 0
     while status == 1:
-        output, left = tmp_path / str(number), iter(range(number))
+        output = tmp_path / str(number)
         shutil.copytree(tmp_path / "first", output)
-        arguments[3] = str(output)
-
-        def full(descriptor: int, left: Iterator[int] = left) -> None:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and next(left, None) is None:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            sync(descriptor)
-
-        monkeypatch.setattr(os, "fsync", full)
-        status = main(arguments)
-        monkeypatch.setattr(os, "fsync", sync)
+        arguments = ("orders", "-o", output, "--format", "jsonl")
+        with full_disk_after(number):
+            status = export(account, *arguments).returncode
         if status == 1:
             refusal = account.control.fault("status", path=path, status=403, times=1000)
-            main(arguments)
+            export(account, *arguments)
             account.control.delete_fault(refusal)
             assert {*before} <= {*pairs(rows(output))}, number
         number += 1
@@ -249,4 +227,4 @@ def test_a_kill_before_each_step(account: SandboxAccount, tmp_path: Path, monkey
         assert {row["verdict"] for row in reads} == {"complete"}
         assert not [*output.rglob("*.tmp")], number
         number += 1
-    assert number > 25
+    assert number > 15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pty
@@ -9,14 +10,16 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from billcore.cli import _progress
 from billcore.testing import SandboxAccount
 from conformance.server import closed_port
 from support.children import child_environment
 
-from .support import client_of, command, environment, export, refused, result, rows
+from .support import client_of, command, environment, export, refused, result, rows, run
 
 
 def on_a_terminal(account: SandboxAccount, *arguments: object) -> tuple[int, str, str]:
@@ -55,18 +58,15 @@ def test_the_result_in_a_pipe_and_on_a_terminal(account: SandboxAccount, tmp_pat
     assert "export planned at 20" in again.stderr and again.stderr.endswith(": 1 of 1 parts are finished\n")
 
 
-def test_a_line_every_ten_seconds_in_a_pipe(account: SandboxAccount, tmp_path: Path) -> None:
+def test_a_line_every_ten_seconds_in_a_pipe(
+    account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each reading of the clock is two seconds later; the clock is read twice for most lists, and for each line."""
-    code = (
-        "import itertools, sys, types\n"
-        "from billcore.cli import _progress, main\n"
-        "seconds = itertools.count(0, 2)\n"
-        "_progress.time = types.SimpleNamespace(monotonic=lambda: next(seconds))\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
+    seconds = itertools.count(0, 2)
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     options = ["--format", "jsonl", "--lists-per-part", "1", "--lists-at-once", "1"]
-    run = [sys.executable, "-c", code, "export", "orders", "-o", str(tmp_path / "out"), *options]
-    done = subprocess.run(run, env=environment(account), capture_output=True, text=True)
+    variables = {"BILLCORE_BASE_URL": account.base_url, "BILLCORE_API_KEY": account.api_key}
+    done = run("export", "orders", "-o", tmp_path / "out", *options, **variables)
     lines = [line.split(",")[:2] for line in done.stderr.splitlines()]
     assert done.returncode == 0, done
     assert [line[0] for line in lines] == [f"{number} of 6 lists" for number in (2, 4, 6)]
@@ -123,29 +123,6 @@ def test_a_subscription_that_may_be_missing(account: SandboxAccount, tmp_path: P
     assert len(reads) == before + 1 == 210 and {*reads.values()} == {"complete"}
 
 
-def test_a_service_that_refuses_later_pages(account: SandboxAccount, tmp_path: Path) -> None:
-    account.control.fault("rows", operation="subscriptions.list", insert=100)
-    with client_of(account) as client:
-        client.subscriptions.list().first()
-    account.control.fault("status", operation="subscriptions.list", query={"page": "2"}, status=404, times=100)
-    arguments = ("orders", "-o", tmp_path / "out", "--format", "jsonl", "--lists-per-part", 40)
-    done = export(account, *arguments)
-    assert done.returncode == 3, done
-    head, _, verdict, closing = done.stdout.splitlines()
-    assert " of 100 subscriptions in " in head and verdict.split()[:2] == ["complete", "100"]
-    refused = "GET /subscriptions?page=2: 404 "
-    assert closing.startswith(f"a subscription may be missing in the list of subscriptions: {refused}")
-    # The export continues with its plan: it has the same subscriptions, and is not complete either.
-    (tmp_path / "out/part-00001.json").unlink()
-    again = export(account, *arguments)
-    assert again.returncode == 3 and again.stdout.splitlines()[:3] == done.stdout.splitlines()[:3]
-    assert "2 of 3 parts are finished" in again.stderr
-    file = tmp_path / "subscriptions.csv"
-    done = export(account, "subscriptions", "-o", file, "--fields", "id")
-    assert done.returncode == 3 and len(file.read_text().splitlines()) == 101
-    assert done.stdout.splitlines()[3].startswith(f"possibly_missed subscriptions: {refused}")
-
-
 def first_subscriptions(account: SandboxAccount, file: Path) -> list[dict[str, object]]:
     result(account, "subscriptions", "-o", file)
     return rows(file)
@@ -160,7 +137,7 @@ def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) 
     result(account, *arguments)
     (tmp_path / "b/part-00000.json").unlink()
     account.control.fault("reset_before", times=10_000)
-    text = refused(account, 5, *arguments, timeout=60)
+    text = refused(account, 5, *arguments)
     assert "0 of 1 parts are finished" in text and text.count("\n") == 2
 
 
@@ -168,17 +145,12 @@ def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) 
     ("arguments", "problem"),
     [
         (["orders"], "the following arguments are required: -o/--output"),
-        (["invoices", "-o", "x.csv"], "invalid choice: 'invoices'"),
         (["orders", "-o", "x.csv", "--lists-per-part", "0"], "invalid whole number from 1 value: '0'"),
         (["orders", "-o", ""], "--output is empty: name a file or a folder"),
         (["orders", "-o", "-"], "--output is -, and files are not written to a pipe: name a file or a folder"),
         (["orders", "-o", "~/lake/"], "--output is ~/lake/, and no shell has replaced the ~: write the whole path"),
         (["orders", "-o", "file:///tmp/x.csv"], "--output is a URL: write the path itself, /tmp/x.csv"),
-        (["orders", "-o", "file:/tmp/x/"], "--output is a URL: write the path itself, /tmp/x/"),
-        (["orders", "-o", "s3://lake/orders.csv"], "--output begins with s3:, which is not on this computer: export"),
         (["orders", "-o", "https://u:secret@lake/x/?sig=secret"], "--output begins with https:, which is not on this"),
-        (["orders", "-o", "dbfs:/lake/", "--format", "jsonl"], "copy it with the store's own program, *.json last"),
-        (["orders", "-o", "me@host:/lake/", "--format", "jsonl"], "write ./ before it"),
         (["orders", "-o", "x/", "--format", "csv", "--base-url", ""], "--base-url is empty: pass a URL, or leave"),
         (["orders", "-o", "x/", "--format", "csv", "--api-key-file", os.devnull], "/dev/null is empty: write the key"),
         (["orders", "-o", "folder"], "folder is a folder: pass --format parquet, jsonl or csv"),
@@ -188,34 +160,30 @@ def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) 
         (["orders", "-o", "x.csv", "--api-key-file", "no-key"], "--api-key-file: no-key cannot be read: "),
     ],
 )
-def test_usage(account: SandboxAccount, tmp_path: Path, arguments: list[str], problem: str) -> None:
-    text = refused(account, 2, *arguments, cwd=tmp_path)
+def test_usage(
+    account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], problem: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = refused(account, 2, *arguments)
     assert text.startswith("billcore export: ") and problem in text and text.count("\n") == 1, text
     assert "secret" not in text
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("arguments", [["orders", "-o", "x/", "--format", "csv"], ["--help"]])
-@pytest.mark.parametrize("variables", [{"PYTHONUNBUFFERED": "1"}, {"PYTHONUNBUFFERED": ""}])
-def test_a_pipe_whose_reader_has_ended(
-    account: SandboxAccount, tmp_path: Path, arguments: list[str], variables: dict[str, str]
-) -> None:
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+def test_a_pipe_whose_reader_has_ended(account: SandboxAccount, tmp_path: Path, unbuffered: str) -> None:
     reader, output = os.pipe()
     os.close(reader)
     try:
         done = subprocess.run(
-            command(*arguments),
-            env=environment(account) | variables,
+            command("orders", "-o", tmp_path / "x.csv"),
+            env=environment(account) | {"PYTHONUNBUFFERED": unbuffered},
             stdout=output,
             stderr=subprocess.PIPE,
-            cwd=tmp_path,
         )
     finally:
         os.close(output)
-    assert done.stderr == b""
-    # argparse of some releases of Python ignores an error of an unbuffered write.
-    ignored = arguments == ["--help"] and variables["PYTHONUNBUFFERED"]
-    assert done.returncode in ((0, -signal.SIGPIPE) if ignored else (-signal.SIGPIPE,))
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
 
 
 def test_without_a_key_the_command_names_the_missing_variable(account: SandboxAccount, tmp_path: Path) -> None:
@@ -226,26 +194,16 @@ def test_without_a_key_the_command_names_the_missing_variable(account: SandboxAc
     assert done.returncode == 2 and "BILLCORE_BASE_URL" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_command_imports_only_what_it_needs(account: SandboxAccount, tmp_path: Path) -> None:
-    """`billcore --help` imports no command; an export imports neither pyarrow nor rich if it does not need them."""
+def test_a_command_needs_no_package_that_it_does_not_use(account: SandboxAccount, tmp_path: Path) -> None:
     code = (
-        "import sys\n"
+        "import sys; sys.modules.update(pyarrow=None, rich=None, duckdb=None)\n"
         "from billcore.cli import main\n"
-        "try:\n    status = main(sys.argv[1:])\n"
-        "except SystemExit as exit:\n    status = exit.code\n"
-        "wanted = {'billcore._client', 'billcore.cli.export', 'rich', 'pyarrow', 'duckdb'}\n"
-        "print(status, *sorted(wanted & {*sys.modules}))"
+        "sys.exit(main(sys.argv[1:]))"
     )
-    for arguments, loaded in (
-        (["--help"], "0"),
-        (["export", "--help"], "0 billcore.cli.export"),
-        (["export", "orders", "-o", str(tmp_path / "x.jsonl")], "0 billcore._client billcore.cli.export"),
+    for file, status, said in (
+        ("x.jsonl", 0, ""),
+        ("x.parquet", 2, "billcore export: parquet needs pyarrow: pip install pyarrow\n"),
     ):
-        run = [sys.executable, "-c", code, *arguments]
-        done = subprocess.run(run, env=environment(account), capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines()[-1] == loaded
-    without = "import sys; sys.modules.update(pyarrow=None, rich=None)\n" + code
-    run = [sys.executable, "-c", without, "export", "orders", "-o", str(tmp_path / "x.parquet")]
-    done = subprocess.run(run, env=environment(account), capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("2 ")
-    assert done.stderr == "billcore export: parquet needs pyarrow: pip install pyarrow\n"
+        run = [sys.executable, "-c", code, "export", "orders", "-o", str(tmp_path / file)]
+        done = subprocess.run(run, env=environment(account), capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (status, said)

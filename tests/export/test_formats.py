@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -16,13 +16,9 @@ from typing import Any
 import duckdb
 import polars
 import pyarrow
-import pyarrow.csv
-import pyarrow.json
 import pyarrow.parquet
 import pytest
 
-from billcore import _client
-from billcore.cli import _files
 from billcore.testing import Sandbox, SandboxAccount
 
 from .support import Row, client_of, refused, result, rows
@@ -58,31 +54,6 @@ def by_polars(folder: Path, name: str) -> Iterable[Row]:
     return polars.read_csv(files, schema_overrides=types).to_dicts()
 
 
-def by_pyarrow(folder: Path, name: str) -> Iterable[Row]:
-    types = {
-        "created_at": pyarrow.timestamp("us", "UTC"),
-        "total": pyarrow.int64(),
-        **dict.fromkeys(TEXTS, pyarrow.string()),
-    }
-    read: dict[str, Callable[[Path], Any]] = {
-        "parquet": pyarrow.parquet.read_table,
-        "jsonl": lambda file: pyarrow.json.read_json(
-            file,
-            parse_options=pyarrow.json.ParseOptions(
-                explicit_schema=pyarrow.schema(types), unexpected_field_behavior="ignore"
-            ),
-        ),
-        "csv": lambda file: pyarrow.csv.read_csv(
-            file,
-            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
-            ),
-        ),
-    }
-    return (row for file in sorted(folder.glob("orders-*")) for row in read[name](file).to_pylist())
-
-
 def normal(row: Row) -> tuple[Any, ...]:
     at = row["created_at"]
     at = datetime.fromisoformat(at) if isinstance(at, str) else at
@@ -109,7 +80,7 @@ def test_each_reader_sees_the_rows_of_the_service(account: SandboxAccount, tmp_p
         folder = tmp_path / name
         found = result(account, "orders", "-o", folder, "--format", name, "--lists-per-part", 4)
         assert found["rows"] == len(wanted) and len([*folder.glob("part-*.json")]) == 4
-        for reader in (by_duckdb, by_polars, by_pyarrow):
+        for reader in (by_duckdb, by_polars):
             assert sorted(map(normal, reader(folder, name))) == wanted, (name, reader)
     for row in rows(tmp_path / "jsonl"):
         assert row == {**orders[row["id"]], "created_at": row["created_at"], "more": None}
@@ -206,25 +177,10 @@ def test_unknown_fields_are_kept_without_signed_urls(account: SandboxAccount, tm
     assert duckdb.execute(f"DESCRIBE FROM '{file}'").fetchall()[-1][0] == "more" and b"sig=" not in file.read_bytes()
 
 
-def test_row_groups_are_large_whatever_the_lists_are(
-    account: SandboxAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_row_groups_are_large_whatever_the_lists_are(account: SandboxAccount, tmp_path: Path) -> None:
     result(account, "orders", "-o", tmp_path / "orders.parquet", "--lists-per-part", 1)
     for name in ("orders.parquet", "orders.reads.parquet"):
         assert pyarrow.parquet.ParquetFile(tmp_path / name).num_row_groups == 1
-    monkeypatch.setattr(_files._Parquet, "MOST_BYTES", 3 << 20)
-    small = _client._rows(("value",), [(number % 10,) for number in range(70_000)])
-    large = _client._rows(("value",), [("x" * (1 << 20),)] * 2)
-    for batch, groups in ((small, [100_000, 100_000, 10_000]), (large, [4, 2])):
-        with _files.Sink(tmp_path / "batches.parquet") as sink:
-            write, end = _files.writer(sink, "parquet", batch)
-            for _ in range(3):
-                write(batch)
-            end()
-            sink.publish()
-        found = pyarrow.parquet.ParquetFile(tmp_path / "batches.parquet")
-        assert [found.metadata.row_group(i).num_rows for i in range(found.num_row_groups)] == groups
-        assert found.read() == pyarrow.concat_tables([pyarrow.table(batch)] * 3)
 
 
 def test_one_manifest_says_what_a_folder_has(account: SandboxAccount, tmp_path: Path) -> None:

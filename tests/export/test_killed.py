@@ -23,7 +23,8 @@ from support.waiting import LONG, until
 
 from .support import client_of, command, environment, listed, pairs, rows
 
-STEPS = (os.open, os.fsync, os.replace, os.mkdir, os.unlink, os.rmdir, open)
+# Not open() and os.fsync(), which change nothing that the next process sees. os.open() follows each os.replace().
+STEPS = (os.open, os.replace, os.rename, os.mkdir, os.unlink, os.rmdir)
 
 
 def killed_before(number: int, arguments: list[str]) -> bool:
@@ -69,7 +70,7 @@ def test_a_kill_before_each_step(
         assert sorted(row["id"] for row in reads) == sorted({"", *(subscription for subscription, _ in wanted)})
         assert not [*output.parent.rglob("*.tmp")], number
         number += 1
-    assert number > 25  # the plan, two parts of three files, the lock
+    assert number > 15  # the plan, two parts of three files, the lock
 
 
 def test_each_file_is_on_the_disk_before_and_after_it_gets_its_name(
@@ -108,7 +109,7 @@ def many_lists(folder: Path, count: int, per_page: int) -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    with many_lists(tmp_path_factory.mktemp("busy"), 2426, 500) as sandbox:
+    with many_lists(tmp_path_factory.mktemp("busy"), 626, 129) as sandbox:
         yield sandbox
 
 
@@ -135,14 +136,14 @@ def churn(sandbox: Sandbox, ids: list[str], stop: threading.Event) -> None:
             client.subscriptions.charge(rng.choice(ids), product_id=product, amount=100)
 
 
-def test_kills_while_2426_lists_change(busy: Sandbox, tmp_path: Path) -> None:
+def test_kills_while_626_lists_change(busy: Sandbox, tmp_path: Path) -> None:
     with client_of(busy) as client:
         before = listed(client)
     of: dict[str, set[str]] = defaultdict(set)
     for subscription, order in before:
         of[subscription].add(order)
     long = [subscription for subscription, orders in of.items() if len(orders) > 200]
-    assert (len(of), len(long)) == (2426, 27)
+    assert (len(of), len(long)) == (626, 7)
     # Two subscriptions vanish after they were planned; orders appear on the first page of one list each time.
     busy.control.fault("rows", operation="subscriptions.list", query={"page": "5"}, delete=2)
     grows = f"/subscription/{long[-1]}/orders"
@@ -152,14 +153,14 @@ def test_kills_while_2426_lists_change(busy: Sandbox, tmp_path: Path) -> None:
     churning = threading.Thread(target=churn, args=(busy, [each for each in of if each not in vanishing], stop))
     churning.start()
     rng, kills = random.Random(2), 0
-    arguments = command("orders", "-o", tmp_path / "out", "--format", "jsonl", "--lists-per-part", 100)
+    arguments = command("orders", "-o", tmp_path / "out", "--format", "jsonl", "--lists-per-part", 26)
     try:
         while True:
             finished = len([*(tmp_path / "out").glob("part-*.json")])
             # A process that is not killed before finishes two parts.
-            with changing_lists(busy, stop_after=250 if finished < 22 else None):
+            with changing_lists(busy, stop_after=65 if finished < 12 else None):
                 running = subprocess.Popen(arguments, env=environment(busy), stdout=subprocess.PIPE, text=True)
-                if finished >= 22:
+                if finished >= 12:
                     printed = running.communicate()[0]
                     break
                 until(lambda: len([*(tmp_path / "out").glob("part-*.json")]) > finished, LONG)  # noqa: B023
@@ -174,9 +175,9 @@ def test_kills_while_2426_lists_change(busy: Sandbox, tmp_path: Path) -> None:
     reads = [row for row in rows(tmp_path / "out", "reads") if row["id"]]
     verdicts = {row["id"]: row["verdict"] for row in reads}
     assert len(found) == len({*found}), "a duplicate"
-    assert len(reads) == 2426 and verdicts.keys() == of.keys()
+    assert len(reads) == 626 and verdicts.keys() == of.keys()
     assert {each for each in verdicts if verdicts[each] == "not_found"} == {*vanishing}
     assert verdicts[long[-1]] == "possibly_missed"
     missing = {subscription for subscription, order in {*before} - {*found}}
     assert {verdicts[subscription] for subscription in missing} <= {"not_found", "possibly_missed"}
-    assert running.returncode == 3 and kills > 10, printed
+    assert running.returncode == 3 and kills > 4, printed

@@ -1,22 +1,19 @@
-"""Exports of many lists that change while they are read, compared with a table that lost 1 % of its rows."""
+"""An export of many lists that change while they are read, compared with a table that lost 1 % of its rows."""
 
 from __future__ import annotations
 
 import random
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow
-import pytest
 
 import billcore
 from billcore import bulk, reconcile
 from billcore.testing import Sandbox
 from export.support import client_of, command, environment
-from export.test_killed import changing_lists, many_lists
 from support.waiting import LONG, until
 
 SEED = 20261126
@@ -103,33 +100,3 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
     lost = one_percent(before)
     hidden = judge(tmp_path / "export", [*before, *churn.made, *after], lost)
     assert 0 < len(hidden) < len(lost) / 2
-
-
-@pytest.fixture
-def busy(tmp_path: Path) -> Iterator[Sandbox]:
-    with many_lists(tmp_path, 626, 129) as sandbox:
-        yield sandbox
-
-
-def test_an_export_of_626_changing_lists_survives_kills(busy: Sandbox, tmp_path: Path) -> None:
-    folder, kills = tmp_path / "export", 0
-    arguments = command("orders", "-o", folder, "--format", "jsonl", "--lists-per-part", 77)
-    with client_of(busy) as client:
-        before = rows(client)
-        ids = sorted({row["subscription_id"] for row in before})
-        busy.control.fault("rows", operation="subscriptions.list", query={"page": "5"}, delete=2)
-        with Churn(client, ids[5::22]) as churn:
-            for finished, stop_after in ((1, 115), (3, 192), (5, 192)):  # in the middle of a part
-                with changing_lists(busy, stop_after):
-                    running = subprocess.Popen(arguments, env=environment(busy), stdout=subprocess.DEVNULL)
-                    until(lambda: len([*folder.glob("part-*.json")]) >= finished, LONG)  # noqa: B023
-                    running.kill()
-                    kills += running.wait() == -9
-            with changing_lists(busy):
-                done = subprocess.run(arguments, env=environment(busy), stdout=subprocess.PIPE, text=True)
-        after = rows(client)
-    assert done.returncode == 3 and kills == 3, done
-    kept = {row["subscription_id"] for row in after}
-    vanished = [row["id"] for row in before if row["subscription_id"] not in kept]
-    hidden = judge(folder, [*before, *churn.made, *after], one_percent(before) | {*vanished[:1]})
-    assert vanished[0] in hidden and len(hidden) < 10
