@@ -101,15 +101,6 @@ def test_a_pause_ends_with_the_reading(scene: Scene, monkeypatch: pytest.MonkeyP
     assert scene.asked() == len(partition.ids), "no request follows"
 
 
-def test_an_error_of_the_caller(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    one_row_at_a_time(monkeypatch)
-    reader = bulk.read(scene.plan(), client=scene.client)
-    next(reader)
-    with pytest.raises(ZeroDivisionError):
-        reader.throw(ZeroDivisionError())
-    until(lambda: not threads())
-
-
 @pytest.mark.parametrize(
     ("code", "status"),
     [

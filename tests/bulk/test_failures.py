@@ -39,31 +39,6 @@ def test_a_key_that_is_revoked_in_the_middle(scene: Scene, monkeypatch: pytest.M
     assert scene.asked() == before + 4, "the reading ends with the first 401"
 
 
-def test_a_subscription_that_is_deleted_after_the_plan(scene: Scene) -> None:
-    scene.control.fault("rows", operation="subscriptions.list", delete=1)
-    partition, stored = scene.plan(), scene.stored()
-    (gone,) = set(partition.ids) - set(scene.subscriptions())
-    found = found_in([bulk.read(partition, client=scene.client)])
-    assert found.orders == stored
-    row = found.reads.pop(gone)
-    assert (row["pages"], row["total"], row["verdict"]) == (0, 0, "not_found")
-    assert row["reason"].startswith(f"GET /subscription/{gone}/orders?page=1")
-    assert found.reads.keys() == {"", *partition.ids} - {gone}
-    assert {row["verdict"] for row in found.reads.values()} == {"complete"}
-
-
-def test_a_later_page_that_is_not_found(scene: Scene) -> None:
-    """The list shrinks by a page, and the service answers 404 after the last page."""
-    scene.grow(scene.many, 2)
-    path = f"/subscription/{scene.many}/orders"
-    scene.control.fault("rows", path=path, query={"page": "1"}, delete=50)
-    scene.control.fault("beyond_end", path=path, answer="not_found", times=10)
-    found = found_in([bulk.read(scene.plan(), client=scene.client)])
-    assert len(found.orders[scene.many]) == 200
-    assert found.verdict(scene.many) == "possibly_missed"
-    assert found.reads[scene.many]["reason"].startswith(f"GET {path}?page=2")
-
-
 @pytest.mark.parametrize("status", [400, 404, 405, 410, 416, 422])
 def test_a_service_that_refuses_later_pages(scene: Scene, status: int) -> None:
     """Such as one that gives at most 10,000 records of a list."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
 
-import billcore
 from billcore import bulk
 from billcore.testing import Sandbox
 
-from .support import Found, Scene, found_in, one_row_at_a_time, rows_of
+from .support import Found, Scene, found_in, rows_of
 
 
 def test_the_rows_are_those_of_the_store(sandbox: Sandbox) -> None:
@@ -47,21 +45,6 @@ def test_subscriptions_and_products_are_read_like_orders(scene: Scene, resource:
     assert relation == "reads" and [(row["id"], row["verdict"]) for row in rows_of(reads)] == [("", "complete")]
 
 
-def test_signed_urls_are_columns_only_if_they_are_named(scene: Scene) -> None:
-    secret = {"update_card_url", "invoices_url", "cancel_url"}
-    for fields, found in ((None, set()), (["id", *secret], secret)):
-        (partition,) = bulk.plan(scene.client, 1, resource="subscriptions", fields=fields)
-        row = rows_of(next(bulk.read(partition, client=scene.client))[1])[0]
-        assert secret & row.keys() == found and all(row[name] for name in found)
-
-
-def test_an_account_without_subscriptions(sandbox: Sandbox) -> None:
-    scene = Scene(sandbox.new_account(demo=False))
-    (partition,) = bulk.plan(scene.client, 8)
-    found = found_in([bulk.read(partition, client=scene.client)])
-    assert found.orders == {} and found.verdict("") == "complete" and found.reads[""]["total"] == 0
-
-
 def test_a_list_of_more_rows_than_a_batch(scene: Scene) -> None:
     scene.grow(scene.many, 83)
     sizes, found = [], Found()
@@ -72,29 +55,3 @@ def test_a_list_of_more_rows_than_a_batch(scene: Scene) -> None:
     assert len(found.orders[scene.many]) > 8192 and found.orders == scene.stored()
     assert len(sizes) == 2 and sizes[0] >= 8192
     assert found.verdict(scene.many) == "complete"
-
-
-def test_a_partition_that_is_read_twice_at_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    one_row_at_a_time(monkeypatch)
-    partition, both = scene.plan(), (Found(), Found())
-    readings = [bulk.read(partition, client=scene.client) for _ in both]
-    for steps in itertools.zip_longest(*readings):
-        for found, step in zip(both, steps, strict=True):
-            if step is not None:
-                found.add(*step)
-    for found in both:
-        assert found.orders == scene.stored() and set(found.reads) == {"", *partition.ids}
-
-
-def test_a_client_with_hooks_and_few_threads(scene: Scene) -> None:
-    class Hooks:
-        def on_request(self, attempt: billcore.Attempt) -> None:
-            seen.append(attempt.route)
-
-    seen: list[str] = []
-    partition = scene.plan()
-    with scene.client_with(hooks=Hooks()) as client:
-        found = found_in([bulk.read(partition, client=client, lists_at_once=2)])
-        assert found.orders == scene.stored()
-        assert seen == ["/subscription/{id}/orders"] * len(partition.ids)
-        assert client.products.list().first() is not None, "the reading leaves the client open"

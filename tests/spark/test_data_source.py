@@ -74,15 +74,6 @@ def test_a_service_that_refuses_later_pages(load: Load, sandbox: Sandbox) -> Non
     sandbox.control.delete_fault(fault)
 
 
-def test_each_action_requests_everything_again(load: Load, sandbox: Sandbox) -> None:
-    lists = stored(sandbox, "subscriptions")
-    frame = load("orders", "id string")
-    for _ in range(2):
-        before = sandbox.control.state()["counts"]["requests"]
-        frame.write.format("noop").mode("append").save()
-        assert sandbox.control.state()["counts"]["requests"] - before >= lists
-
-
 def test_the_schema_selects_columns(load: Load) -> None:
     frame = load("orders", "subscription_id string, raw string, created_at timestamp")
     assert frame.columns == ["subscription_id", "raw", "created_at"]
