@@ -85,28 +85,7 @@ def found_in(text: str, suffix: str) -> list[int]:
     return sorted(set(python(text) if suffix == ".py" else other(text, suffix)))
 
 
-SAMPLES = {  # maps sample code to the numbers of the lines that the check must report
-    ".py": (
-        "began = time.monotonic()\nassert time.monotonic() - began < 5\n"
-        "assert 0.1 <= o.took <= t + 0.5\nassert gap < 1 + SOME\n",
-        [2, 3, 4],
-    ),
-    ".cpp": ("  EXPECT_LT(SteadyClock::now() - begun,\n            600ms + 1s);\n", [1]),
-    ".go": ("if took := time.Since(b); took > 5*time.Second {\nif time.Since(b) > time.Second {", [1, 2]),
-    ".rs": ("assert!(begun.elapsed() < Duration::from_secs(3));\n", [1]),
-}
-ALLOWED = {
-    ".py": "began = time.monotonic()\nassert time.monotonic() - began >= 0.3\nassert o.took < LATE\nassert took < 30\n",
-    ".cpp": "EXPECT_LT(SteadyClock::now() - begun, 20s);\nEXPECT_GE(SteadyClock::now() - begun, 190ms);",
-    ".go": "if took > time.Minute {",
-    ".rs": "assert!(begun.elapsed() < Duration::from_secs(30));",
-}
-
-
 def main() -> int:
-    for suffix, (text, lines) in SAMPLES.items():
-        if found_in(text, suffix) != lines or found_in(ALLOWED[suffix], suffix):
-            sys.exit(f"tests/clocks.py does not know its own samples for {suffix}")
     wrong = [
         f"{name}:{line}: compares a duration with less than {LEAST:.0f} s: count, or use a clock of your own, or LATE"
         for name in sys.argv[1:]

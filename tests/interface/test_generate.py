@@ -16,15 +16,6 @@ from .copies import ROOT, copy_of_the_tree, generate
 GENERATOR = ROOT / "core/interface/generate.py"
 
 
-def generated_files() -> list[str]:
-    listed = subprocess.run(
-        ["git", "grep", "-lE", r"^(//|#|<!--|/\*|  \"note\":) \"?(Code g|G)enerated by core/interface"],
-        cwd=ROOT,
-        capture_output=True,
-    )
-    return listed.stdout.decode().splitlines()
-
-
 def test_nothing_is_stale() -> None:
     ran = subprocess.run([sys.executable, GENERATOR, "--check"], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -40,22 +31,6 @@ def test_a_change_by_hand_is_found(tmp_path: Path) -> None:
     ]
     assert generate(tree).returncode == 0
     assert changed.read_bytes() == (ROOT / "core/src/call/routes.hpp").read_bytes()
-
-
-def test_gitattributes_lists_what_programs_write() -> None:
-    generated, stored = (ROOT / ".gitattributes").read_text("utf-8").removeprefix("# ").split("# ")
-    outputs, others = ({line.split()[0] for line in part.splitlines()[1:]} for part in (generated, stored))
-    made = {name for name in generated_files() if not name.endswith((".j2", ".toml"))}
-    assert made == outputs and len(outputs) > 15
-    for pattern in others:
-        assert subprocess.check_output(["git", "ls-files", "--", f":(glob){pattern}"], cwd=ROOT), pattern
-    # The files of the programs that say so themselves, and all pictures and Go's checksums.
-    says = ["git", "grep", "-lE", r"^(//|#) Generated (from|by)"]
-    said = set(subprocess.check_output([*says, "--", "capi", "tests", "python"], cwd=ROOT, text=True).splitlines())
-    asked = ["git", "check-attr", "--stdin", "linguist-generated"]
-    kinds = subprocess.check_output(["git", "ls-files", "*.svg", "*.sum"], cwd=ROOT, text=True).splitlines()
-    answers = subprocess.check_output(asked, input="\n".join(sorted({*said, *kinds})), cwd=ROOT, text=True)
-    assert [row for row in answers.splitlines() if not row.endswith(": set")] == []
 
 
 @pytest.mark.parametrize(
