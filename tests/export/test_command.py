@@ -150,6 +150,7 @@ def test_the_service_cannot_be_reached(account: SandboxAccount, tmp_path: Path) 
         (["orders", "-o", "-"], "--output is -, and files are not written to a pipe: name a file or a folder"),
         (["orders", "-o", "~/lake/"], "--output is ~/lake/, and no shell has replaced the ~: write the whole path"),
         (["orders", "-o", "file:///tmp/x.csv"], "--output is a URL: write the path itself, /tmp/x.csv"),
+        (["orders", "-o", "file:/tmp/x/"], "--output is a URL: write the path itself, /tmp/x/"),
         (["orders", "-o", "https://u:secret@lake/x/?sig=secret"], "--output begins with https:, which is not on this"),
         (["orders", "-o", "x/", "--format", "csv", "--base-url", ""], "--base-url is empty: pass a URL, or leave"),
         (["orders", "-o", "x/", "--format", "csv", "--api-key-file", os.devnull], "/dev/null is empty: write the key"),

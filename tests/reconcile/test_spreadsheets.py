@@ -99,8 +99,9 @@ DATES = ["02-mar", "2-Mar-2025", "Mar-25", "1. maj 2025", "01.03.2025", "3/1/202
         *((id, "a number with separators") for id in SEPARATED),
         *((id, "a date") for id in DATES),
         *((id, "an error of a spreadsheet") for id in ("#######", "#N/A")),
-        ("100000000400,00", "a number with a decimal point"),
-        ("'100000000400", "text with blanks or quotes"),
+        *((f"100000000400{end}", "a number with a decimal point") for end in (",00", ".0", ".")),
+        *((f"{begin}100000000400", "text with blanks or quotes") for begin in ("'", "=", " ")),
+        ("100000000400 ", "text with blanks or quotes"),
     ],
 )
 def test_ids_that_a_spreadsheet_has_changed(exported: Path, tmp_path: Path, id: str, looks: str) -> None:
