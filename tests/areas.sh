@@ -37,11 +37,6 @@ area_sandbox() {
 area_journal() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run journal "$python" -m pytest -q "${at_once[@]}" tests/journal
-  whole_proof journal
-}
-whole_proof() { # PACKAGE of tests
-  [ "${BILLCORE_PROOF:-}" = all ] || return 0
-  PYTHONPATH="$root/build/release/python:$root:$root/tests" run "$1-proof" "$python" -m "$1.proof"
 }
 # daily inbox: events that must be handled once, with each database driver; the receivers of examples/inbox
 area_inbox() {
@@ -60,7 +55,6 @@ area_inbox() {
     export BILLCORE_INBOX_RUST="$to/rust/inbox"
   fi
   PYTHONPATH="$root/build/release/python:$root" run inbox "$python" -m pytest -q "${at_once[@]}" tests/inbox
-  whole_proof inbox
 }
 # daily bulk: all lists of an account, read in threads, as Arrow batches; the data source for Spark, on Sail
 # The area uses the release build, because billcore.bulk is written only in Python.

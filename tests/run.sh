@@ -8,7 +8,7 @@
 # Several areas run at the same time; each test runner then prints one line, and the end of its output if it fails. If
 # only one area runs, it prints its whole output. build/logs always has the whole output.
 # BILLCORE_TORTURE=all runs every point of the area torture; BILLCORE_LIBCURL=all runs every fault in the area libcurl.
-# BILLCORE_PROOF=all: the areas journal and inbox also run their complete proofs, which take minutes.
+# BILLCORE_PROOF=all: the proofs of the areas journal and inbox make more charges and deliveries, which takes minutes.
 # BILLCORE_SPARK=1: the area bulk also runs its tests on Spark itself, and installs a Java runtime for it.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: the area faults runs the model of HTTP connections with random seeds for N seconds.

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from journal.conftest import postgres
 from journal.support import Database, PostgresDatabase, SqliteDatabase
 from support.postgres import Postgres
 
 from .support import prepare
 
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    server = Postgres()
-    yield server
-    server.close()
+__all__ = ["postgres"]
 
 
 @pytest.fixture

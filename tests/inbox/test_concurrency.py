@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -18,25 +18,10 @@ from .support import event
 
 def second(claim: Callable[[], Any]) -> Callable[[], Any]:
     """Starts a claim in a thread; returns a function that waits for the claim, and returns or raises its result."""
-    result: list[Any] = []
-
-    def run() -> None:
-        try:
-            result.append(claim())
-        except BaseException as error:
-            result.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-
-    def ended() -> Any:
-        thread.join(GENEROUS)
-        assert result, "the claim hangs"
-        if isinstance(result[0], BaseException):
-            raise result[0]
-        return result[0]
-
-    return ended
+    pool = ThreadPoolExecutor(1)
+    result = pool.submit(claim)
+    pool.shutdown(wait=False)
+    return lambda: result.result(GENEROUS)
 
 
 def waits(database: PostgresDatabase) -> bool:

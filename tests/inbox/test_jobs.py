@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -27,7 +24,8 @@ from .receivers import EXAMPLES
 from .support import event
 
 README = (EXAMPLES / "README.md").read_text()
-WORKER = [sys.executable, "-m", "procrastinate", "--app", "jobs.app", "worker"]
+COMMAND = "python -m procrastinate --app jobs.app worker"
+WORKER = [sys.executable, *COMMAND.split()[1:]]
 
 
 @pytest.fixture
@@ -39,26 +37,6 @@ def jobs(postgresql: PostgresDatabase, monkeypatch: pytest.MonkeyPatch) -> Itera
     with psycopg.connect(postgresql.conninfo()) as connection:
         connection.execute(module.app.schema_manager.get_schema())
     yield module
-
-
-def test_the_commands_of_the_page(postgresql: PostgresDatabase) -> None:
-    commands = re.findall(r"`([a-z -]*procrastinate --app [^`]*)`", " ".join(README.split()))
-    schema, worker = [command.split() for command in commands]
-    assert " ".join(worker) in (EXAMPLES / "jobs.py").read_text()
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = child_environment(DATABASE_URL=postgresql.conninfo(), PATH=path)
-    postgresql.execute("CREATE TABLE paid_orders (id text NOT NULL)")
-    subprocess.run(schema, cwd=EXAMPLES, env=environment, check=True)
-    handle = (
-        "import jobs, sys; from billcore import webhooks; jobs.handle(webhooks.parse_unverified(sys.argv[1].encode()))"
-    )
-    subprocess.run([sys.executable, "-c", handle, event().raw.decode()], cwd=EXAMPLES, env=environment, check=True)
-    with subprocess.Popen(worker, cwd=EXAMPLES, env=environment, stderr=subprocess.DEVNULL) as running:
-        try:
-            until(lambda: running.poll() is not None or statuses(postgresql) == ["succeeded"])
-        finally:
-            running.kill()
-    assert len(postgresql.execute("SELECT * FROM paid_orders")) == 1
 
 
 def statuses(database: PostgresDatabase) -> list[str]:
@@ -101,6 +79,7 @@ def test_the_job_is_part_of_the_transaction(jobs: Any, postgresql: PostgresDatab
 
 
 def test_the_job_of_a_killed_worker(jobs: Any, postgresql: PostgresDatabase) -> None:
+    assert COMMAND in " ".join(README.split()) and COMMAND in (EXAMPLES / "jobs.py").read_text()
     jobs.handle(event())
     environment = child_environment(DATABASE_URL=postgresql.conninfo())
     with postgresql.connect() as held:

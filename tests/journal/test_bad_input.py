@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from billcore.journal import (
     schema,
 )
 
-from .support import CHARGE, PAST, Scene, is_one_sentence, on_sqlite, once, settled
+from .support import CHARGE, Scene, is_one_sentence, on_sqlite, settled
 
 ORDERS = "/subscription/*/orders"
 
@@ -58,6 +59,7 @@ def crash(scene: Scene) -> None:
     scene.database.execute("UPDATE billcore_charges SET state = 'sending', uncertain = NULL")
 
 
+@on_sqlite
 @pytest.mark.parametrize("key", ["", "k" * 10_000, "語" * 334, "a\0b", "a\nb", "\ud800", b"k", 7, None])
 def test_a_wrong_key(scene: Scene, key: Any) -> None:
     with pytest.raises(billcore.InvalidArgumentError, match="key must be printable text of 1 to 1000 bytes"):
@@ -74,6 +76,7 @@ def test_the_longest_key(scene: Scene) -> None:
     assert scene.charge(scene.journal(), key) == order
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "changes",
     [
@@ -108,6 +111,7 @@ def test_a_nul_in_the_description(scene: Scene) -> None:
         assert len(scene.charges()) == 1
 
 
+@on_sqlite
 def test_the_list_of_orders_changes_while_it_is_read(scene: Scene) -> None:
     """Each reading of two pages has other orders, so nobody can tell which orders are new."""
     scene.control.fault("reset_after", method="POST", path=CHARGE)
@@ -124,6 +128,7 @@ def test_the_list_of_orders_changes_while_it_is_read(scene: Scene) -> None:
     settled(scene)
 
 
+@on_sqlite
 def test_a_subscription_that_is_gone(scene: Scene) -> None:
     with pytest.raises(billcore.NotFoundError):  # before the intent
         scene.charge(scene.journal(), "other", subscription="1")
@@ -141,37 +146,7 @@ def test_a_subscription_that_is_gone(scene: Scene) -> None:
     settled(scene)
 
 
-def revoke(scene: Scene) -> None:
-    """Revokes the API key that the client uses."""
-    keys = scene.control.keys()
-    scene.control.revoke_key(next(each["id"] for each in keys if each["api_key"] == scene.account.api_key))
-
-
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_api_key_is_revoked_in_the_middle(scene: Scene, method: str) -> None:
-    new = scene.control.issue_key()
-    once(scene, method, lambda: revoke(scene))
-    with pytest.raises(billcore.AuthenticationError):
-        scene.charge(scene.journal())
-    assert scene.database.state("k") == {"GET": "none", "POST": "refused"}[method]
-    scene.account.api_key = new
-    settled(scene)
-
-
-def test_the_api_key_is_revoked_before_the_look_up(scene: Scene) -> None:
-    scene.control.fault("reset_after", method="POST", path=CHARGE)
-    with pytest.raises(ChargePendingError):
-        scene.charge(scene.journal())
-    new = scene.control.issue_key()
-    revoke(scene)
-    scene.database.age(PAST)
-    with pytest.raises(ChargePendingError, match="401"):
-        scene.charge(scene.journal())
-    scene.account.api_key = new
-    settled(scene)
-    assert scene.sent() == 1
-
-
+@on_sqlite
 def test_other_wrong_arguments(scene: Scene) -> None:
     with pytest.raises(billcore.InvalidArgumentError, match="before must be aware"):
         scene.journal().purge(None)  # type: ignore[arg-type]
@@ -184,13 +159,6 @@ def test_other_wrong_arguments(scene: Scene) -> None:
         Journal(scene.database.connect, other)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"an AsyncJournal takes a billcore\.AsyncClient"):
         AsyncJournal(scene.database.connect, scene.client)  # type: ignore[arg-type]
-
-
-def test_a_pool_that_wants_its_connections_back(scene: Scene) -> None:
-    class Pool:
-        def getconn(self) -> object: ...
-
-        def putconn(self, connection: object) -> None: ...
-
+    pool = SimpleNamespace(putconn=lambda connection: None)
     with pytest.raises(TypeError, match="which a pool wants back"):
-        Journal(Pool().getconn, scene.client)
+        Journal(MethodType(lambda pool: scene.database.connect(), pool), scene.client)

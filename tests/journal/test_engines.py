@@ -1,4 +1,4 @@
-"""Journals with every kind of connection function and engine; threads, forks, and a database server that restarts."""
+"""Journals with every kind of connection function and engine; a fork; what is refused as a database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import itertools
 import multiprocessing
 import sqlite3
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -20,11 +19,9 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 
 import billcore
 from billcore.journal import ChargeInProgressError, ChargePendingError, Journal, JournalError
-from billcore.testing import Sandbox
-from support.postgres import Postgres
 from support.waiting import GENEROUS
 
-from .support import CHARGE, Database, PostgresDatabase, Scene, SqliteDatabase, on_sqlite, opened
+from .support import CHARGE, Database, Scene, SqliteDatabase, on_sqlite, opened
 
 Source = Callable[[Database], Any]
 
@@ -112,8 +109,10 @@ def forms(database: str, sources: dict[str, Source]) -> list[Any]:
 
 BLOCKING = [*forms("sqlite", SQLITE), *forms("postgresql", POSTGRES)]
 each_form = pytest.mark.parametrize(("database", "source"), BLOCKING, indirect=["database"])
+# An AsyncJournal runs the statements of a blocking source in threads, as a Journal runs them.
+THREADS = {name: SQLITE[name] for name in ("function", "engine")}
 each_async_form = pytest.mark.parametrize(
-    ("database", "source"), [*BLOCKING, *forms("postgresql", ASYNC)], indirect=["database"]
+    ("database", "source"), [*forms("sqlite", THREADS), *forms("postgresql", ASYNC)], indirect=["database"]
 )
 
 
@@ -134,8 +133,10 @@ async def life(scene: Scene, call: Callable[..., Coroutine[Any, Any, Any]]) -> N
     with pytest.raises(ChargePendingError):
         await call("charge", "lost", subscription, **given)
     for key in ("new", "refused"):  # the unique index refuses an INSERT and an UPDATE
-        with pytest.raises(ChargeInProgressError, match="'lost'"):
+        with pytest.raises(ChargeInProgressError, match="'lost'") as blocked:
             await call("charge", key, subscription, **given)
+        assert blocked.value.other == "lost"
+    assert await call("get", "new") is None
     assert [each.key for each in await call("open")] == ["lost"]
     assert str((await call("charge", "lost", subscription, **given)).id) == scene.charges()[1]["order_id"]
     fault("reset_before")
@@ -206,25 +207,14 @@ def test_every_commit_is_durable(scene: Scene) -> None:
     assert scene.database.execute("SELECT setting, count(*) FROM seen GROUP BY 1") == [("on", 2 * len(POSTGRES))]
 
 
-def test_threads_share_a_journal(scene: Scene) -> None:
-    """Threads can share a journal although sqlite3 by default allows a connection only in the thread that made it."""
-    journal = scene.journal()
-    products = [scene.control.create_product(f"p{n}", type="one_time")["id"] for n in range(6)]
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda product: scene.charge(journal, f"k{product}", product_id=product), products))
-        list(pool.map(lambda product: scene.charge(journal, f"k{product}", product_id=product), reversed(products)))
-    assert len(scene.charges()) == 6
-
-
-@pytest.mark.parametrize("form", ["function", "engine"])
-def test_a_forked_child_and_its_parent(scene: Scene, form: str) -> None:
-    source = {"function": by_function(), "engine": by_engine()}[form](scene.database)
-    journal = Journal(source, scene.client, settle=60)
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_forked_child_and_its_parent(scene: Scene) -> None:
+    engine = sqlalchemy.create_engine(scene.database.url())
+    journal = Journal(engine, scene.client, settle=60)
     scene.charge(journal, "before")
 
     def child() -> None:
-        if form == "engine":
-            source.dispose(close=False)
+        engine.dispose(close=False)
         assert scene.charge(journal, "before").total == 1500
         scene.charge(journal, "child")
 
@@ -232,8 +222,8 @@ def test_a_forked_child_and_its_parent(scene: Scene, form: str) -> None:
     process.start()
     process.join(GENEROUS)
     assert process.exitcode == 0
-    scene.charge(journal, "child")
-    scene.charge(journal, "parent")
+    for key in ("child", "parent"):
+        scene.charge(journal, key)
     assert len(scene.charges()) == 3
 
 
@@ -271,22 +261,3 @@ def test_a_pool_that_shares_the_callers_transaction(scene: Scene) -> None:
         connection.rollback()
     assert scene.database.execute("SELECT * FROM own") == [] and scene.sent() == 0
     engine.dispose()
-
-
-def test_a_server_that_restarts(sandbox: Sandbox) -> None:
-    """A journal with a connection function works again as soon as the server has restarted."""
-    server = Postgres()
-    account = sandbox.new_account()
-    try:
-        with billcore.Client(base_url=account.base_url, api_key=account.api_key) as client:
-            scene = Scene(PostgresDatabase(server), account, client)
-            scene.database.migrate()
-            journal = scene.journal()
-            scene.charge(journal)
-            server.kill()
-            with pytest.raises(JournalError, match="the journal's database failed: connection"):
-                scene.charge(journal)
-            server.start()
-            assert scene.charge(journal).total == 1500 and len(scene.charges()) == 1
-    finally:
-        server.close()

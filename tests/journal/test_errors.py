@@ -10,7 +10,9 @@ import pytest
 import billcore
 from billcore.journal import ChargeInProgressError, ChargePendingError, Journal, JournalError, UnresolvedChargeError
 
-from .support import CHARGE, PAST, Scene, once
+from .support import CHARGE, PAST, Scene, on_sqlite, once
+
+pytestmark = on_sqlite
 
 UNREAD: dict[str, Any] = {"status": 200, "body": "{", "content_type": "application/json"}
 
@@ -46,6 +48,7 @@ def down(scene: Scene) -> None:
 CASES: list[tuple[str, Callable[[Scene], object], type[BaseException], bool, bool]] = [
     ("lost", lambda scene: fails(scene, "reset_after"), ChargePendingError, True, True),
     ("500", lambda scene: fails(scene, "status", status=500), ChargePendingError, True, True),
+    ("302", lambda scene: fails(scene, "status", status=302), ChargePendingError, True, True),
     ("unread", lambda scene: fails(scene, "status", **UNREAD), ChargePendingError, True, True),
     ("in flight", in_flight, ChargeInProgressError, True, True),
     ("blocked", blocked, ChargeInProgressError, False, True),

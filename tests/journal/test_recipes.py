@@ -15,7 +15,6 @@ import django.db.utils
 import pytest
 from celery.contrib.testing.worker import start_worker
 
-import billcore
 from billcore.journal import ChargePendingError, Journal
 
 from .support import PAST, PostgresDatabase, Scene
@@ -94,12 +93,3 @@ def test_a_connection_of_django(scene: Scene, recipes: dict[str, Any]) -> None:
     finally:
         connection.close()
         del django.db.connections["default"]
-
-
-def test_what_the_table_of_errors_says_about_the_client(scene: Scene) -> None:
-    """An error of the client means that nothing was charged, and that calling again is right."""
-    scene.control.fault("status", operation="charge", status=422, effect=False)
-    with pytest.raises(billcore.ValidationError) as raised:
-        scene.charge(scene.journal())
-    assert not raised.value.outcome_unknown and scene.journal().open() == []
-    assert scene.charge(scene.journal()).total == 1500

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,14 @@ from billcore.journal import (
     AmbiguousChargeError,
     ChargeInProgressError,
     ChargePendingError,
+    Journal,
     JournalError,
     KeyReusedError,
     UnresolvedChargeError,
 )
 from billcore.journal._window import Baseline
 
-from .support import CHARGE, PAST, Scene
+from .support import CHARGE, PAST, Scene, on_sqlite
 
 
 def lost(scene: Scene, *, made: bool, key: str = "k", **options: object) -> None:
@@ -71,6 +73,18 @@ def test_a_lost_answer_is_found(scene: Scene, state: str) -> None:
     assert scene.database.state("k") == "charged" and scene.journal().open() == []
 
 
+@on_sqlite
+@pytest.mark.parametrize("state", ["created", "confirmed", "payment_pending", "payment_pending_user"])
+def test_an_order_that_is_not_paid_yet_is_found(scene: Scene, state: str) -> None:
+    scene.product = scene.control.create_product("new", type="one_time")["id"]
+    lost(scene, made=True)
+    [order] = scene.client.subscriptions.orders(scene.subscription, product_id=scene.product)
+    page = {"total": 1, "count": 1, "per_page": 200, "current_page": 1, "total_pages": 1, "links": {}}
+    body = {"data": [order.to_dict() | {"state": state}], "pagination": page}
+    scene.control.fault("status", method="GET", path="/subscription/*/orders", status=200, body=body)
+    assert scene.charge(scene.journal()).id == order.id
+
+
 def test_a_charge_that_was_not_made_is_sent_again_after_settle(scene: Scene) -> None:
     lost(scene, made=False)
     with pytest.raises(ChargePendingError, match="call again in") as raised:
@@ -121,10 +135,8 @@ def test_an_order_that_cannot_be_the_charges(scene: Scene) -> None:
             scene.journal(settle=None).resolve("k", order.id, force=True)
 
 
-def test_nothing_is_resolved_before_the_deadline(scene: Scene) -> None:
+def test_nothing_is_resolved_while_the_charge_may_be_in_flight(scene: Scene) -> None:
     lost(scene, made=False)
-    with pytest.raises(ChargePendingError):
-        scene.journal().resolve("k", None)
     scene.database.execute("UPDATE billcore_charges SET state = 'sending', uncertain = NULL")
     with pytest.raises(ChargeInProgressError):
         scene.journal().resolve("k", None)
@@ -192,19 +204,12 @@ def test_an_answer_that_cannot_be_read_is_never_sent_again(scene: Scene) -> None
     with pytest.raises(ChargePendingError):
         scene.charge(scene.journal())
     assert scene.database.state("k") == "unread"
+    with pytest.raises(ChargePendingError):  # the list may lag
+        scene.charge(scene.journal())
     scene.database.age(PAST)
     with pytest.raises(UnresolvedChargeError, match="was made"):
         scene.charge(scene.journal())
     assert scene.sent() == 1
-
-
-def test_an_unread_answer_is_found(scene: Scene) -> None:
-    scene.control.fault(
-        "status", method="POST", path=CHARGE, status=200, body="[1", content_type="application/json", effect=True
-    )
-    with pytest.raises(ChargePendingError):
-        scene.charge(scene.journal())
-    assert str(scene.charge(scene.journal()).id) == scene.charges()[0]["order_id"]
 
 
 def test_a_declined_charge_is_final(scene: Scene) -> None:
@@ -244,36 +249,12 @@ def test_a_refusal_is_sent_again(scene: Scene) -> None:
     assert scene.charge(scene.journal()).total == 1500
 
 
-def test_a_redirect_is_uncertain(scene: Scene) -> None:
-    scene.control.fault("status", method="POST", path=CHARGE, status=302)
-    with pytest.raises(ChargePendingError) as raised:
-        scene.charge(scene.journal())
-    assert isinstance(raised.value.__cause__, billcore.ApiError)
-    assert scene.database.state("k") == "unknown"
-
-
-def test_nothing_was_sent(scene: Scene) -> None:
-    with pytest.raises(JournalError, match="was not sent"):
-        scene.charge(scene.journal(timeout=1e-6))
-    assert scene.database.state("k") == "not_sent" and scene.journal().open() == [] and scene.sent() == 0
-    assert scene.charge(scene.journal()).total == 1500
-
-
 def test_the_same_key_with_other_arguments(scene: Scene) -> None:
     scene.charge(scene.journal())
     for changes in ({"amount": 1501}, {"quantity": 1}, {"vat": 2500}, {"subscription": scene.declining}):
         with pytest.raises(KeyReusedError, match="new key"):
             scene.charge(scene.journal(), **changes)
     assert scene.sent() == 1
-
-
-def test_an_open_key_blocks_the_others_of_its_subscription_and_product(scene: Scene) -> None:
-    lost(scene, made=True)
-    with pytest.raises(ChargeInProgressError, match="'k'") as raised:
-        scene.charge(scene.journal(), "other", amount=77)
-    assert raised.value.other == "k" and scene.database.state("other") == "none"
-    scene.charge(scene.journal())
-    assert scene.charge(scene.journal(), "other", amount=77).total == 77
 
 
 def test_an_order_of_another_key_is_not_adopted(scene: Scene) -> None:
@@ -288,29 +269,12 @@ def test_an_order_of_another_key_is_not_adopted(scene: Scene) -> None:
         scene.journal().resolve("k", first.id)
 
 
-def test_orders_from_before_the_charge_are_not_adopted(scene: Scene) -> None:
-    scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=1500)
-    lost(scene, made=False)
-    with pytest.raises(ChargePendingError):
-        scene.charge(scene.journal())
-
-
-def test_a_failed_look_up_decides_nothing(scene: Scene) -> None:
+@pytest.mark.parametrize(("field", "per"), [("total", "amount"), ("total_with_vat", "amount_times_quantity")])
+def test_an_answer_that_contradicts_the_rule_of_totals_stops_all_look_ups(scene: Scene, field: Any, per: Any) -> None:
+    scene.journal().accept_total_rule(field=field, per=per)
+    assert scene.charge(scene.journal(), "odd", quantity=3).total == 4500
     lost(scene, made=True)
-    scene.control.fault("status", method="GET", path="/subscription/*/orders", status=500)
-    with pytest.raises(ChargePendingError, match="could not be looked up") as raised:
-        scene.charge(scene.journal())
-    assert isinstance(raised.value.__cause__, billcore.BillcoreError) and raised.value.outcome_unknown
-    assert scene.charge(scene.journal()).total == 1500
-
-
-def test_a_sum_that_does_not_fit_stops_all_look_ups(scene: Scene) -> None:
-    order = scene.client.subscriptions.charge(scene.subscription, product_id=scene.product, amount=5)
-    answer = {"data": order.to_dict() | {"id": 77_000_001}}
-    scene.control.fault("status", method="POST", path=CHARGE, status=200, body=answer)
-    assert scene.charge(scene.journal(), "odd").total == 5
-    lost(scene, made=True)
-    with pytest.raises(UnresolvedChargeError, match=r"77000001 has not the sum .* accept_total_rule\(\)"):
+    with pytest.raises(UnresolvedChargeError, match=r"has not the sum .* accept_total_rule\(\)"):
         scene.charge(scene.journal())
     scene.journal().accept_total_rule(field="total", per="amount_times_quantity")
     assert str(scene.charge(scene.journal()).id) == scene.charges()[-1]["order_id"]
@@ -325,10 +289,12 @@ def test_purge_deletes_settled_keys_alone(scene: Scene) -> None:
         journal.purge(datetime(2026, 1, 1))
     assert journal.purge(datetime.now(UTC) - timedelta(seconds=PAST / 2)) == 1
     assert (scene.database.state("old"), scene.database.state("new")) == ("none", "charged")
-    scene.control.fault("reset_after", method="POST", path=CHARGE)
-    with pytest.raises(ChargePendingError):
-        scene.charge(journal, "k", product_id=scene.control.create_product("other", type="one_time")["id"])
-    scene.charge(journal, "newer")  # settled after the open key began
+    for key in ("open", "open too"):
+        scene.control.fault("reset_after", method="POST", path=CHARGE)
+        with pytest.raises(ChargePendingError):
+            scene.charge(journal, key, product_id=scene.control.create_product(key, type="one_time")["id"])
+        if key == "open":
+            scene.charge(journal, "newer")  # settled after the first open key began, and before the second one
     soon = datetime.now(UTC) + timedelta(seconds=PAST)
     assert journal.purge(soon) == 1 and scene.database.state("newer") == "charged"
     scene.database.age(PAST)
@@ -336,15 +302,10 @@ def test_purge_deletes_settled_keys_alone(scene: Scene) -> None:
         scene.journal(horizon=PAST * 2).purge(datetime.now(UTC) - timedelta(seconds=PAST))
 
 
-def test_the_case_of_the_accounts_uuid_does_not_matter(scene: Scene) -> None:
+def test_a_key_is_of_one_account(scene: Scene) -> None:
     order = scene.charge(scene.journal())
     root, _, account = scene.account.base_url.rpartition("/")
-    with billcore.Client(base_url=f"{root}/{account.upper()}", api_key=scene.account.api_key) as scene.client:
-        assert scene.charge(scene.journal()) == order
-
-
-def test_accounts_do_not_share_keys(scene: Scene) -> None:
-    scene.charge(scene.journal())
+    with billcore.Client(base_url=f"{root}/{account.upper()}", api_key=scene.account.api_key) as client:
+        assert scene.charge(Journal(scene.database.connect, client)) == order
     scene.database.execute("UPDATE billcore_charges SET account = 'other'")
-    scene.charge(scene.journal())
-    assert len(scene.charges()) == 2
+    assert scene.charge(scene.journal()) != order

@@ -1,6 +1,6 @@
 """Which orders are newer than a charge: pure functions over the ids of a list, latest first. No clock is involved.
 
-tests/journal/worlds.py simulates this rule against lists that lag, reorder and grow.
+tests/journal/test_worlds.py simulates this rule against lists that lag, reorder and grow.
 """
 
 from __future__ import annotations
