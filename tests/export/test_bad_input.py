@@ -16,7 +16,7 @@ import pytest
 
 import billcore
 from billcore.testing import Sandbox, SandboxAccount
-from support.waiting import until
+from support.waiting import GENEROUS, until
 
 from .support import client_of, command, environment, export, listed, pairs, refused, result, rows
 
@@ -168,7 +168,7 @@ def test_two_exports_at_once(account: SandboxAccount, tmp_path: Path) -> None:
     with subprocess.Popen(command(*arguments), env=environment(account), stderr=subprocess.DEVNULL) as first:
         try:
             until(lambda: control.faults()[0]["fired"])
-            text = refused(account, 1, *arguments)
+            text = refused(account, 1, *arguments, timeout=GENEROUS)
             assert text == f"billcore export: {tmp_path}/out: another export is writing here: wait until it has ended\n"
         finally:
             first.kill()
