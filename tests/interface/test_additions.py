@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -25,111 +26,8 @@ from .copies import copy_of_the_tree, generate
 TOGETHER = ("billcore_webhook", "billcore_client", "billcore_c_client_shims", "_client", "billcore_python_shared")
 ORDER = '{"id": "o", "colour": "red"}'
 PAID_AT = "2026-01-02T03:04:05Z"
+ADDITIONS = Path(__file__).with_name("additions")  # for each file of core/interface
 EVENT = json.dumps({"id": 1, "name": "invoice.paid", "data": {"id": 7, "total": 700}})
-
-FIELD = """
-  { name = "colour", type = "text", nullable = true, doc = "Of the wrapping." },
-"""
-OPTION = """
-[[option]]
-name = "patience"
-type = "count"
-default = 3
-changeable = true
-least = 1
-refusal = "patience must be at least 1"
-doc = "Of the client."
-
-"""
-ERROR = """
-[[error]]
-number = 28
-name = "teapot"
-python = { class = "TeapotError", base = "ApiError" }
-doc = "418: a teapot."
-statuses = [{ status = 418, meaning = "the service is a teapot" }]
-
-"""
-PARAMETER = """
-  { name = "note", type = "text", optional = true, doc = "A note." },
-"""
-OPERATION = """
-[[operation]]
-group = "Subscriptions"
-name = "pause"
-method = "POST"
-path = "/subscription/{id}/pause"
-result = "Subscription"
-doc = "Pause billing."
-parameters = [{ name = "id", type = "id", positional = true, doc = "Of the subscription." }]
-
-"""
-RESOURCE = """
-[[resource]]
-name = "Invoice"
-doc = "An invoice."
-section = "Invoice"
-list = "invoices"
-shown = ["id"]
-fields = [
-  { name = "id", type = "id" },
-  { name = "total", type = "integer", unit = "cents" },
-  { name = "paid_at", type = "time", nullable = true },
-]
-
-"""
-GROUP = """
-[[group]]
-name = "Invoices"
-doc = "Invoices of the account."
-section = "Endpoints, Invoices"
-
-"""
-OPERATIONS = """
-[[operation]]
-group = "Invoices"
-name = "list"
-method = "GET"
-path = "/invoices"
-list = "Invoice"
-doc = "List all invoices."
-parameters = [{ name = "customer", type = "text", optional = true, sends = "filter[customer]", doc = "Whose." }]
-
-[[operation]]
-group = "Invoices"
-name = "get"
-method = "GET"
-path = "/invoice/{id}"
-result = "Invoice"
-doc = "Return the invoice with this id."
-parameters = [{ name = "id", type = "id", positional = true, doc = "Of the invoice." }]
-
-"""
-EVENTS = """
-[[event]]
-number = 12
-name = "invoice.paid"
-data = "Invoice"
-
-"""
-DATA = """
-[[data]]
-number = 7
-name = "Invoice"
-"""
-# Maps each file to its additions: (text to add, existing text that must follow it; "" for the end of the file).
-ADDED = {
-    "resources.toml": [(FIELD, '  { name = "remote_id"'), (RESOURCE, '[[resource]]\nname = "CustomFieldValue"')],
-    "options.toml": [(OPTION, '[[option]]\nname = "proxy"')],
-    "errors.toml": [(ERROR, "# Statuses without an error of their own")],
-    "operations.toml": [
-        (PARAMETER, '  { name = "description", type = "text"'),
-        (OPERATION, '[[operation]]\ngroup = "Subscriptions"\nname = "cancel"'),
-        (GROUP, '[[operation]]\ngroup = "Subscriptions"\nname = "list"'),
-        (OPERATIONS, '[[operation]]\ngroup = "WebhookEndpoints"'),
-    ],
-    "events.toml": [(EVENTS, "[[data]]\nnumber = 0"), (DATA, "")],
-}
 
 INVOICE = {"id": "7", "total": 700, "paid_at": PAID_AT}
 PAGES = {
@@ -177,23 +75,26 @@ class Server(BaseHTTPRequestHandler):
         pass
 
 
-def add(tree: Path, name: str, before: str, text: str) -> None:
-    """Inserts `text` in front of `before`, or at the end of the file if `before` is empty."""
-    path = tree / "core/interface" / name
-    old = path.read_text("utf-8")
-    if not before:
-        path.write_text(old + text, "utf-8")
-        return
-    assert old.count(before) == 1, before
-    path.write_text(old.replace(before, text.removeprefix("\n") + before), "utf-8")
+def add(tree: Path, additions: Path) -> None:
+    """Inserts each addition in front of the text that its first line names, or at the end of the file."""
+    path = tree / "core/interface" / additions.name
+    text = path.read_text("utf-8")
+    _, *parts = re.split(r"^# (?:Before: (.*)|At the end:)\n", additions.read_text("utf-8"), flags=re.MULTILINE)
+    for before, added in zip(parts[::2], parts[1::2], strict=True):
+        if before is None:
+            text += added
+            continue
+        following = before.replace(r"\n", "\n")
+        assert text.count(following) == 1, before
+        text = text.replace(following, added + following)
+    path.write_text(text, "utf-8")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = copy_of_the_tree(tmp_path_factory.mktemp("interface"))
-    for name, additions in ADDED.items():
-        for text, before in additions:
-            add(tree, name, before, text)
+    for additions in sorted(ADDITIONS.glob("*.toml")):
+        add(tree, additions)
     made = generate(tree)
     assert made.returncode == 0, made.stderr
     (tree / "python/user.cpp").write_text(programs.CPP, "utf-8")
