@@ -25,15 +25,6 @@ def test_the_rows_are_those_of_the_store(sandbox: Sandbox) -> None:
         assert (row["pages"], row["total"], row["reason"]) == (pages, total, "")
 
 
-def test_the_columns_are_the_fields_and_the_subscription(scene: Scene) -> None:
-    (partition,) = bulk.plan(scene.client, 1, fields=["total", "id"])
-    batch = next(batch for relation, batch in bulk.read(partition, client=scene.client) if relation == "orders")
-    rows = rows_of(batch)
-    assert list(rows[0]) == ["total", "id", "subscription_id"]
-    for row in rows[:3]:
-        assert scene.client.orders.get(row["id"]).total == row["total"]
-
-
 @pytest.mark.parametrize("resource", ["subscriptions", "products"])
 def test_subscriptions_and_products_are_read_like_orders(scene: Scene, resource: Any) -> None:
     partitions = bulk.plan(scene.client, 8, resource=resource, fields=["id"])
@@ -43,6 +34,13 @@ def test_subscriptions_and_products_are_read_like_orders(scene: Scene, resource:
         str(each.id) for each in getattr(scene.client, resource).list()
     }
     assert relation == "reads" and [(row["id"], row["verdict"]) for row in rows_of(reads)] == [("", "complete")]
+
+
+def test_an_account_without_subscriptions(sandbox: Sandbox) -> None:
+    scene = Scene(sandbox.new_account(demo=False))
+    (partition,) = bulk.plan(scene.client, 8)
+    found = found_in([bulk.read(partition, client=scene.client)])
+    assert found.orders == {} and found.verdict("") == "complete" and found.reads[""]["total"] == 0
 
 
 def test_a_list_of_more_rows_than_a_batch(scene: Scene) -> None:

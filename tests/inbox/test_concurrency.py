@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from billcore import inbox
-from journal.support import Database, PostgresDatabase, SqliteDatabase
+from journal.support import PostgresDatabase, SqliteDatabase
 from support.waiting import GENEROUS, until
 
 from .support import event
@@ -126,18 +126,5 @@ def test_a_lock_without_a_claim_waits_for_sqlites_writer(sqlite: SqliteDatabase)
         inbox.lock(other, "order:1")
     first.commit()
     inbox.lock(other, "order:1")
-    first.close()
-    other.close()
-
-
-def test_sqlite_refuses_at_once_after_a_read(sqlite: Database) -> None:
-    sqlite.execute("PRAGMA journal_mode = WAL")
-    first, other = sqlite.connect(), sqlite.connect()
-    other.execute("BEGIN")
-    other.execute("SELECT * FROM effects").fetchall()
-    inbox.claim(first, event())
-    first.commit()
-    with pytest.raises(inbox.InboxBusyError, match="locked"):
-        inbox.claim(other, event())
     first.close()
     other.close()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
@@ -127,22 +125,6 @@ def test_id_type_consumer_and_account_make_another_event(database: Database) -> 
     assert claims == [True, False, True, True, True, False, True, True]
 
 
-@pytest.mark.parametrize("begin", WAYS)
-def test_a_savepoint_that_is_rolled_back(database: Database, begin: Begin) -> None:
-    with begin(database) as connection:
-        run = (
-            (lambda text: connection.execute(sqlalchemy.text(text)))
-            if begin in (engine, begins_itself, session)
-            else connection.execute
-        )
-        run(EFFECT)  # in SQLite, this INSERT begins the transaction
-        run("SAVEPOINT one")
-        assert inbox.claim(connection, event())
-        run("ROLLBACK TO one")
-        assert inbox.claim(connection, event())
-        assert not inbox.claim(connection, event())
-
-
 def test_without_a_transaction(database: Database) -> None:
     connection = database.connect()
     if isinstance(connection, sqlite3.Connection):
@@ -198,23 +180,6 @@ def test_a_kept_body_is_read_again(database: Database) -> None:
     assert rows[1] == (None,)
     again = webhooks.parse_unverified(rows[0][0].encode())
     assert isinstance(again, webhooks.OrderPaid) and again.data.total == 77
-
-
-def test_a_claim_is_one_statement(sqlite: Database, postgresql: PostgresDatabase, tmp_path: Path) -> None:
-    told: list[str] = []
-    with plain(sqlite) as connection:
-        connection.set_trace_callback(told.append)
-        inbox.claim(connection, event())
-    assert [text.split()[0] for text in told] == ["BEGIN", "INSERT", "COMMIT"]
-    with (tmp_path / "trace").open("w+") as trace:
-        with plain(postgresql) as connection:
-            connection.pgconn.trace(trace.fileno())
-            inbox.claim(connection, event())
-            connection.commit()
-            connection.pgconn.untrace()
-        trace.seek(0)
-        told = re.findall(r'\tF\t\d+\t(?:Query|Parse)\t (?:"" )?"(\w+)', trace.read())
-    assert told == ["BEGIN", "INSERT", "COMMIT"]
 
 
 def test_purge(database: Database) -> None:

@@ -141,21 +141,7 @@ def test_the_list_of_an_order_that_a_spreadsheet_has_changed(exported: Path) -> 
 def test_an_export_for_a_spreadsheet(account: SandboxAccount, tmp_path: Path) -> None:
     """reconcile reads the values that the service has, whatever is in them."""
     rng = random.Random(20261127)
-    odd = [
-        "=1+1",
-        "+45 12345678",
-        "-5",
-        "@x",
-        "\t=1",
-        "\r=1",
-        "\n=1",
-        "'=1",
-        "a;=1",
-        'a;"=1;b',
-        "\uff1d1",
-        "a-b",
-        "x=1",
-    ]
+    odd = ["+45 12345678", "-5", "'=1", "a;=1", 'a;"=1;b', "x=1"]
     odd += ["".join(rng.choices("=+-@'\";,\t\r\na \uff1d", k=rng.randint(1, 6))) for _ in range(60)]
     for name in odd:
         made = account.control.checkout(account.ids["products"]["subscription"], reference_name=name)
