@@ -51,7 +51,7 @@ python_use_unqualified_type_names = True
 
 # Types of other packages: Sphinx does not warn about their missing links in signatures.
 ELSEWHERE = re.compile(
-    r"(typing|typing_extensions|collections\.abc|contextlib|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client|billcore\.testing\._page)\.|"
+    r"(typing|typing_extensions|collections\.abc|contextlib|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client|billcore\.(testing\._page|journal\._journal))\.|"
     r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
     r"Sequence|Literal|GenericAlias|PathLike|TracebackType|TracerProvider|Unpack|datetime|timedelta|Path|ValueError|"
     r"Exception|AttributeError|RuntimeError|TypedDict|FaultKind|\w+Fields|BillcoreConnectionError|BillcoreTimeoutError|"
