@@ -130,6 +130,18 @@ const std::vector<Function>& client_functions() {
          call(&billcore_loop_start, g.loop, g.read, no_options, no_done, nullptr, nullptr);
          end_of_call(g.loop);
        }},
+      {"billcore_many_add",
+       [](Given& g) {
+         const auto many = make(&billcore_many_new, g.client, std::int32_t{2}, true, no_options);
+         call(&billcore_many_add, many, g.read, std::uint64_t{7});
+       }},
+      CALL(billcore_many_new, g.client, std::int32_t{2}, true, no_options),
+      {"billcore_many_next",
+       [](Given& g) {
+         const auto many = make(&billcore_many_new, g.client, std::int32_t{2}, true, no_options);
+         call(&billcore_many_add, many, g.read, std::uint64_t{7});
+         call(&billcore_many_next, many);
+       }},
       CALL(billcore_operation_new, text("subscriptions.charge")),
       CALL(billcore_operation_set_bool, g.update, text("a_field"), true),
       CALL(billcore_operation_set_int64, g.update, text("price"), std::int64_t{100}),

@@ -64,6 +64,7 @@ void ManyCalls::begin(Engine& engine, Slot& slot) {
   slot.until = earlier(session_->deadline(call_), total_);
   slot.here = slot.neglected = false;
   slot.error = nullptr;
+  slot.answer.reset();
   // The call gets its deadline after its start, because libcurl's own time-out would count the caller's pauses.
   slot.call.emplace(session_->settings(), engine, slot.operation, std::nullopt, session_->hooks(call_));
   ++in_flight_;
@@ -117,6 +118,10 @@ ReadResult ManyCalls::take() {
   } catch (const Error& error) {
     if (error.code() == ErrorCode::timeout && is_late()) throw total_error();
     got.error = error;
+  } catch (const std::bad_alloc&) {  // has() reads the record again
+    slot.error = std::current_exception();
+    slot.neglected = true;
+    throw;
   }
   slots_.erase(found);
   return got;

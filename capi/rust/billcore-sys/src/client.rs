@@ -1,4 +1,4 @@
-// Generated from billcore/loop.h by generate.sh.
+// Generated from billcore/loop.h many.h by generate.sh.
 use crate::{names::*, operations::*, webhook::*};
 
 #[repr(C)]
@@ -642,4 +642,42 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn billcore_loop_running(loop_: *const billcore_loop) -> usize;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_many {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn billcore_many_new(
+        client: *const billcore_client,
+        concurrency: i32,
+        ordered: bool,
+        call: *const billcore_call_options,
+        out: *mut *mut billcore_many,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_many_free(many: *mut billcore_many);
+}
+unsafe extern "C" {
+    pub fn billcore_many_wants(many: *const billcore_many) -> bool;
+}
+unsafe extern "C" {
+    pub fn billcore_many_add(
+        many: *mut billcore_many,
+        read: *mut billcore_operation,
+        number: u64,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_many_next(
+        many: *mut billcore_many,
+        number: *mut u64,
+        result: *mut *mut billcore_result,
+        failure: *mut *mut billcore_error,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
 }
