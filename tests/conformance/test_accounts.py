@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hmac
 from typing import Any
 
 import pytest
@@ -86,17 +85,3 @@ def test_an_unsigned_body_is_not_parsed(driver: Driver) -> None:
         (forged | old, "mismatch"),
     ):
         assert driver.run({"op": "webhook.unwrap", "args": args})["error"]["reason"] == reason
-
-
-# The test below checks the cases themselves.
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_each_case_agrees_with_hmac(case: dict[str, Any]) -> None:
-    body = body_bytes(case)
-    macs = [hmac.new(secret.encode(), body, "sha256").hexdigest() for secret in _all_secrets(case)]
-    expect = case["expect"]
-    if expect["unwrap"] == "ok":
-        assert macs[expect["matched"]] == case["signature"]
-    elif expect["unwrap"] == "DecodeError":
-        assert case["signature"] in macs

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from .fixtures import load
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -91,17 +89,3 @@ def test_python_stubs() -> None:
     stubs = _read((ROOT / "python/billcore").glob("*.pyi"), "stub in python/billcore")
     missing = missing_members(_stub_classes(stubs), ROWS, "member", STUB_LINE)
     assert not missing, "the Python stubs lack: " + ", ".join(missing)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['resource']}.{row['field']}")
-def test_a_missing_name_is_noticed(row: dict[str, Any]) -> None:
-    """Each check accepts a name that is present, and reports a name that is absent or only mentioned in a comment."""
-    getter, cpp, member = row["c_getter"], row["cpp_member"], row["member"]
-    assert missing_c(f"BILLCORE_API billcore_status {getter}(const void *self);", [row]) == []
-    assert missing_c(f"/* {getter}(self) */ billcore_status {getter}_raw(const void *self);", [row])
-    for body, expected in ((f"  int {cpp}() const;", 0), (f"  // int {cpp}() const\n  int {cpp}_() const;", 1)):
-        classes = _cpp_classes(f"class {row['class']} : public Resource {{\n public:\n{body}\n}};\n")
-        assert len(missing_members(classes, [row], "cpp_member", CPP_ACCESSOR)) == expected
-    for body, expected in ((f"    @property\n    def {member}(self) -> int: ...", 0), (f"    # {member}: int", 1)):
-        stub = f"class {row['class']}(Resource):\n{body}\nclass Other: ...\n"
-        assert len(missing_members(_stub_classes(stub), [row], "member", STUB_LINE)) == expected

@@ -153,12 +153,16 @@ def test_states_that_are_none(language: str, driver: Driver) -> None:
     with ScriptedServer(book) as server:
         state = read(driver, server, 1, 5)["state"]
         before = len(book.asked)
-        flipped = state[:9] + ("B" if state[9] == "A" else "A") + state[10:]
-        for wrong in ("", "x", "p1.", state[:-1], state[:-4], state + "A", flipped, state * 2):
+        places = range(len(state))
+        cut = [state[:end] for end in places]
+        flipped = [state[:at] + ("B" if state[at] == "A" else "A") + state[at + 1 :] for at in places]
+        others = ["x", " ", "null", "p1.", "p2.", "p3.", "p1.====", "p1.AAAA", "p2." + state[3:], "P3." + state[3:]]
+        longer = [state + "A", state + "=", state + "\n", state + "\0", " " + state, state * 2]
+        for wrong in (*cut, *flipped, *others, *longer):
             error = orders(driver, server, 1, resume=wrong)["error"]
             assert (error["class"], error["status"]) == ("InvalidArgumentError", STATUS["InvalidArgumentError"])
-            assert "resume" in error["message"] and (len(wrong) < 4 or wrong not in error["message"])
-        for others in (
+            assert "resume" in error["message"] and (len(wrong) < 9 or wrong not in error["message"])
+        for arguments in (
             {"id": "sub_2"},
             {"per_page": 4},
             {"state": "paid"},
@@ -166,8 +170,12 @@ def test_states_that_are_none(language: str, driver: Driver) -> None:
             {"strict": True},
             {"page": 2},
         ):
-            error = orders(driver, server, 1, resume=state, **others)["error"]
-            assert error["class"] == "InvalidArgumentError" and "resume" in error["message"], others
+            error = orders(driver, server, 1, resume=state, **arguments)["error"]
+            assert error["class"] == "InvalidArgumentError" and "resume" in error["message"], arguments
+        for op in ("products.list", "subscriptions.list"):
+            client = {"base_url": server.url + ACCOUNT, "api_key": API_KEY}
+            error = driver.run({"op": op, "client": client, "args": {"resume": state}, "take": "all"})["error"]
+            assert error["class"] == "InvalidArgumentError" and "another list" in error["message"]
         assert len(book.asked) == before, "no request is made"
 
 

@@ -74,6 +74,13 @@ CASES = [
     Case("everything goes", "ABC", "list_shrank", [1, 2, 1], {2: lose(*WHOLE)}),
     Case("one for one, read", WHOLE, "complete", [1, 2, 3, 4], {2: swap(1, "A")}),
     Case("one for one, unread", "ABC1DEFGHI", "overlap", [1, 2, 1, 2, 3, 4], {2: swap(1, "J")}),
+    Case(
+        "the first sign counts",
+        "ABC1DEFHI",
+        "overlap",
+        [1, 2, 1, 2, 3, 2, 3],
+        {2: swap(1, "J"), 5: lose("G")},
+    ),
     Case("strict, still", WHOLE, "complete", [1, 2, 3, 4] * 2, strict=True),
     Case(
         "strict, changes before the second pass", "ABCDEFGHIJ1", "complete", [1, 2, 3, 4] * 2, {5: grow(1)}, strict=True

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import hmac
 import random
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -156,14 +155,3 @@ def test_mutated_deliveries_get_the_verdict_of_the_rules(seed: int, driver: Driv
         if delivery[1] == b"" and wanted == "malformed" and language in EMPTY_IS_MISSING:
             wanted = "missing"
         assert got == wanted, f"case {number}: {got!r}, not {wanted!r}, of {delivery!r} in pieces of {chunks}"
-
-
-def test_every_verdict_occurs() -> None:
-    """The mutations must be varied enough: every verdict occurs, including success, and hardly any delivery
-    occurs twice."""
-    chance = random.Random("mutations 0")
-    deliveries = [mutate(chance) for _ in range(2000)]
-    count = Counter(str(verdict(*delivery)) for delivery in deliveries)
-    assert all(count[wanted] > 50 for wanted in ("0", "ConfigError", "missing", "malformed", "mismatch")), count
-    assert any(count[index] for index in ("1", "2", "3", "15")), count
-    assert ROUNDS * CASES_A_ROUND >= 10_000

@@ -11,7 +11,10 @@ from .drivers import UNSIGNED, Driver
 from .server import Reply, ScriptedServer, json_reply
 
 GET = {"op": "subscriptions.get", "args": {"id": "sub_1"}}
-WRITE = {"op": "subscriptions.cancel", "args": {"id": "sub_1"}}
+WRITES = {
+    "cancel": {"op": "subscriptions.cancel", "args": {"id": "sub_1"}},
+    "delete": {"op": "products.delete", "args": {"id": 1}},
+}
 GOOD = json_reply({"data": {"id": "sub_1"}})
 BAD = {
     "503": Reply(status=503),
@@ -36,9 +39,10 @@ def test_a_read_is_repeated_unless_told_not_to(bad: str, driver: Driver) -> None
     assert "error" in reply and count == 1
 
 
+@pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("bad", BAD)
-def test_a_write_is_sent_once(bad: str, driver: Driver) -> None:
-    reply, count = _run(driver, WRITE, [BAD[bad], GOOD], max_retries=5)
+def test_a_write_is_sent_once(bad: str, write: str, driver: Driver) -> None:
+    reply, count = _run(driver, WRITES[write], [BAD[bad], GOOD], max_retries=5)
     assert count == 1
     error = reply["error"]
     assert error["class"] == "RateLimitError" if bad == "429" else error["outcome_unknown"] is True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hmac
 from typing import Any
 
 import pytest
@@ -54,9 +53,3 @@ def test_an_empty_key_is_refused_even_where_any_length_is_allowed(driver: Driver
     for secrets in ([""], [], [_arguments(CASES[0])["secrets"][0], ""]):
         args = _arguments(CASES[0]) | {"secrets": secrets}
         assert driver.run({"op": "webhook.verify", "args": args})["error"]["class"] == "ConfigError"
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_each_case_agrees_with_hmac(case: dict[str, Any]) -> None:
-    mac = hmac.new(bytes.fromhex(case["key"]), bytes.fromhex(case["data"]), "sha256").hexdigest()
-    assert mac.startswith(case["mac"]) and len(case["mac"]) == (64 if case["expect"] == "ok" else 32)

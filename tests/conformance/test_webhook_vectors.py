@@ -6,13 +6,15 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from .drivers import EMPTY_IS_MISSING, STATUS, Driver
-from .fixtures import body_bytes, differences, load, text_or_b64
+from .fixtures import FOLDER, body_bytes, differences, load, text_or_b64
 
 CASES = load("webhook_vectors.json")["cases"]
 GOOD = [case for case in CASES if case["expect"]["verify"] == "ok"]
@@ -154,7 +156,7 @@ def _check_event(
             assert not differences(value, read[path], path) and not differences(read[path], value, path)
 
 
-@pytest.mark.parametrize("joined", ["", ",", ", ", "\t , "])
+@pytest.mark.parametrize("joined", ["", ",", ", ", "\t , ", " ,\t "])
 @pytest.mark.parametrize("second", ["the same", "another"])
 def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> None:
     """Two equal signature headers are accepted, even if a server joined them; two different ones are refused."""
@@ -167,6 +169,14 @@ def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> 
         {"op": "webhook.unwrap_request", "args": _arguments(case) | {"headers": headers, "read": ["id"]}}
     )
     assert "ok" in reply if second == "the same" else reply["error"]["reason"] == "malformed", reply
+
+
+@pytest.mark.parametrize("value", ["{0}, ,{0}", " {0}", "{0} ", "{0},", ",{0}", "{0};{0}", "{0},{0}0"])
+def test_a_header_that_is_no_list_of_equal_signatures(value: str, driver: Driver) -> None:
+    case = GOOD[0]
+    headers = [["Service-Signature", value.format(case["signature"])]]
+    reply = driver.run({"op": "webhook.unwrap_request", "args": _arguments(case) | {"headers": headers, "read": []}})
+    assert reply["error"]["reason"] == "malformed", reply
 
 
 def test_matches(driver: Driver) -> None:
@@ -185,3 +195,9 @@ def test_matches(driver: Driver) -> None:
             ]
     reply = driver.run({"op": "webhook.matches", "args": {"secrets": secrets, "deliveries": deliveries}})
     assert reply == {"ok": {"matches": expected}}
+
+
+def test_files_are_what_their_script_makes() -> None:
+    """The script signs with Python's hmac, which shares no code with the library."""
+    done = subprocess.run([sys.executable, "-B", FOLDER / "make_vectors.py", "--check"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
