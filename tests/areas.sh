@@ -18,7 +18,6 @@ area_lint() {
 area_core() {
   local part
   build_tested
-  export BILLCORE_TEST_PYTHON="$python"
   for part in core capi; do
     PYTHONPATH="$root/python:$root/python/sandbox" run "$part" ctest_in "$tested/tests/$part" 300
   done
@@ -131,7 +130,7 @@ area_libcurl() {
       ldd "$build/tests/core/$program" | grep -F "$folder/lib/libcurl.so.4" >/dev/null ||
         { echo "$program does not run with the libcurl of $folder" >&2; exit 1; }
     done
-    GTEST_FILTER="-$long_computations" BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python:$root/python/sandbox" \
+    GTEST_FILTER="-$long_computations" \
       run "libcurl-$name-core" ctest --test-dir "$build/tests/core" -R '^(client-tests|out-of-memory)$' \
       --no-tests=error --output-on-failure --timeout 300
     BILLCORE_RELEASE_BUILD="$build" PYTHONPATH="$root" \
@@ -232,7 +231,7 @@ area_fuzz() {
 # deep tsan: the C++ and C tests with ThreadSanitizer
 area_tsan() {
   configure_and_build tsan
-  export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
+  export TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
   GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python:$root/python/sandbox" run tsan ctest_in build/tsan/tests 600
 }
 # Tests a binding that uses the C ABI, against libraries installed under a prefix. `venv` is first in PATH, because

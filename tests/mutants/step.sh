@@ -13,7 +13,7 @@ venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
 # Python writes no bytecode files: it would take the file of the unbroken module if the broken module has the same size
 # and the same second of its last change.
-export PATH="$venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 BILLCORE_TEST_PYTHON="$python" BILLCORE_RELEASE_BUILD="$release"
+export PATH="$venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 BILLCORE_RELEASE_BUILD="$release"
 export BILLCORE_CPP_DRIVER="$release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$release/tests/capi/wire-driver-c"
 export PYTHONPATH="$release/python:$root:$root/python/sandbox"
 

@@ -27,12 +27,5 @@ TEST(Error, CopyingCannotThrow) {
   EXPECT_EQ(copy.detail().http_status, 402);
 }
 
-TEST(SignatureReason, SuggestedAnswers) {
-  EXPECT_EQ(suggested_http_status(SignatureReason::body_too_large), 413);
-  EXPECT_EQ(suggested_http_status(SignatureReason::missing), 401);
-  EXPECT_EQ(suggested_http_status(SignatureReason::malformed), 400);
-  EXPECT_EQ(suggested_http_status(SignatureReason::mismatch), 401);
-}
-
 }  // namespace
 }  // namespace billcore

@@ -83,14 +83,11 @@ struct CountingHooks final : Hooks {
 
 TEST(Allocation, AWriteThatWasSentIsNeverOutOfMemory) {
   std::atomic<int> received{0};
-  test::ScriptedServer server([&received](const std::string&) {
+  test::Server server([&received](const std::string&) {
     ++received;
-    return test::ScriptedServer::json(R"({"data":{"id":"s"}})");
+    return test::Server::json(R"({"data":{"id":"s"}})");
   });
-  ClientOptions options;
-  options.base_url = server.url();
-  options.api_key = "key";
-  options.max_retries = 0;
+  auto options = server.options();
   int unknown = 0;
   const auto hooks = std::make_shared<CountingHooks>();
   options.hooks = hooks;
@@ -120,15 +117,11 @@ TEST(Allocation, AWriteThatWasSentIsNeverOutOfMemory) {
 }
 
 TEST(Allocation, EveryAttemptOfAListEnds) {
-  test::ScriptedServer server([](const std::string& head) {
-    if (head.empty()) return head;
+  test::Server server([](const std::string& head) {
     const auto number = head.substr(head.find("page=") + 5, 1);
-    return test::ScriptedServer::json(R"({"data":[{"id":")" + number + R"("}],"pagination":{"total":3,"count":1,)" +
-                                      R"("per_page":1,"total_pages":3,"links":{},"current_page":)" + number + "}}");
+    return test::Server::json(test::page_text({{number}, std::stoi(number), 3, 3}));
   });
-  ClientOptions options;
-  options.base_url = server.url();
-  options.api_key = "key";
+  auto options = server.options();
   const auto hooks = std::make_shared<CountingHooks>();
   options.hooks = hooks;
   each_allocation_fails([&](auto starved) {
@@ -151,12 +144,9 @@ TEST(Allocation, EveryAttemptOfAListEnds) {
 TEST(Allocation, APageThatWasNotTakenIsTakenWholeTheNextTime) {
   std::vector<std::shared_ptr<const detail::Document>> pages;
   for (int page = 1; page <= 2; ++page) {
-    const auto first = std::to_string(2 * page - 1);
-    const auto second = std::to_string(2 * page);
-    pages.push_back(detail::Document::parse(
-        SharedText::own(R"({"data":[{"id":"a)" + first + R"("},{"id":"a)" + second +
-                        R"("}],"pagination":{"total":4,"count":2,"per_page":2,"total_pages":2,"current_page":)" +
-                        std::to_string(page) + "}}")));
+    const auto first = "\"a" + std::to_string(2 * page - 1) + '"';
+    const auto second = "\"a" + std::to_string(2 * page) + '"';
+    pages.push_back(test::parse(test::page_text({{first, second}, page, 2, 4})).document());
   }
   for (const bool strict : {false, true}) {
     each_allocation_fails([&](auto starved) {

@@ -7,7 +7,7 @@
 
 #include "billcore/async_client.hpp"
 #include "client/awaited.hpp"
-#include "support/server.hpp"
+#include "support/attempts.hpp"
 
 namespace billcore {
 namespace {
@@ -16,7 +16,7 @@ using test::End;
 using test::get;
 using test::impossible;
 using test::run_until;
-using test::Sandbox;
+using test::Server;
 
 TEST(AsyncHooks, AHookMayCancelItsOwnOperation) {
   struct Cancelling final : Hooks {
@@ -35,9 +35,10 @@ TEST(AsyncHooks, AHookMayCancelItsOwnOperation) {
     bool is_write = false;
     std::string told;
   };
-  auto& sandbox = Sandbox::fresh();
-  const auto client = sandbox.client();
-  sandbox.fault(R"({"kind":"status","status":429,"times":1000})");
+  const Server server([](const std::string&) { return Server::kept("{}", 429); });
+  auto client_options = server.options();
+  client_options.max_retries = 2;
+  const Client client(client_options);
   const auto run = [&](std::string_view when, bool is_write) {
     AsyncClient awaited(client);
     const auto hooks = std::make_shared<Cancelling>();
@@ -72,7 +73,8 @@ TEST(AsyncHooks, AHookMayStartAnotherOperation) {
     bool started = false;
     End inner;
   };
-  const auto client = Sandbox::fresh().client();
+  const Server server(test::silent);
+  const Client client(server.options());
   AsyncClient awaited(client);
   const auto hooks = std::make_shared<Starting>();
   hooks->awaited = &awaited;
@@ -89,7 +91,8 @@ TEST(AsyncHooks, AHookMayReleaseTheLastClientOfItsLoop) {
     void on_request(const Attempt&) override { awaited.reset(); }
     std::unique_ptr<AsyncClient> awaited;
   };
-  const auto client = Sandbox::fresh().client();
+  const Server server(test::silent);
+  const Client client(server.options());
   const auto hooks = std::make_shared<Releasing>();
   hooks->awaited = std::make_unique<AsyncClient>(client);
   CallOptions options;

@@ -48,10 +48,6 @@ struct End {
   }
 };
 
-inline std::string demo_id(const Client& client) {
-  return std::string(client.subscriptions().list({"demo-active", 1}).first().value().id().text());
-}
-
 inline Operation get(const std::string& id) { return operations::subscriptions::get(Id(id)); }
 
 // An operation whose URL is too long for libcurl, so it fails before it reaches the engine.

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "billcore/client.hpp"
-#include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
 #include "billcore/internal.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/server.hpp"
 
 namespace billcore {
@@ -28,20 +28,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::error_of;
-using test::ScriptedServer;
+using test::page_text;
+using test::Server;
 using Texts = std::vector<std::string>;
 
 constexpr std::chrono::microseconds second = 1s;
 const Instant noon = parse_time("2025-04-25T12:00:00Z")->at;
-
-Client client_of(const ScriptedServer& server) {
-  ClientOptions options;
-  options.base_url = server.url();
-  options.api_key = "key_of_the_tests";
-  options.max_retries = 0;
-  options.concurrency = 8;
-  return Client(options);
-}
 
 Error charge_error(std::string method, std::string path, std::optional<Instant> attempted_at,
                    bool outcome_unknown = true) {
@@ -59,12 +51,11 @@ std::string order(const std::string& id, const std::string& created_at) {
 
 // Returns one of three pages of orders, latest first.
 std::string page(const std::string& head) {
-  static const Texts pages{order("a", "2025-04-25T12:00:09Z") + "," + order("b", "2025-04-25T12:00:00Z"),
-                           order("c", "2025-04-25T13:59:58+02:00") + "," + order("d", "2025-04-25T11:59:00Z"),
-                           order("e", "2025-04-24T00:00:00Z")};
-  const auto number = head.at(head.find("page=") + 5);
-  return ScriptedServer::json("{\"data\":[" + pages.at(static_cast<std::size_t>(number - '1')) +
-                              R"(],"pagination":{"total":5,"current_page":)" + number + R"(,"total_pages":3}})");
+  static const std::vector<Texts> pages{{order("a", "2025-04-25T12:00:09Z"), order("b", "2025-04-25T12:00:00Z")},
+                                        {order("c", "2025-04-25T13:59:58+02:00"), order("d", "2025-04-25T11:59:00Z")},
+                                        {order("e", "2025-04-24T00:00:00Z")}};
+  const auto number = head.at(head.find("page=") + 5) - '0';
+  return Server::json(page_text({{}, number, 3, 5, pages.at(static_cast<std::size_t>(number) - 1)}));
 }
 
 Texts ids(const std::vector<Order>& orders) {
@@ -73,64 +64,51 @@ Texts ids(const std::vector<Order>& orders) {
   return out;
 }
 
-// Serves the pages and records the requested targets.
-class Pages {
- public:
-  [[nodiscard]] Texts targets() {
-    const std::lock_guard lock(mutex_);
-    return targets_;
-  }
-  [[nodiscard]] std::string answer(const std::string& head) {
-    const std::lock_guard lock(mutex_);
+TEST(FindCharges, GoesBackToTheSkewBeforeTheChargeOrToSince) {
+  std::mutex mutex;
+  Texts asked;  // the requested targets
+  Server server([&](const std::string& head) {
+    const std::lock_guard lock(mutex);
     const auto begin = head.find(' ') + 1;
-    targets_.push_back(head.substr(begin, head.find(' ', begin) - begin));
+    asked.push_back(head.substr(begin, head.find(' ', begin) - begin));
     return page(head);
-  }
-
- private:
-  std::mutex mutex_;
-  Texts targets_;
-};
-
-TEST(FindCharges, GoesBackToTheSkewBeforeTheCharge) {
-  Pages pages;
-  ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
-  const auto client = client_of(server);
+  });
+  const auto targets = [&] {
+    const std::lock_guard lock(mutex);
+    return std::exchange(asked, {});
+  };
+  const Client client(server.options());
+  const auto subscriptions = client.subscriptions();
   const auto error = charge_error("POST", "/subscription/a%2Fb%20c/order", noon);
-  EXPECT_EQ(ids(client.subscriptions().find_charges(error, 0us)), (Texts{"a", "b"}));
+  EXPECT_EQ(ids(subscriptions.find_charges(error, 0us)), (Texts{"a", "b"}));
+  EXPECT_EQ(targets().front(), "/acct/subscription/a%2Fb%20c/orders?page=1&per_page=200");
   const auto later = charge_error("POST", "/subscription/s/order", noon + second - 1us);
-  EXPECT_EQ(ids(client.subscriptions().find_charges(later, 0us)), (Texts{"a", "b"}));
-  EXPECT_EQ(ids(client.subscriptions().find_charges(error, 2s)), (Texts{"a", "b", "c"}));
-  EXPECT_EQ(ids(client.subscriptions().find_charges(error)), (Texts{"a", "b", "c", "d"}));
-  EXPECT_EQ(ids(client.subscriptions().find_charges(error, std::chrono::hours(100))).size(), 5U);
+  EXPECT_EQ(ids(subscriptions.find_charges(later, 0us)), (Texts{"a", "b"}));
+  EXPECT_EQ(ids(subscriptions.find_charges(error, 2s)), (Texts{"a", "b", "c"}));
+  EXPECT_EQ(ids(subscriptions.find_charges(error)), (Texts{"a", "b", "c", "d"}));
+  EXPECT_EQ(subscriptions.find_charges(error, std::chrono::hours(100)).size(), 5U);
   const auto all = std::chrono::microseconds::max();
-  EXPECT_EQ(
-      client.subscriptions().find_charges(charge_error("POST", "/subscription/s/order", Instant(-second)), all).size(),
-      5U);
-  EXPECT_EQ(pages.targets().front(), "/acct/subscription/a%2Fb%20c/orders?page=1&per_page=200");
-  EXPECT_EQ(ids(client.subscriptions().find_charges(error, 0us, 7)), (Texts{"a", "b"}));
-  EXPECT_EQ(pages.targets().back(), "/acct/subscription/a%2Fb%20c/orders?page=2&per_page=200&filter%5Bproduct_id%5D=7");
-}
+  EXPECT_EQ(subscriptions.find_charges(charge_error("POST", "/subscription/s/order", Instant(-second)), all).size(),
+            5U);
+  EXPECT_EQ(ids(subscriptions.find_charges(error, 0us, 7)), (Texts{"a", "b"}));
+  EXPECT_EQ(targets().back(), "/acct/subscription/a%2Fb%20c/orders?page=2&per_page=200&filter%5Bproduct_id%5D=7");
 
-TEST(FindCharges, GoesBackToSince) {
-  Pages pages;
-  ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
-  const auto client = client_of(server);
-  EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
+  EXPECT_EQ(ids(subscriptions.find_charges("s", noon)), (Texts{"a", "b"}));
   // find_charges() reads no page after the one that has an order older than the charge. find_charges() reads a list of
   // several pages twice.
-  EXPECT_EQ(pages.targets().size(), 4U);
+  EXPECT_EQ(targets().size(), 4U);
   // find_charges() allows for a service that truncates its times to whole seconds.
-  EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
-  EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second)), Texts{"a"});
-  EXPECT_EQ(pages.targets().size(), 9U) << "one page that reaches an older order is proof";
-  EXPECT_EQ(client.subscriptions().find_charges("s", Instant::min()).size(), 5U);
-  EXPECT_TRUE(client.subscriptions().find_charges("s", Instant::max()).empty());
+  EXPECT_EQ(ids(subscriptions.find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
+  EXPECT_EQ(targets().size(), 4U);
+  EXPECT_EQ(ids(subscriptions.find_charges("s", noon + second)), Texts{"a"});
+  EXPECT_EQ(targets().size(), 1U) << "one page that reaches an older order is proof";
+  EXPECT_EQ(subscriptions.find_charges("s", Instant::min()).size(), 5U);
+  EXPECT_TRUE(subscriptions.find_charges("s", Instant::max()).empty());
 }
 
 TEST(FindCharges, AChargeWithoutAnAnswerCanBeLookedFor) {
-  ScriptedServer server([](const std::string& head) { return head.starts_with("POST") ? std::string() : page(head); });
-  const auto client = client_of(server);
+  Server server([](const std::string& head) { return head.starts_with("POST") ? std::string() : page(head); });
+  const Client client(server.options());
   const auto error = error_of([&] { (void)client.subscriptions().charge("s", {.product_id = 1, .amount = 5}); });
   ASSERT_EQ(error.code(), ErrorCode::outcome_unknown);
   EXPECT_TRUE(client.subscriptions().find_charges(error).empty());
@@ -138,8 +116,8 @@ TEST(FindCharges, AChargeWithoutAnAnswerCanBeLookedFor) {
 }
 
 TEST(FindCharges, RefusesOtherErrors) {
-  ScriptedServer server([](const std::string&) -> std::string { throw std::logic_error("nothing is to be sent"); });
-  const auto client = client_of(server);
+  Server server([](const std::string&) -> std::string { throw std::logic_error("nothing is to be sent"); });
+  const Client client(server.options());
   const std::vector<std::pair<Error, const char*>> wrong{
       {charge_error("POST", "/subscription/s/cancel", noon), "not about a charge"},
       {charge_error("GET", "/subscription/s/order", noon), "not about a charge"},
@@ -171,15 +149,14 @@ class Moving {
     const std::lock_guard lock(mutex_);
     const auto& list = lists_.at(std::min(asked_++, lists_.size() - 1));
     const auto number = static_cast<std::size_t>(head.at(head.find("page=") + 5) - '0');
-    std::string items;
+    Texts items;
     for (const char id : list.substr(std::min(list.size(), number * 2 - 2), 2)) {
-      if (!items.empty()) items.push_back(',');
-      items += order({id}, std::string("2025-04-25T12:00:0").append(1, id).append("Z"));
+      items.push_back(order({id}, std::string("2025-04-25T12:00:0").append(1, id).append("Z")));
     }
-    return ScriptedServer::json("{\"data\":[" + items + R"(],"pagination":{"total":)" +
-                                (total_.empty() ? std::to_string(list.size()) : total_) + R"(,"current_page":)" +
-                                std::to_string(number) + R"(,"total_pages":)" + std::to_string((list.size() + 1) / 2) +
-                                "}}");
+    const auto size = static_cast<std::int64_t>(list.size());
+    auto text = page_text({{}, static_cast<std::int64_t>(number), (size + 1) / 2, size, std::move(items)});
+    if (!total_.empty()) text.replace(text.find("\"total\":") + 8, std::to_string(size).size(), total_);
+    return Server::json(text);
   }
   [[nodiscard]] std::size_t asked() {
     const std::lock_guard lock(mutex_);
@@ -215,16 +192,15 @@ TEST(FindCharges, ReadsAgainUntilNothingCanBeMissing) {
   };
   for (const auto& each : cases) {
     Moving moving(each.lists, each.total);
-    ScriptedServer server([&moving](const std::string& head) { return moving.answer(head); });
-    EXPECT_EQ(ids(client_of(server).subscriptions().find_charges("s", noon)), each.found) << each.name;
+    Server server([&moving](const std::string& head) { return moving.answer(head); });
+    EXPECT_EQ(ids(Client(server.options()).subscriptions().find_charges("s", noon)), each.found) << each.name;
     EXPECT_EQ(moving.asked(), each.asked) << each.name;
   }
 }
 
-void expect_unproven(Moving&& moving, const Texts& found, ErrorCode cause, const char* words,
-                     const CallOptions& call = {}) {
-  ScriptedServer server([&moving](const std::string& head) { return moving.answer(head); });
-  const auto error = error_of([&] { (void)client_of(server).subscriptions().find_charges("s", noon, {}, call); });
+void expect_unproven(Server::Answer answer, const Texts& found, ErrorCode cause, const char* words) {
+  Server server(std::move(answer));
+  const auto error = error_of([&] { (void)Client(server.options()).subscriptions().find_charges("s", noon); });
   EXPECT_EQ(error.code(), ErrorCode::possibly_missed) << error.message();
   EXPECT_EQ(error.detail().cause, cause) << error.message();
   EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
@@ -237,32 +213,38 @@ void expect_unproven(Moving&& moving, const Texts& found, ErrorCode cause, const
 TEST(FindCharges, SaysWhatItFoundWhenOrdersMayBeMissing) {
   std::vector<std::string> endless;
   for (int i = 0; i < 20; ++i) endless.emplace_back(i % 2 == 0 ? "9876" : "98765");
-  expect_unproven(Moving(endless), {"9", "8", "7", "6"}, ErrorCode::pagination, "changed each time");
-  expect_unproven(Moving({"54"}, "3"), {"5", "4"}, ErrorCode::pagination, "has 3 orders and gave 2");
-  expect_unproven(Moving({"5432"}, "5"), {"5", "4", "3", "2"}, ErrorCode::pagination, "has 5 orders and gave 4");
-}
-
-TEST(FindCharges, SaysWhatItFoundWhenALaterPageFails) {
+  struct Unproven {
+    std::vector<std::string> lists;
+    std::string total;
+    Texts found;
+    const char* words;
+  };
+  for (const auto& each : std::vector<Unproven>{
+           {endless, "", {"9", "8", "7", "6"}, "changed each time"},
+           {{"54"}, "3", {"5", "4"}, "has 3 orders and gave 2"},
+           {{"5432"}, "5", {"5", "4", "3", "2"}, "has 5 orders and gave 4"},
+       }) {
+    Moving moving(each.lists, each.total);
+    expect_unproven([&](const std::string& head) { return moving.answer(head); }, each.found, ErrorCode::pagination,
+                    each.words);
+  }
+  const Texts whole{"5", "4", "3", "2", "1"};
   for (const int fails_at : {2, 3, 4}) {
     Moving moving({"54321"});
     int asked = 0;
-    ScriptedServer server([&](const std::string& head) {
-      return ++asked == fails_at ? "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n" : moving.answer(head);
-    });
-    const auto error = error_of([&] { (void)client_of(server).subscriptions().find_charges("s", noon); });
-    EXPECT_EQ(error.code(), ErrorCode::possibly_missed);
-    EXPECT_EQ(error.detail().cause, ErrorCode::server);
-    EXPECT_EQ(error.detail().found->size(), std::min(5U, 2U * static_cast<unsigned>(fails_at - 1)));
+    const auto answer = [&](const std::string& head) {
+      return ++asked == fails_at ? Server::json("", 503) : moving.answer(head);
+    };
+    expect_unproven(answer, {whole.begin(), whole.begin() + std::min(5, 2 * (fails_at - 1))}, ErrorCode::server, "503");
   }
 }
 
-std::string with_date(const std::string& answer, Instant date) {
-  const auto seconds = std::chrono::system_clock::to_time_t(date);
-  std::array<char, 40> text{};
+std::string text_of(Instant instant, const char* format) {
+  const auto seconds = std::chrono::system_clock::to_time_t(instant);
+  std::array<char, 60> text{};
   std::tm parts{};
-  (void)std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&seconds, &parts));
-  const auto line_end = answer.find("\r\n");
-  return answer.substr(0, line_end) + "\r\nDate: " + text.data() + answer.substr(line_end);
+  (void)std::strftime(text.data(), text.size(), format, gmtime_r(&seconds, &parts));
+  return text.data();
 }
 
 // The service's clock is an hour behind the local clock, so the order looks older than the charge that made it.
@@ -270,19 +252,13 @@ TEST(FindCharges, CountsFromTheEarlierOfTwoClocks) {
   const auto local = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   const auto service = local - std::chrono::hours(1);
   const auto made = std::chrono::floor<std::chrono::seconds>(service);
-  const auto at = [](auto instant) {
-    const auto seconds = std::chrono::system_clock::to_time_t(instant);
-    std::array<char, 40> text{};
-    std::tm parts{};
-    (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
-    return std::string(text.data());
-  };
-  const auto list = R"({"data":[)" + order("made", at(made)) + "," + order("old", at(made - std::chrono::hours(1))) +
-                    R"(],"pagination":{"total":2,"current_page":1,"total_pages":1}})";
-  ScriptedServer server([&](const std::string& head) {
-    return head.starts_with("POST") ? std::string() : with_date(ScriptedServer::json(list), service);
+  const auto at = [](Instant instant) { return text_of(instant, "%Y-%m-%dT%H:%M:%SZ"); };
+  const auto list = page_text({{}, 1, 1, 2, {order("made", at(made)), order("old", at(made - std::chrono::hours(1)))}});
+  Server server([&](const std::string& head) {
+    return head.starts_with("POST") ? std::string()
+                                    : Server::json(list, 200, text_of(service, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n"));
   });
-  const auto client = client_of(server);
+  const Client client(server.options());
   const auto charge = [&] { (void)client.subscriptions().charge("s", {.product_id = 1, .amount = 5}); };
   const auto first = error_of(charge);
   EXPECT_FALSE(first.detail().service_time) << "no answer has come yet";
@@ -295,8 +271,8 @@ TEST(FindCharges, CountsFromTheEarlierOfTwoClocks) {
 
 TEST(FindCharges, TheTimeOutBoundsTheWholeSearch) {
   Moving moving({"54321"});
-  ScriptedServer server([&moving](const std::string& head) { return moving.answer(head); });
-  const auto client = client_of(server);
+  Server server([&moving](const std::string& head) { return moving.answer(head); });
+  const Client client(server.options());
   auto search = operations::find_charges("s", noon, {});
   EXPECT_EQ(search.time_left(), no_timeout);
   search.limit(1ms);
@@ -335,15 +311,15 @@ TEST(FindCharges, NeverLosesAnOrderSilently) {
     while (const auto request = search.next()) {
       const auto first = (static_cast<std::size_t>(request->page) - 1) * size;
       const auto shown = std::min(list.size(), first + size);
-      std::string items;
-      for (auto i = first; i < shown; ++i) {
-        if (!items.empty()) items.push_back(',');
-        items += order(std::to_string(list[i]), "2025-04-25T12:30:00Z");
-      }
-      search.take(detail::Document::parse(SharedText::own(
-          "{\"data\":[" + items + R"(],"pagination":{"total":)" + (has_total ? std::to_string(list.size()) : "null") +
-          R"(,"current_page":)" + std::to_string(request->page) + R"(,"total_pages":)" +
-          std::to_string(std::max<std::size_t>(1, (list.size() + size - 1) / size)) + "}}")));
+      Texts items;
+      for (auto i = first; i < shown; ++i) items.push_back(order(std::to_string(list[i]), "2025-04-25T12:30:00Z"));
+      const auto pages = std::max<std::size_t>(1, (list.size() + size - 1) / size);
+      search.take(test::parse(page_text({{},
+                                         request->page,
+                                         static_cast<std::int64_t>(pages),
+                                         has_total ? static_cast<std::int64_t>(list.size()) : -1,
+                                         std::move(items)}))
+                      .document());
       switch (below(restless)) {
         case 0:
           list.insert(list.begin(), --newest);

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,10 +22,9 @@
 namespace billcore {
 namespace {
 
-using test::demo;
 using test::given_up;
-using test::Sandbox;
 using test::Scene;
+using test::Server;
 
 // Number of connections of this process to a TCP port.
 int connections_to(int port) {
@@ -39,47 +40,6 @@ int connections_to(int port) {
   return count;
 }
 
-TEST(Client, WorksInAForkedChildAndInItsParent) {
-  auto& sandbox = Sandbox::fresh();
-  const auto& url = sandbox.base_url();
-  const int port = std::stoi(url.substr(url.find(':', 6) + 1));
-  const auto client = sandbox.client();
-  const auto id = demo(client, "demo-active").id();
-  const int before = connections_to(port);
-  ASSERT_GT(before, 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool good = client.subscriptions().get(id).id() == id;
-    const int others = before - 1;  // the connections of the test's own control client
-    _exit(!good ? 1 : connections_to(port) > others + 1 ? 2 : 0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: the child holds on to the parent's connections";
-  EXPECT_EQ(client.subscriptions().get(id).id(), id);
-  EXPECT_EQ(connections_to(port), before) << "the parent had to connect again";
-}
-
-TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
-  auto& sandbox = Sandbox::fresh();
-  const auto client = sandbox.client();
-  const auto id = demo(client, "demo-active").id();
-  const pid_t child = fork();
-  if (child == 0) {
-    // Closes all descriptors, as a daemon does, and reuses their numbers for other files.
-    for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
-    std::vector<int> others;
-    for (int i = 0; i < 100; ++i) others.push_back(open("/dev/null", O_RDONLY));
-    const bool good = client.subscriptions().get(id).id() == id;
-    bool all_open = true;
-    for (const int other : others) all_open = all_open && fcntl(other, F_GETFD) >= 0;
-    _exit(!good ? 1 : all_open ? 0 : 2);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: one of the program's own descriptors was closed";
-}
-
 // Runs `work` in a forked child, and returns the result of `work`.
 int in_child(const std::function<int()>& work) {
   const pid_t child = fork();
@@ -89,20 +49,65 @@ int in_child(const std::function<int()>& work) {
   return WEXITSTATUS(status);
 }
 
-TEST(Fork, AChildIsToldNothingOfItsParents) {
-  Scene scene(test::silent);
+const std::string order = R"({"data":{"id":"o"}})";
+bool works(const Client& client) { return client.orders().get("o").id() == Id("o"); }
+
+TEST(Fork, AClientWorksInTheChildAndInTheParent) {
+  const Server server([](const std::string&) { return Server::kept(order); });
+  const Client client(server.options());
+  EXPECT_TRUE(works(client));
+  EXPECT_EQ(in_child([&] {
+              if (!works(client)) return 1;
+              return connections_to(server.port()) > 1 ? 2 : 0;
+            }),
+            0)
+      << "2: the child holds on to the parent's connections";
+  EXPECT_TRUE(works(client));
+  EXPECT_EQ(server.accepted, 2) << "the parent had to connect again";
+}
+
+TEST(Fork, AChildClosesNothingThatIsNotItsClients) {
+  const Server server([](const std::string&) { return Server::kept(order); });
+  const Client client(server.options());
+  EXPECT_TRUE(works(client));
+  EXPECT_EQ(in_child([&] {
+              // Closes all descriptors, as a daemon does, and reuses their numbers for other files.
+              for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
+              std::vector<int> others;
+              for (int i = 0; i < 100; ++i) others.push_back(open("/dev/null", O_RDONLY));
+              if (!works(client)) return 1;
+              for (const int other : others) {
+                if (fcntl(other, F_GETFD) < 0) return 2;
+              }
+              return 0;
+            }),
+            0)
+      << "2: one of the program's own descriptors was closed";
+}
+
+// The parent's call goes on after the child has cancelled it, and has released the loop.
+TEST(Fork, AChildLeavesAndIsToldNothingOfItsParentsCalls) {
+  std::atomic<bool> arrived{false};
+  std::atomic<bool> forked{false};
+  Scene scene([&](const std::string& /*head*/) {
+    arrived = true;
+    while (!forked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Server::kept(order);
+  });
   auto loop = std::make_unique<AsyncClient>(scene.client());
-  const auto call = loop->start(test::charge_operation(), {}, test::never);
-  scene.run_until_asked(*loop);
+  bool ended = false;
+  const auto call = loop->start(test::charge_operation(), {}, [&](Completed& /*completed*/) { ended = true; });
+  while (!arrived) loop->process();
   EXPECT_EQ(in_child([&] {
               const bool unknown = loop->cancel(call).outcome_unknown;
               loop.reset();
-              return unknown && scene.told->ends.empty() ? 0 : 1;
+              return unknown && !ended && scene.told->ends.empty() ? 0 : 1;
             }),
             0);
   EXPECT_TRUE(scene.told->ends.empty());
-  loop.reset();
-  EXPECT_EQ(scene.told->ends, std::vector<std::string>{given_up});
+  forked = true;
+  while (!ended) loop->process();
+  EXPECT_EQ(scene.told->ends, std::vector<std::string>{"POST 1 200 sent"});
 }
 
 // If a process forks within a hook or an interrupt callback, the child does not send the parent's request, and hooks in
@@ -113,7 +118,7 @@ TEST(Fork, AForkWithinACallLeavesTheParentsCallAlone) {
     std::atomic<int> requests{0};
     Scene scene([&](const std::string& /*head*/) {
       ++requests;
-      return in_hook ? test::ScriptedServer::json(R"({"data":{"id":"o"}})") : "+";
+      return in_hook ? Server::json(order) : "+";
     });
     bool is_child = false;
     int in_parent = 0;

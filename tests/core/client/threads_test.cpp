@@ -1,9 +1,6 @@
 // Tests one client that many threads use: each caller gets its own result, threads share connections, and closing and
 // rate limits apply to all threads.
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,97 +12,24 @@
 
 #include "billcore/client.hpp"
 #include "billcore/error.hpp"
-#include "support/listener.hpp"
+#include "support/json_text.hpp"
+#include "support/server.hpp"
 
 namespace billcore {
 namespace {
 
 using namespace std::chrono_literals;
+using test::Server;
 using Moment = std::chrono::steady_clock::time_point;
 
 constexpr int threads = 16;
 
-// A server whose one thread serves all connections and keeps them open.
-class Server {
- public:
-  explicit Server(std::function<std::string(const std::string& head)> answer) : answer_(std::move(answer)) {
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~Server() {
-    stop_ = true;
-    listener_.stop();
-    thread_.join();
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-
-  [[nodiscard]] int accepted() const { return accepted_; }
-  [[nodiscard]] int open() const { return open_; }
-  [[nodiscard]] ClientOptions options() const {
-    ClientOptions options;
-    options.base_url = listener_.url("/acct");
-    options.api_key = "key";
-    options.timeout = 60s;
-    return options;
-  }
-
-  static std::string json(const std::string& body, int status = 200, const std::string& header = "") {
-    return "HTTP/1.1 " + std::to_string(status) + " X\r\n" + header +
-           "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-  }
-
- private:
-  struct Peer {
-    int descriptor;
-    std::string received;
-  };
-
-  void serve() {
-    std::vector<Peer> peers;
-    while (!stop_) {
-      std::vector<pollfd> waiting{{listener_.descriptor(), POLLIN, 0}};
-      for (const auto& peer : peers) waiting.push_back({peer.descriptor, POLLIN, 0});
-      poll(waiting.data(), waiting.size(), -1);
-      for (std::size_t i = peers.size(); i-- > 0;) {
-        if (waiting[i + 1].revents == 0 || converse(peers[i])) continue;
-        close(peers[i].descriptor);
-        peers.erase(peers.begin() + static_cast<std::ptrdiff_t>(i));
-        --open_;
-      }
-      if (waiting[0].revents == 0 || stop_) continue;
-      const int peer = listener_.accept_one();
-      if (peer < 0) continue;
-      peers.push_back({peer, {}});
-      ++accepted_;
-      ++open_;
-    }
-    for (const auto& peer : peers) close(peer.descriptor);
-  }
-
-  // Answers every complete request that has arrived; returns false if the client has closed the connection.
-  bool converse(Peer& peer) {
-    char buffer[8192];
-    const auto size = recv(peer.descriptor, buffer, sizeof buffer, 0);
-    if (size <= 0) return false;
-    auto& text = peer.received.append(buffer, static_cast<std::size_t>(size));
-    for (auto end = text.find("\r\n\r\n"); end != std::string::npos; end = text.find("\r\n\r\n")) {
-      std::size_t whole = end + 4;
-      if (const auto at = text.find("Content-Length: "); at < end) whole += std::stoul(text.substr(at + 16, 8));
-      if (text.size() < whole) break;
-      const auto reply = answer_(text.substr(0, end + 4));
-      text.erase(0, whole);
-      if (send(peer.descriptor, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return false;
-    }
-    return true;
-  }
-
-  std::function<std::string(const std::string&)> answer_;
-  test::Listener listener_;
-  std::atomic<bool> stop_{false};
-  std::atomic<int> accepted_{0};
-  std::atomic<int> open_{0};
-  std::thread thread_;
-};
+ClientOptions options_of(const Server& server) {
+  auto options = server.options();
+  options.max_retries = 2;
+  options.timeout = 60s;
+  return options;
+}
 
 // Waits until another thread makes the condition true; returns false after half a minute.
 template <typename Condition>
@@ -134,8 +58,8 @@ std::string line_of(const std::string& head, const std::string& begin) {
 std::string echo(const std::string& head) {
   const auto id = line_of(head, "/order/");
   const auto tenant = line_of(head, "X-Tenant: ");
-  if (id.starts_with("none")) return Server::json(R"({"error":{"code":"c","message":")" + id + "\"}}", 404);
-  return Server::json(R"({"data":{"id":")" + id + R"(","reference_id":")" + tenant + "\"}}");
+  if (id.starts_with("none")) return Server::kept(R"({"error":{"code":"c","message":")" + id + "\"}}", 404);
+  return Server::kept(R"({"data":{"id":")" + id + R"(","reference_id":")" + tenant + "\"}}");
 }
 
 TEST(Threads, ResultsStayWithTheirCallers) {
@@ -146,9 +70,9 @@ TEST(Threads, ResultsStayWithTheirCallers) {
     ++requests;
     if (!head.starts_with("POST")) return echo(head);
     ++charges;
-    return Server::json(R"({"data":{"id":"charged"}})");
+    return Server::kept(R"({"data":{"id":"charged"}})");
   });
-  const Client client(server.options());
+  const Client client(options_of(server));
   std::atomic<int> good{0};
   in_threads([&](int number) {
     const auto tenant = std::to_string(number);
@@ -179,7 +103,7 @@ TEST(Threads, ResultsStayWithTheirCallers) {
   EXPECT_EQ(good, threads * calls);
   EXPECT_EQ(requests, threads * calls);
   EXPECT_EQ(charges, threads * calls / 100);
-  EXPECT_LE(server.accepted(), threads);
+  EXPECT_LE(server.accepted, threads);
 }
 
 TEST(Threads, ListsSideBySide) {
@@ -187,12 +111,10 @@ TEST(Threads, ListsSideBySide) {
   const Server server([](const std::string& head) {
     const auto id = line_of(head, "/subscription/").substr(0, line_of(head, "/subscription/").find('/'));
     const auto page = line_of(head, "page=");
-    const auto item = [&](const char* suffix) { return R"({"id":")" + id + "." + page + suffix + "\"}"; };
-    return Server::json(R"({"data":[)" + item("a") + "," + item("b") + R"(],"pagination":{"total":)" +
-                        std::to_string(2 * pages) + R"(,"count":2,"per_page":2,"current_page":)" + page +
-                        R"(,"total_pages":)" + std::to_string(pages) + "}}");
+    const auto item = [&](const char* suffix) { return test::quoted(id + "." + page + suffix); };
+    return Server::kept(test::page_text({{item("a"), item("b")}, std::stoi(page), pages, 2 * pages}));
   });
-  const Client client(server.options());
+  const Client client(options_of(server));
   in_threads([&](int number) {
     for (int round = 0; round < 5; ++round) {
       const auto id = std::to_string(number) + "x" + std::to_string(round);
@@ -215,7 +137,7 @@ TEST(Threads, ClosingWhileCallsRun) {
       return echo(head);
     });
     {
-      Client client(server.options());
+      Client client(options_of(server));
       std::atomic<int> refused{0};
       std::thread closer([&] {
         EXPECT_TRUE(becomes_true([&] { return requests > 100; }));
@@ -234,7 +156,7 @@ TEST(Threads, ClosingWhileCallsRun) {
       EXPECT_EQ(refused, threads);
       // A connection that is in use during close() is closed when its call ends, not only when the client is
       // destroyed.
-      EXPECT_TRUE(becomes_true([&] { return server.open() == 0; })) << server.open() << " connections are open";
+      EXPECT_TRUE(becomes_true([&] { return server.open == 0; })) << server.open << " connections are open";
     }
   }
 }
@@ -245,9 +167,9 @@ TEST(Threads, ARateLimitHoldsUpAll) {
   const Server server([&](const std::string& head) {
     const std::lock_guard lock(mutex);
     arrivals.push_back(std::chrono::steady_clock::now());
-    return arrivals.size() == 1 ? Server::json("{}", 429, "Retry-After: 1\r\n") : echo(head);
+    return arrivals.size() == 1 ? Server::kept("{}", 429, "Retry-After: 1\r\n") : echo(head);
   });
-  const Client client(server.options());
+  const Client client(options_of(server));
   EXPECT_THROW(static_cast<void>(client.with_options({.max_retries = 0}).orders().get("x")), Error);
   in_threads([&](int number) {
     const auto id = std::to_string(number);
@@ -261,9 +183,9 @@ TEST(Threads, ARateLimitHoldsUpAll) {
 TEST(Threads, RateLimitsAgainAndAgain) {
   std::atomic<int> requests{0};
   const Server server([&](const std::string& head) {
-    return ++requests % 20 == 0 ? Server::json("{}", 429, "Retry-After: 0\r\n") : echo(head);
+    return ++requests % 20 == 0 ? Server::kept("{}", 429, "Retry-After: 0\r\n") : echo(head);
   });
-  auto options = server.options();
+  auto options = options_of(server);
   options.max_retries = 50;
   const Client client(options);
   in_threads([&](int number) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string_view>
@@ -16,48 +17,18 @@
 #include <vector>
 
 #include "http/engine.hpp"
-#include "support/listener.hpp"
+#include "support/server.hpp"
 
 namespace billcore::detail {
 namespace {
 
 using namespace std::chrono_literals;
+using test::Server;
 
-// A server that reads one request, calls `then` with the connection, and then waits for the end of the connection.
-class Peer {
- public:
-  enum class End { closed, reset };
-
-  explicit Peer(std::function<void(int)> then = [](int) {}) {
-    end_ = std::async(std::launch::async, [this, then = std::move(then)] {
-      const int accepted = listener_.accept_one();
-      std::array<char, 4096> room{};
-      EXPECT_GT(read(accepted, room.data(), room.size()), 0);
-      arrived_.set_value();
-      then(accepted);
-      const auto got = read(accepted, room.data(), room.size());
-      const auto end = got < 0 && errno == ECONNRESET ? End::reset : End::closed;
-      EXPECT_TRUE(got == 0 || end == End::reset) << got << ' ' << errno;
-      close(accepted);
-      return end;
-    });
-  }
-
-  [[nodiscard]] std::string url() const { return listener_.url("/"); }
-  [[nodiscard]] bool has_request() const { return arrival_.wait_for(0s) == std::future_status::ready; }
-  [[nodiscard]] End end() { return end_.get(); }
-
- private:
-  test::Listener listener_;
-  std::promise<void> arrived_;
-  std::shared_future<void> arrival_ = arrived_.get_future().share();
-  std::future<End> end_;
-};
-
-Request request_to(const auto& peer, bool write, Deadline deadline = std::nullopt) {
+Request request_to(const auto& server, bool write, Deadline deadline = std::nullopt) {
   static const auto none = std::make_shared<RequestHeaders>(std::vector<std::string>{});
   return {write ? "POST" : "GET",
-          peer.url(),
+          server.url(),
           write ? std::optional<std::string>("{}") : std::nullopt,
           deadline,
           none,
@@ -65,48 +36,47 @@ Request request_to(const auto& peer, bool write, Deadline deadline = std::nullop
           write};
 }
 
-struct Way {
-  const char* name;
-  std::function<void(Engine&, InFlight*)> give_up;
-};
+const Server::Answer never = [](const std::string& /*head*/) { return std::string("+"); };
+
+// Waits for the end of the server's only connection; returns whether the client has reset it.
+bool is_reset(const Server& server) {
+  while (server.accepted == 0 || server.open > 0) std::this_thread::yield();
+  return server.resets > 0;
+}
+
+// Starts a request, and runs the engine until the server has received it.
+InFlight* start(Engine& engine, const Server& server, bool write, bool loop = false) {
+  if (loop) static_cast<void>(engine.descriptor());
+  auto* const flight = engine.start(request_to(server, write), [](Transfer&&) { ADD_FAILURE(); });
+  if (!loop) {
+    EXPECT_TRUE(engine.drive([&] { return server.asked > 0; }, {}));
+  }
+  while (server.asked == 0) engine.process();
+  return flight;
+}
 
 TEST(GivenUp, TheConnectionOfAWriteIsReset) {
-  const std::vector<Way> ways{
-      {"cancel", [](Engine& engine, InFlight* flight) { engine.cancel(flight); }},
-      {"detach", [](Engine& engine, InFlight* flight) { engine.detach(flight); }},
-      {"destructor", [](Engine&, InFlight*) {}},
+  using GiveUp = std::function<void(std::unique_ptr<Engine>&, InFlight*)>;
+  const std::vector<std::pair<const char*, GiveUp>> ways{
+      {"cancel", [](auto& engine, InFlight* flight) { engine->cancel(flight); }},
+      {"detach", [](auto& engine, InFlight* flight) { engine->detach(flight); }},
+      {"destructor", [](auto& engine, InFlight*) { engine.reset(); }},
   };
-  for (const auto& way : ways) {
+  for (const auto& [name, give_up] : ways) {
     for (const bool loop : {false, true}) {
-      Peer peer;
-      {
-        Engine engine({});
-        if (loop) static_cast<void>(engine.descriptor());
-        auto* const flight = engine.start(request_to(peer, true), [](Transfer&&) { ADD_FAILURE(); });
-        const auto arrived = [&] { return peer.has_request(); };
-        if (loop) {
-          while (!arrived()) engine.process();
-        } else {
-          EXPECT_TRUE(engine.drive(arrived, {}));
-        }
-        way.give_up(engine, flight);
-        if (way.name != std::string("destructor")) {
-          EXPECT_EQ(peer.end(), Peer::End::reset) << way.name << loop;
-          continue;
-        }
-      }
-      EXPECT_EQ(peer.end(), Peer::End::reset) << way.name << loop;
+      const Server server(never);
+      auto engine = std::make_unique<Engine>(TransportOptions());
+      give_up(engine, start(*engine, server, true, loop));
+      EXPECT_TRUE(is_reset(server)) << name << loop;
     }
   }
 }
 
 TEST(GivenUp, AReadIsEndedAsUsual) {
-  Peer peer;
+  const Server server(never);
   Engine engine({});
-  auto* const flight = engine.start(request_to(peer, false), [](Transfer&&) { ADD_FAILURE(); });
-  EXPECT_TRUE(engine.drive([&] { return peer.has_request(); }, {}));
-  engine.cancel(flight);
-  EXPECT_EQ(peer.end(), Peer::End::closed);
+  engine.cancel(start(engine, server, false));
+  EXPECT_FALSE(is_reset(server));
 }
 
 std::optional<Transfer> run(Engine& engine, Request request, bool loop) {
@@ -127,41 +97,37 @@ std::optional<Transfer> run(Engine& engine, Request request, bool loop) {
 
 TEST(GivenUp, AtTheDeadlineTheConnectionOfAWriteIsReset) {
   for (const bool loop : {false, true}) {
-    Peer peer;
+    const Server server(never);
     Engine engine({});
-    const auto out = run(engine, request_to(peer, true, SteadyClock::now() + 300ms), loop);
+    const auto out = run(engine, request_to(server, true, SteadyClock::now() + 300ms), loop);
     EXPECT_EQ(out->failure, Failure::timeout) << out->reason;
     EXPECT_TRUE(out->sent);
     EXPECT_FALSE(out->sent_late);
-    EXPECT_EQ(peer.end(), Peer::End::reset);
+    EXPECT_TRUE(is_reset(server));
   }
 }
 
 // An answer that is incomplete, too large or not HTTP also leaves the outcome of a write unknown.
 TEST(GivenUp, AnUnusableAnswerResetsTheConnection) {
-  for (const std::string answer : {"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{}", "no HTTP\r\n\r\n"}) {
-    Peer peer([&](int accepted) { static_cast<void>(send(accepted, answer.data(), answer.size(), MSG_NOSIGNAL)); });
+  for (const std::string answer : {"+HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{}", "+no HTTP\r\n\r\n"}) {
+    const Server server([&](const std::string&) { return answer; });
     TransportOptions options;
     options.max_response = 1000;
     Engine engine(options);
-    const auto out = run(engine, request_to(peer, true), false);
-    EXPECT_NE(out->failure, Failure::none);
-    EXPECT_EQ(peer.end(), Peer::End::reset) << answer;
+    EXPECT_NE(run(engine, request_to(server, true), false)->failure, Failure::none);
+    EXPECT_TRUE(is_reset(server)) << answer;
   }
 }
 
 // The connection of an answered write ends as usual, at once or when its engine is destroyed.
 TEST(GivenUp, AnAnsweredWriteIsNotReset) {
   for (const std::string more : {"", "Connection: close\r\n"}) {
-    Peer peer([&](int accepted) {
-      const auto answer = "HTTP/1.1 402 No\r\nContent-Length: 2\r\n" + more + "\r\n{}";
-      static_cast<void>(send(accepted, answer.data(), answer.size(), MSG_NOSIGNAL));
-    });
+    const Server server([&](const std::string&) { return Server::kept("{}", 402, more); });
     {
       Engine engine({});
-      EXPECT_EQ(run(engine, request_to(peer, true, SteadyClock::now() + 30s), false)->status, 402);
+      EXPECT_EQ(run(engine, request_to(server, true, SteadyClock::now() + 30s), false)->status, 402);
     }
-    EXPECT_EQ(peer.end(), Peer::End::closed) << more;
+    EXPECT_FALSE(is_reset(server)) << more;
   }
 }
 
@@ -271,10 +237,9 @@ TEST(GivenUp, TheWriteBeforeItDoesNotResetTheConnection) {
 
 // After a close, a forked child that has the socket open would keep the connection alive.
 TEST(GivenUp, AForkedChildDoesNotDelayTheReset) {
-  Peer peer;
+  const Server server(never);
   Engine engine({});
-  auto* const flight = engine.start(request_to(peer, true), [](Transfer&&) { ADD_FAILURE(); });
-  EXPECT_TRUE(engine.drive([&] { return peer.has_request(); }, {}));
+  auto* const flight = start(engine, server, true);
   std::array<int, 2> life{};
   ASSERT_EQ(pipe(life.data()), 0);
   const pid_t child = fork();
@@ -284,7 +249,7 @@ TEST(GivenUp, AForkedChildDoesNotDelayTheReset) {
     _exit(read(life[0], &byte, 1) == 0 ? 0 : 1);  // lives until the parent closes the pipe
   }
   engine.cancel(flight);
-  EXPECT_EQ(peer.end(), Peer::End::reset);
+  EXPECT_TRUE(is_reset(server));
   close(life[1]);
   close(life[0]);
   waitpid(child, nullptr, 0);

@@ -2,19 +2,16 @@
 // replaces libcurl's allocator.
 #include <curl/curl.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <thread>
 
 #include "billcore/client.hpp"
 #include "http/engine.hpp"
-#include "support/listener.hpp"
+#include "support/errors.hpp"
+#include "support/server.hpp"
 
 namespace {
 
@@ -34,68 +31,37 @@ char* duplicate(const char* text) {
 using namespace billcore;
 using namespace billcore::detail;
 
-// Answers one request with a header of 8 KiB, for which libcurl has no memory, and a body of 1 MB. The client
-// receives so much data that it could mistake the lack of memory for headers that are too large.
-class Server {
- public:
-  Server()
-      : thread_([this] {
-          const int accepted = listener.accept_one();
-          std::array<char, 4096> request{};
-          EXPECT_GT(read(accepted, request.data(), request.size()), 0);
-          refused = 8192;
-          const auto answer = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\nX: " + std::string(8192, 'x') +
-                              "\r\n\r\n" + std::string(1'000'000, ' ');
-          static_cast<void>(send(accepted, answer.data(), answer.size(), MSG_NOSIGNAL));
-          close(accepted);
-        }) {}
-  ~Server() {
-    thread_.join();
-    refused = SIZE_MAX;
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-
-  test::Listener listener;
-
- private:
-  std::thread thread_;
+// Answers with a header of 8 KiB, for which libcurl has no memory, and a body of 1 MB. The client receives so much data
+// that it could mistake the lack of memory for headers that are too large.
+class OutOfMemory : public testing::Test {
+ protected:
+  ~OutOfMemory() override { refused = SIZE_MAX; }
+  const test::Server server{[](const std::string&) {
+    refused = 8192;
+    return test::Server::json(std::string(1'000'000, ' '), 200, "X: " + std::string(8192, 'x') + "\r\n");
+  }};
 };
 
-TEST(OutOfMemory, IsNotReportedAsATooLargeHeader) {
-  const Server server;
+TEST_F(OutOfMemory, IsNotReportedAsATooLargeHeader) {
   Engine engine({});
   std::optional<Transfer> outcome;
   auto headers = std::make_shared<RequestHeaders>(std::vector<std::string>{});
-  engine.start({"GET", server.listener.url("/"), {}, SteadyClock::now() + std::chrono::seconds(20), std::move(headers)},
+  engine.start({"GET", server.url(), {}, SteadyClock::now() + std::chrono::seconds(20), std::move(headers)},
                [&outcome](Transfer&& transfer) { outcome = std::move(transfer); });
   EXPECT_TRUE(engine.drive([&outcome] { return outcome.has_value(); }, {}));
   EXPECT_EQ(outcome->failure, Failure::memory) << outcome->reason;
 }
 
-ClientOptions options_for(const Server& server) {
-  ClientOptions options;
-  options.base_url = server.listener.url("/acct");
-  options.api_key = "key";
-  return options;
-}
-
-TEST(OutOfMemory, OfAReadIsBadAlloc) {
-  const Server server;
-  const Client client(options_for(server));
+TEST_F(OutOfMemory, OfAReadIsBadAlloc) {
+  const Client client(server.options());
   EXPECT_THROW((void)client.orders().get(Id("o")), std::bad_alloc);
 }
 
-TEST(OutOfMemory, OfAWriteThatWasSentLeavesItsOutcomeUnknown) {
-  const Server server;
-  const Client client(options_for(server));
-  try {
-    (void)client.subscriptions().cancel(Id("s"));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::outcome_unknown) << error.what();
-    EXPECT_EQ(error.detail().cause, ErrorCode::out_of_memory) << error.what();
-  }
+TEST_F(OutOfMemory, OfAWriteThatWasSentLeavesItsOutcomeUnknown) {
+  const Client client(server.options());
+  const auto error = test::error_of([&] { (void)client.subscriptions().cancel(Id("s")); });
+  EXPECT_EQ(error.code(), ErrorCode::outcome_unknown) << error.what();
+  EXPECT_EQ(error.detail().cause, ErrorCode::out_of_memory) << error.what();
 }
 
 }  // namespace

@@ -1,68 +1,21 @@
-// A server that can leave answers unfinished, and hooks that record the attempts of each call.
+// Hooks that record the attempts of each call, and a client of a scripted server that has them.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "billcore/async_client.hpp"
 #include "billcore/client.hpp"
 #include "billcore/hooks.hpp"
-#include "listener.hpp"
+#include "server.hpp"
 
 namespace billcore::test {
-
-/// Answers each request with the text that `script` returns; `script` must not block. If the text begins with '+', the
-/// server sends the rest and keeps the connection open: the answer never ends.
-class AttemptServer {
- public:
-  using Script = std::function<std::string(const std::string& head)>;
-  explicit AttemptServer(Script script) : script_(std::move(script)), thread_([this] { serve(); }) {}
-  ~AttemptServer() {
-    listener_.stop();
-    thread_.join();
-    for (const int peer : open_) close(peer);
-  }
-  AttemptServer(const AttemptServer&) = delete;
-  AttemptServer& operator=(const AttemptServer&) = delete;
-  [[nodiscard]] std::string url() const { return listener_.url("/acct"); }
-  std::atomic<int> asked{0};
-
- private:
-  void serve() {
-    for (int peer = listener_.accept_one(); peer >= 0; peer = listener_.accept_one()) {
-      std::string head;
-      char c = 0;
-      while (!head.ends_with("\r\n\r\n") && read(peer, &c, 1) == 1) head += c;
-      const auto text = script_(head);
-      const auto sent = text.substr(text.starts_with('+') ? 1 : 0);
-      static_cast<void>(send(peer, sent.data(), sent.size(), MSG_NOSIGNAL));
-      ++asked;
-      if (text.starts_with('+')) {
-        open_.push_back(peer);
-      } else {
-        shutdown(peer, SHUT_WR);
-        while (read(peer, &c, 1) == 1) {
-        }
-        close(peer);
-      }
-    }
-  }
-
-  Script script_;
-  Listener listener_;
-  std::vector<int> open_;
-  std::thread thread_;
-};
 
 /// Hooks that record how each attempt ended.
 class ToldAttempts final : public Hooks {
@@ -98,18 +51,13 @@ class ToldAttempts final : public Hooks {
   }
 };
 
-/// A script for AttemptServer that never answers.
+/// An answer of a Server that never comes.
 inline std::string silent(const std::string& /*head*/) { return "+"; }
 inline const std::string given_up = "POST 1 INTERRUPTED sent unknown path=/subscription/s/order";
 
-/// An AttemptServer, and options for a client that calls this server and has ToldAttempts as its hooks.
+/// A Server, and options for a client that calls this server and has ToldAttempts as its hooks.
 struct Scene {
-  explicit Scene(AttemptServer::Script script) : server(std::move(script)) {
-    options.base_url = server.url();
-    options.api_key = "key";
-    options.max_retries = 0;
-    options.hooks = told;
-  }
+  explicit Scene(Server::Answer answer) : server(std::move(answer)), options(server.options()) { options.hooks = told; }
   [[nodiscard]] Client client() const { return Client(options); }
   /// Returns a function for ClientOptions::interrupt: whether the server has handled at least `count` requests.
   [[nodiscard]] std::function<bool()> asked(int count = 1) {
@@ -121,7 +69,7 @@ struct Scene {
   }
 
   std::shared_ptr<ToldAttempts> told = std::make_shared<ToldAttempts>();
-  AttemptServer server;
+  Server server;
   ClientOptions options;
 };
 

@@ -41,6 +41,16 @@ std::string array_of(const std::vector<std::string>& items) {
   return out + ']';
 }
 
+std::string page_text(const Made& page) {
+  std::vector<std::string> items;
+  for (const auto& id : page.ids) items.push_back("{\"id\":" + id + '}');
+  items.insert(items.end(), page.others.begin(), page.others.end());
+  const auto total = page.total < 0 ? std::string() : "\"total\":" + std::to_string(page.total) + ',';
+  return "{\"data\":" + array_of(items) + ",\"pagination\":{" + total +
+         "\"current_page\":" + std::to_string(page.current) + ",\"total_pages\":" + std::to_string(page.pages) +
+         ",\"links\":{\"next\":\"https://elsewhere.example/\",\"previous\":null}}}";
+}
+
 std::string base64_decoded(std::string_view text) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;

@@ -20,25 +20,7 @@ class Item : public Resource {
   [[nodiscard]] Id id() const { return id_field("id"); }
 };
 
-struct Made {
-  std::vector<std::string> ids;  // JSON texts
-  std::int64_t current;
-  std::int64_t pages;
-  std::int64_t total = -1;               // total of the list; negative: the page states none
-  std::vector<std::string> others = {};  // JSON texts of further items, which follow the items with `ids`
-};
-
-inline std::shared_ptr<const detail::Document> document(const Made& page) {
-  std::vector<std::string> items;
-  for (const auto& id : page.ids) items.push_back("{\"id\":" + id + '}');
-  items.insert(items.end(), page.others.begin(), page.others.end());
-  const auto total = page.total < 0 ? std::string() : "\"total\":" + std::to_string(page.total) + ',';
-  const auto text = "{\"data\":" + array_of(items) + ",\"pagination\":{" + total +
-                    "\"current_page\":" + std::to_string(page.current) +
-                    ",\"total_pages\":" + std::to_string(page.pages) +
-                    ",\"links\":{\"next\":\"https://elsewhere.example/\",\"previous\":null}}}";
-  return parse(text).document();
-}
+inline std::shared_ptr<const detail::Document> document(const Made& page) { return parse(page_text(page)).document(); }
 
 using Fetch = std::function<std::shared_ptr<const detail::Document>(std::int64_t)>;
 

@@ -1,74 +1,51 @@
-// The sandbox as a child process, and a minimal scripted HTTP server, for tests over real sockets.
+// A server on loopback whose answers a test defines, for tests over real sockets.
 #pragma once
 
-#include <sys/types.h>
-
+#include <atomic>
 #include <functional>
-#include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
-#include "billcore/client.hpp"
-#include "billcore/json.hpp"
+#include "billcore/options.hpp"
 #include "listener.hpp"
 
 namespace billcore::test {
 
-/// Runs `python -m billcore_sandbox`, once per test program, with the Python of $BILLCORE_TEST_PYTHON.
-class Sandbox {
+/// Answers each request with the text that `answer` returns for the request's head. One thread serves all connections,
+/// so `answer` is never called twice at once. The server closes a connection after its answer, unless the text begins
+/// with '+': then it sends the rest and keeps the connection, for further requests or an answer that never ends. If the
+/// text begins with '!', it sends the rest and resets the connection.
+class Server {
  public:
-  /// Resets the test program's sandbox to its initial state and returns it.
-  static Sandbox& fresh();
-  ~Sandbox();
-  Sandbox(const Sandbox&) = delete;
-  Sandbox& operator=(const Sandbox&) = delete;
-
-  [[nodiscard]] const std::string& base_url() const { return base_url_; }
-  [[nodiscard]] const std::string& api_key() const { return api_key_; }
-  [[nodiscard]] ClientOptions options() const;
-  [[nodiscard]] Client client() const { return Client(options()); }
-
-  [[nodiscard]] Value get(const std::string& route) const;
-  Value post(const std::string& route, const std::string& json = "{}") const;
-  /// received(): number of requests with this method; an empty method counts all. effects(): number of effects of
-  /// this kind.
-  [[nodiscard]] int received(std::string_view method) const;
-  [[nodiscard]] int effects(std::string_view kind) const;
-  void fault(const std::string& json) const { post("/faults", json); }
-
- private:
-  Sandbox();
-
-  pid_t pid_ = -1;
-  int output_ = -1;
-  std::string base_url_;
-  std::string api_key_;
-  std::unique_ptr<Client> control_;
-};
-
-/// Returns the sandbox's subscription with this reference.
-[[nodiscard]] Subscription demo(const Client& client, const std::string& reference);
-
-/// Answers every request with the text that `answer` returns for the request's head; closes the connection after each
-/// answer.
-class ScriptedServer {
- public:
-  explicit ScriptedServer(std::function<std::string(const std::string& head)> answer);
-  ~ScriptedServer();
-  ScriptedServer(const ScriptedServer&) = delete;
-  ScriptedServer& operator=(const ScriptedServer&) = delete;
+  using Answer = std::function<std::string(const std::string& head)>;
+  explicit Server(Answer answer) : answer_(std::move(answer)), thread_([this] { serve(); }) {}
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
 
   [[nodiscard]] int port() const { return listener_.port(); }
   [[nodiscard]] std::string url() const { return listener_.url("/acct"); }
+  /// Options of a client of this server that does not retry.
+  [[nodiscard]] ClientOptions options() const;
 
-  static std::string json(const std::string& body, int status = 200);
+  static std::string json(const std::string& body, int status = 200, const std::string& header = "");
+  /// The same answer on a connection that is kept.
+  static std::string kept(const std::string& body, int status = 200, const std::string& header = "");
+
+  std::atomic<int> asked{0};     // requests that were answered
+  std::atomic<int> accepted{0};  // connections
+  std::atomic<int> open{0};
+  std::atomic<int> resets{0};  // connections that the client has reset
 
  private:
+  struct Peer;
   void serve();
+  bool converse(Peer& peer);
+  bool reply(Peer& peer, const std::string& text);
 
-  std::function<std::string(const std::string&)> answer_;
+  Answer answer_;
   Listener listener_;
+  std::atomic<bool> stop_{false};
   std::thread thread_;
 };
 
