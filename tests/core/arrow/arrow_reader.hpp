@@ -12,65 +12,43 @@
 #include "arrow/arrow_columns.hpp"
 #include "billcore/arrow.hpp"
 #include "billcore/error.hpp"
-#include "paging/page_flow.hpp"
-#include "support/json_text.hpp"
+#include "support/pages.hpp"
 
 namespace billcore::test::arrow {
 
 using Texts = std::vector<std::string>;
 
-inline std::shared_ptr<const detail::Document> page(const std::vector<Texts>& pages, std::int64_t number) {
-  std::size_t total = 0;
-  for (const auto& items : pages) total += items.size();
-  return parse("{\"data\":" + array_of(pages.at(static_cast<std::size_t>(number) - 1)) +
-               ",\"pagination\":{\"total\":" + std::to_string(total) + ",\"current_page\":" + std::to_string(number) +
-               ",\"total_pages\":" + std::to_string(pages.size()) + "}}")
-      .document();
-}
-
-/// A page source that returns the given pages and fails at the given page numbers.
-class Source final : public detail::PageSource {
- public:
-  Source(std::vector<Texts> pages, std::vector<int> failing) : pages_(std::move(pages)), failing_(std::move(failing)) {}
-  std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
-    const auto number = static_cast<int>(wanted.page);
-    if (!failing_.empty() && failing_.front() == number) {
-      failing_.erase(failing_.begin());
+/// A list of the given pages, which fails once at each of the given page numbers, in this order.
+template <typename T>
+Pager<T> pager_of(std::vector<Texts> pages, std::vector<std::int64_t> failing = {}) {
+  const auto fetch = [pages = std::move(pages), failing = std::move(failing)](std::int64_t number) mutable {
+    if (!failing.empty() && failing.front() == number) {
+      failing.erase(failing.begin());
       throw Error(ErrorCode::server, "the service answered 500");
     }
-    return page(pages_, number);
-  }
-  void ahead(const detail::Wanted& /*wanted*/) override {}
-  void tend() noexcept override {}
-  void stop() noexcept override {}
-
- private:
-  std::vector<Texts> pages_;
-  std::vector<int> failing_;
-};
-
-template <typename T>
-Pager<T> pager_of(std::vector<Texts> pages, std::vector<int> failing = {}) {
-  return Pager<T>(std::make_shared<detail::PageFlow>(detail::PagerOptions{},
-                                                     std::make_unique<Source>(std::move(pages), std::move(failing))));
+    std::size_t total = 0;
+    for (const auto& items : pages) total += items.size();
+    return document({{},
+                     number,
+                     static_cast<std::int64_t>(pages.size()),
+                     static_cast<std::int64_t>(total),
+                     pages.at(static_cast<std::size_t>(number) - 1)});
+  };
+  return Pager<T>(std::make_shared<detail::PageFlow>(detail::PagerOptions{}, std::make_unique<FunctionSource>(fetch)));
 }
 
-struct Schema : ArrowSchema {
-  Schema() : ArrowSchema{} {}
-  ~Schema() {
-    if (release != nullptr) release(this);
+/// One of the structures of the Arrow C interface, released when it is destroyed.
+template <typename T>
+struct Owned : T {
+  Owned() : T{} {}
+  ~Owned() {
+    if (this->release != nullptr) this->release(this);
   }
-  Schema(const Schema&) = delete;
-  Schema& operator=(const Schema&) = delete;
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
 };
-struct Array : ArrowArray {
-  Array() : ArrowArray{} {}
-  ~Array() {
-    if (release != nullptr) release(this);
-  }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-};
+using Schema = Owned<ArrowSchema>;
+using Array = Owned<ArrowArray>;
 
 /// Returns one value of a column as text; "null" for a null.
 inline std::string shown(const ArrowArrayView* column, std::int64_t row) {
@@ -99,13 +77,6 @@ inline std::string shown(const ArrowArrayView* column, std::int64_t row) {
 /// An Arrow stream and the data read from it.
 class Reader {
  public:
-  ~Reader() {
-    if (stream_.release != nullptr) stream_.release(&stream_);
-  }
-  Reader() = default;
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-
   ArrowArrayStream* stream() { return &stream_; }
   void release() { stream_.release(&stream_); }
   /// Returns each row of the next batch as its values joined by '|'; returns no rows at the end. Sets `status` to the
@@ -144,7 +115,7 @@ class Reader {
   std::string problem;
 
  private:
-  ArrowArrayStream stream_{};
+  Owned<ArrowArrayStream> stream_;
 };
 
 template <typename T>

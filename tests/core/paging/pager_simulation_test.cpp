@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -18,8 +17,6 @@ namespace billcore {
 namespace {
 
 using test::Item;
-using TotalText = std::function<std::string(std::int64_t)>;
-
 struct Plan {
   unsigned seed = 0;
   double inserts = 0;  // probability of an insert between two page reads
@@ -27,8 +24,7 @@ struct Plan {
   int concurrency = 1;
   bool strict = false;
   double stops = 0;          // probability that a new pager resumes after an item
-  TotalText unreadable{};    // returns the JSON text of a `total` that the pager cannot read
-  double without_total = 0;  // probability that the `total` of a page is the text of `unreadable`
+  double without_total = 0;  // probability that a page has no readable `total`
   int per_page = 5;
   int most_records = 60;  // largest number of records at the beginning
   int grown = 0;          // largest number of records inserted in a pause between two pagers
@@ -51,16 +47,13 @@ class World {
     while (happens(plan_.inserts)) insert();
     while (happens(plan_.deletions)) remove();
     const auto size = static_cast<std::int64_t>(records_.size());
-    std::vector<std::string> items;
+    test::Texts ids;
     for (auto i = (page - 1) * per_page; i < std::min(page * per_page, size); ++i) {
-      items.push_back("{\"id\":" + std::to_string(records_[static_cast<std::size_t>(i)]) + '}');
+      ids.push_back(std::to_string(records_[static_cast<std::size_t>(i)]));
     }
     ++reads_;
-    const auto total = happens(plan_.without_total) ? plan_.unreadable(size) : std::to_string(size);
-    return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{" +
-                       (total.empty() ? "" : "\"total\":" + total + ',') + "\"current_page\":" + std::to_string(page) +
-                       ",\"total_pages\":" + std::to_string((size + per_page - 1) / per_page) + "}}")
-        .document();
+    const auto total = happens(plan_.without_total) ? -1 : size;
+    return test::document({std::move(ids), page, (size + per_page - 1) / per_page, total});
   }
 
   /// Simulates a pause between two pagers, in which the list changes.
@@ -241,7 +234,6 @@ TEST(PagerSimulation, ResumedAfterAPause) {
       for (const double without_total : {0.0, 0.3}) {
         const auto sum = many({.inserts = 0.02,
                                .stops = 0.03,
-                               .unreadable = [](std::int64_t) { return std::string("null"); },
                                .without_total = without_total,
                                .per_page = per_page,
                                .most_records = 120,
@@ -275,36 +267,21 @@ TEST(PagerSimulation, BothWithOneReading) {
 // Without a readable total, only a second reading with the same result proves that a list of several pages did not
 // change.
 TEST(PagerSimulation, WithoutAReadableTotal) {
-  const std::array<std::pair<const char*, TotalText>, 6> ways{{
-      {"absent", [](std::int64_t) { return std::string(); }},
-      {"null", [](std::int64_t) { return std::string("null"); }},
-      {"a text", [](std::int64_t size) { return '"' + std::to_string(size) + '"'; }},
-      {"a float", [](std::int64_t size) { return std::to_string(size) + ".0"; }},
-      {"over 64 bits", [](std::int64_t size) { return "1" + std::string(20, '0') + std::to_string(size); }},
-      {"negative", [](std::int64_t size) { return std::to_string(-1 - size); }},
-  }};
-  constexpr int some = runs / 25;
-  for (const auto& [name, unreadable] : ways) {
-    for (const double chance : {1.0, 0.3}) {
-      for (const auto& [inserts, deletions] : {std::pair(0.0, 0.0), {0.2, 0.0}, {0.0, 0.02}, {0.0, 0.2}, {0.2, 0.2}}) {
-        for (const auto& [strict, stops] : {std::pair(false, 0.0), {false, 0.05}, {true, 0.0}}) {
-          // If the list both grows and shrinks, reading it once cannot show whether a record was missed.
-          if (inserts > 0 && deletions > 0 && !strict) continue;
-          const auto sum = many({.inserts = inserts,
-                                 .deletions = deletions,
-                                 .strict = strict,
-                                 .stops = stops,
-                                 .unreadable = unreadable,
-                                 .without_total = chance},
-                                some);
-          const auto what = std::string(name) + (chance < 1 ? ", on some pages" : "") + (strict ? ", strict" : "") +
-                            (stops > 0 ? ", resumed" : "") + ", inserts " + std::to_string(inserts) + ", deletions " +
-                            std::to_string(deletions);
-          EXPECT_EQ(sum.falsely, 0) << what;
-          EXPECT_GT(sum.complete, 0) << what;
-          if (strict && inserts + deletions == 0) {
-            EXPECT_EQ(sum.complete, some) << what;
-          }
+  constexpr int some = runs / 4;
+  for (const double chance : {1.0, 0.3}) {
+    for (const auto& [inserts, deletions] : {std::pair(0.0, 0.0), {0.2, 0.0}, {0.0, 0.02}, {0.0, 0.2}, {0.2, 0.2}}) {
+      for (const auto& [strict, stops] : {std::pair(false, 0.0), {false, 0.05}, {true, 0.0}}) {
+        // If the list both grows and shrinks, reading it once cannot show whether a record was missed.
+        if (inserts > 0 && deletions > 0 && !strict) continue;
+        const auto sum = many(
+            {.inserts = inserts, .deletions = deletions, .strict = strict, .stops = stops, .without_total = chance},
+            some);
+        SCOPED_TRACE(testing::Message() << chance << ' ' << inserts << ' ' << deletions << ' ' << strict << ' '
+                                        << stops);
+        EXPECT_EQ(sum.falsely, 0);
+        EXPECT_GT(sum.complete, 0);
+        if (strict && inserts + deletions == 0) {
+          EXPECT_EQ(sum.complete, some);
         }
       }
     }
