@@ -33,6 +33,8 @@ TEST(PagePlan, AsksAnewForWhatCameTooEarly) {
 
   auto behind = plan;
   EXPECT_FALSE(behind.must_read_again(Move::grown, 10));
+  auto last = plan;
+  EXPECT_TRUE(last.must_read_again(Move::grown, 9));
 
   ASSERT_TRUE(plan.must_read_again(Move::grown, 2));
   const auto wanted = plan.wanted(true);
@@ -57,6 +59,16 @@ TEST(PagePlan, SpeedsUpAgainStepByStep) {
     plan.speed_up();
     EXPECT_EQ(plan.ahead(true)->count, count);
   }
+}
+
+TEST(PagePlan, BeginsAgainAtItsFirstPage) {
+  PagePlan plan(2, 1);
+  plan.came(2);
+  static_cast<void>(plan.take(2));
+  ASSERT_FALSE(plan.go_on());
+  plan.begin_again();
+  EXPECT_EQ(plan.wanted(false)->page, 2);
+  EXPECT_TRUE(plan.wanted(false)->anew);
 }
 
 }  // namespace

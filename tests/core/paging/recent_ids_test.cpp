@@ -1,4 +1,5 @@
-// Tests the hashes of ids, and RecentIds, which remembers the ids of the latest pages.
+// Tests the hashes of ids, RecentIds, which remembers the ids of the latest pages, and what a resumed list may have
+// forgotten.
 #include "paging/recent_ids.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,8 @@
 #include <map>
 #include <random>
 #include <vector>
+
+#include "paging/drift.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -70,6 +73,21 @@ TEST(RecentIds, AgreeWithAModelThatForgetsNothing) {
     }
   }
   for (const auto count : counts) EXPECT_GT(count, 20);
+}
+
+TEST(Drift, NewRecordsBeforeRememberedOnesMayHaveBeenForgotten) {
+  for (const std::uint64_t forgotten : {0, 9}) {
+    Drift drift(18, true);
+    drift.resume({forgotten, 1, 2}, 0, "overlap", 3, 3);
+    drift.begin_page(true);
+    EXPECT_EQ(drift.see(1), RecentIds::Seen::remembered);
+    EXPECT_EQ(drift.see(5), RecentIds::Seen::never);
+    EXPECT_EQ(drift.noticed(), "overlap");
+    EXPECT_EQ(drift.see(2), RecentIds::Seen::remembered);
+    EXPECT_EQ(drift.noticed(), forgotten == 0 ? "may_repeat" : "overlap");
+    drift.notice("list_shrank");
+    EXPECT_EQ(drift.noticed(), forgotten == 0 ? "may_repeat" : "overlap");
+  }
 }
 
 }  // namespace
