@@ -81,8 +81,10 @@ TEST(AsyncClient, ADeadlinePassesInTheQueue) {
   End late;
   CallOptions options;
   options.timeout = 200ms;
+  const auto begun = std::chrono::steady_clock::now();
   static_cast<void>(awaited.start(operations::subscriptions::cancel(Id("s")), options, late.done()));
   run_until(awaited, [&] { return late.called; });
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 199ms);
   ASSERT_TRUE(late.error);
   EXPECT_EQ(late.error->code(), ErrorCode::timeout) << "nothing was sent";
   EXPECT_EQ(awaited.running(), 100U);

@@ -75,8 +75,13 @@ TEST(GivenUp, TheConnectionOfAWriteIsReset) {
 TEST(GivenUp, AReadIsEndedAsUsual) {
   const Server server(never);
   Engine engine({});
-  engine.cancel(start(engine, server, false));
+  SendTime sent_at;
+  EXPECT_TRUE(engine.cancel(start(engine, server, false), &sent_at));
+  EXPECT_GT(sent_at.utc, Instant());
   EXPECT_FALSE(is_reset(server));
+  auto* const unsent = engine.start(request_to(server, false), [](Transfer&&) { ADD_FAILURE(); });
+  EXPECT_FALSE(engine.cancel(unsent)) << "nothing was sent, because the engine was not driven";
+  EXPECT_FALSE(engine.cancel(unsent)) << "it has ended";
 }
 
 std::optional<Transfer> run(Engine& engine, Request request, bool loop) {
@@ -99,7 +104,9 @@ TEST(GivenUp, AtTheDeadlineTheConnectionOfAWriteIsReset) {
   for (const bool loop : {false, true}) {
     const Server server(never);
     Engine engine({});
-    const auto out = run(engine, request_to(server, true, SteadyClock::now() + 300ms), loop);
+    const auto deadline = SteadyClock::now() + 300ms;
+    const auto out = run(engine, request_to(server, true, deadline), loop);
+    EXPECT_GE(SteadyClock::now(), deadline - 1ms);
     EXPECT_EQ(out->failure, Failure::timeout) << out->reason;
     EXPECT_TRUE(out->sent);
     EXPECT_FALSE(out->sent_late);
