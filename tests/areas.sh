@@ -22,10 +22,11 @@ area_core() {
     PYTHONPATH="$root/python:$root/python/sandbox" run "$part" ctest_in "$tested/tests/$part" 300
   done
 }
-# daily python: pytest tests of the Python package
+# daily python: pytest tests of the Python package; the random peer of tests/faults under the sanitizers
 area_python() {
   build_tested
-  PYTHONPATH="$root/$tested/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
+  PYTHONPATH="$root/$tested/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python \
+    tests/faults/test_model.py
 }
 # daily sandbox: the sandbox, a server on localhost that imitates the billing service
 area_sandbox() {
@@ -176,7 +177,7 @@ area_wheel() {
     tests/python/test_{exit,import,errors,large_answers,process_life,proxy}.py
   # The wheel has the newest libcurl and its own OpenSSL.
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few --ignore tests/faults/test_waiting.py \
-    --ignore tests/faults/test_toxiproxy.py tests/faults
+    tests/faults
   PYTHONPATH="$root" run wheel-foreign tests/foreign/run.sh "$with" "${at_once[@]}"
 }
 build_wheel() { # sets wheel_folder, the folder with the wheel and with an environment in which it is installed

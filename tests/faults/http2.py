@@ -78,10 +78,7 @@ class Stream:
     def break_protocol(self) -> None:
         """Sends DATA for stream 0, which the client must treat as an error of the connection. A step must not call
         h2 after this method."""
-        try:
-            self._connection.socket.sendall(b"\0\0\1" + bytes(6) + b"x")
-        except OSError as error:
-            raise Gone from error
+        self._connection.send(b"\0\0\1" + bytes(6) + b"x")
 
     def close(self) -> None:
         self._connection.close()
@@ -101,10 +98,7 @@ class Http2Connection(Connection):
         self._requests: dict[int, tuple[list[tuple[str, str]], bytes]] = {}
 
     def flush(self) -> None:
-        try:
-            self.socket.sendall(self.wire.data_to_send())
-        except OSError as error:
-            raise Gone from error
+        self.send(self.wire.data_to_send())
 
     def serve(self) -> None:
         with contextlib.suppress(Gone, OSError):

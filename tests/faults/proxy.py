@@ -93,10 +93,7 @@ class Exchange:
         return ask(self._connection.proxy.upstream, request)
 
     def send(self, data: bytes) -> None:
-        try:
-            self._connection.socket.sendall(data)
-        except OSError as error:
-            raise Gone from error
+        self._connection.send(data)
 
     def close(self) -> None:
         """Closes the connection properly (FIN)."""
@@ -166,6 +163,12 @@ class Connection:
         self.socket = sock
         self.open = True
         self._buffer = b""
+
+    def send(self, data: bytes) -> None:
+        try:
+            self.socket.sendall(data)
+        except OSError as error:
+            raise Gone from error
 
     def fill(self, count: int) -> None:
         while len(self._buffer) < count:

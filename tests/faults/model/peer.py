@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +19,20 @@ from .. import steps
 from ..certificates import Certificates
 from ..proxy import GENEROUS, Connection, Exchange, Gone, Proxy, RawAnswer, Seen, Step
 from .service import Asked, Service, parse
+from .wire import Track, answers_of
 
 MOST_CONNECTIONS = 1000
 
 
 @dataclass(frozen=True)
 class Act:
-    """What the peer does with one request. spoils: after the act, stray bytes remain on the connection. refuses: the
-    peer says that it did not process the request, which may then be sent again."""
+    """What the peer does with one request. spoils: after the act, stray bytes remain on the connection. lies: the
+    answer may say anything. refuses: the peer says that it did not process the request, which may be sent again."""
 
     name: str
     step: Step
     spoils: bool = False
+    lies: bool = False
     early: bool = False  # run the step before the request has been read completely
     delay: float = 0.0
     refuses: bool = False
@@ -52,6 +54,8 @@ class Peer(Proxy):
         self.story: list[str] = []
         self.acts: Counter[str] = Counter()
         self.arrived: Counter[tuple[str, int]] = Counter()  # (operation, call) -> number of writes received
+        self.lied: dict[tuple[str, int], float] = {}  # (operation, call) -> since when answers may say anything
+        self.tracks: list[Track] = []
         self.calm = False
         self._draw = draw
         self._plain = plain
@@ -61,19 +65,26 @@ class Peer(Proxy):
         drawn = [self._welcome(random.Random(f"{seed} connection {n}"), tls) for n in range(MOST_CONNECTIONS)]
         super().__init__(("", 0), on_accept=drawn, tls=tls, kind=kind)
 
-    def act(self, asked: Asked, connection: int) -> Act:
+    def act(self, asked: Asked, connection: int, act: Act | None = None) -> Act:
+        """Chooses what to do with a request, unless `act` is given."""
         with self._telling:
             self._asked[asked] += 1
             times = self._asked[asked]
-        act = self._plain
-        if not self.calm:
-            act = self._draw(random.Random(f"{self.seed} {asked.method} {asked} {times}"))
+        if act is None:
+            act = self._plain if self.calm else self._draw(random.Random(f"{self.seed} {asked.method} {asked} {times}"))
         self.tell(f"connection {connection}: {asked}, time {times}: {act.name}")
-        self.acts[act.name] += 1
+        self.acts[act.name.partition(",")[0]] += 1
+        if act.lies:
+            self.lie([asked])
         if asked.is_write and not act.refuses:
             with self._telling:
                 self.arrived[asked.what, asked.mark] += 1
         return act
+
+    def lie(self, to: Iterable[Asked]) -> None:
+        with self._telling:
+            for asked in to:
+                self.lied.setdefault((asked.what, asked.mark), time.monotonic())
 
     def tell(self, what: str) -> None:
         with self._telling:
@@ -124,12 +135,16 @@ class Drawn(Connection):
     """A connection of a Peer. The connection's thread also runs functions that are passed to do()."""
 
     proxy: Peer
+    http2 = False
     prompt = False  # whether all steps are short, so that do() may wait until a running step has ended
 
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
         self.last: Asked | None = None
         self.hopeless = False  # the peer will answer no further request on this connection
+        self.track = Track(self.http2)
+        self.unread = False  # a part of a request has not been read
+        proxy.tracks.append(self.track)
         self._idle = False
         self._errands: list[tuple[Callable[[], None], threading.Event]] = []
         self._waker, self._woken = socket.socketpair()
@@ -140,6 +155,23 @@ class Drawn(Connection):
     def quieten(self) -> None:
         if self.hopeless:
             self.close()
+
+    def send(self, data: bytes) -> None:
+        try:
+            super().send(data)
+        except Gone:
+            self.track.finish("broken")
+            raise
+        self.track.send(data)
+
+    def close(self) -> None:
+        # If bytes are unread, the kernel resets the connection.
+        self.track.finish("reset" if self.unread else "closed")
+        super().close()
+
+    def reset(self) -> None:
+        self.track.finish("reset")
+        super().reset()
 
     def do(self, errand: Callable[[], None]) -> None:
         """Runs `errand` in the connection's thread and waits for it. Does nothing if the thread has ended, or is busy
@@ -199,11 +231,19 @@ class Drawn(Connection):
         self._woken.close()
 
 
+HANG_UP = Act("hang up", lambda exchange: exchange.close())
+
+
 class DrawnExchange(Exchange):
     def __init__(self, connection: Http1Peer, asked: Asked) -> None:
         super().__init__(connection, Seen(asked.method, time.monotonic(), connection.number))
         self.asked = asked
         self._service = connection.proxy.service
+
+    def read(self) -> bytes:
+        request = super().read()
+        self._connection.unread = False  # type: ignore[attr-defined]
+        return request
 
     def forward(self) -> RawAnswer:
         return self._service.act(self.asked)
@@ -215,6 +255,7 @@ class Http1Peer(Drawn):
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
         self._spoiled = ""
+        self._unclear = False  # it is unclear what the client takes for an answer to its next request
         sock.settimeout(GENEROUS)
 
     def serve(self) -> None:
@@ -235,10 +276,10 @@ class Http1Peer(Drawn):
             if waiting.poll(0):
                 return  # bytes have arrived: a late request of an abandoned call, or the client's close
             self.proxy.tell(f"connection {self.number}: between calls {name}")
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Gone):
                 if data:
                     self._spoiled = name
-                    self.socket.sendall(data)
+                    self.send(data)
             if end:
                 getattr(self, end)()
 
@@ -254,7 +295,9 @@ class Http1Peer(Drawn):
         asked = self.last = parse(method, target)
         if self._spoiled:
             self.proxy.violation(f"{asked} was sent over connection {self.number} after {self._spoiled}")
-        act = self.proxy.act(asked, self.number)
+        act = self.proxy.act(asked, self.number, HANG_UP if self._unclear else None)
+        self.track.ask(asked)
+        self.unread = True
         exchange = DrawnExchange(self, asked)
         if not act.early:
             exchange.read()
@@ -263,6 +306,9 @@ class Http1Peer(Drawn):
         if act.spoils:
             self._spoiled = act.name
         act.step(exchange)
+        if act.lies:
+            _, answer = answers_of(self.track)[-1]
+            self._unclear = answer.state != "whole"
         if self.open:
             exchange.read()
 

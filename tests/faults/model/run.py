@@ -8,6 +8,7 @@ import random
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +19,11 @@ import billcore
 
 from ..certificates import Certificates
 from . import acts, streams
-from .callers import Call, Tasks, Threads, honest, numbered
+from .callers import Call, Callers, Programs, Tasks, Threads, honest, numbered
 from .judge import judge, said
 from .peer import Http1Peer, Peer, contexts
-from .service import ROOT, Service
+from .service import KEY, ROOT, Service
+from .wire import judge_calls, judge_connections
 
 TRANSPORTS = ("plain", "tls", "http2")
 ROUNDS = 3
@@ -78,15 +80,17 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
     where = f"http://127.0.0.1:{peer.port}" if transport == "plain" else f"https://localhost:{peer.port}"
     options: dict[str, Any] = {
         "base_url": where + ROOT,
-        "api_key": "key",
+        "api_key": KEY,
         "http2": transport == "http2",
         "timeout": 5.0,
     }
     options |= {"concurrency": chance.choice([1, 2, 4, 8]), "ca_bundle": str(certificates.bundle), "proxy": ""}
     if transport == "plain":
         del options["ca_bundle"]
-    clients: tuple[Threads, Tasks] = (Threads(options), Tasks(options))
-    shares = chance.choice([(5, 0), (0, 12), (4, 8), (3, 3)])
+    clients: list[Callers] = [Threads(options), Tasks(options), Programs(options, chance.choice([0, 1, 2]))]
+    shares = chance.choice([(5, 0, 2), (0, 12, 0), (4, 8, 0), (3, 3, 2)])
+    if not Programs.LANGUAGES:
+        shares = (*shares[:2], 0)
     calls: list[Call] = []
     broken: list[str] = []
 
@@ -117,7 +121,8 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
             peer.close()
     for call in calls:
         broken += [f"{what}: {call}" for what in judge(call, peer)]
-    broken += peer.violations
+    broken += [f"{what} (by the bytes): {call}" for call, what in judge_calls(calls, peer.tracks)]
+    broken += [*judge_connections(peer.tracks), *peer.violations]
     known = {(call.kind, call.number) for call in calls}
     broken += [f"an effect of no call: {each}" for each in service.effects if each not in known]
     totals.add(calls, peer)
@@ -145,6 +150,9 @@ def run_many(
             except BrokenPromiseError as error:
                 found.append(str(error))
                 tell(str(error))
+            except Exception:
+                found.append(f"seed {seed}: the model itself failed: {traceback.format_exc()}")
+                tell(found[-1])
 
     workers = [threading.Thread(target=work) for _ in range(AT_ONCE)]
     for worker in workers:

@@ -15,6 +15,7 @@ import billcore
 from ..proxy import RawAnswer
 
 ROOT = "/acct"
+KEY = "Kq7zV1xWm4Rt9Yb2Hd5Lc8Jf3"  # the API key, which some answers repeat
 PER_PAGE = 4
 MOST_ORDERS = 22
 
@@ -64,7 +65,7 @@ def head_of(status: int, body: bytes, mark: int, *more: str) -> bytes:
 
 def refusal(status: int, asked: Asked, *more: str) -> RawAnswer:
     """Returns an error answer that names its request."""
-    body = json.dumps({"error": {"code": "drawn", "message": f"for {asked.mark}"}}).encode()
+    body = json.dumps({"error": {"code": "drawn", "message": f"for {asked.mark}"}, "of": KEY}).encode()
     return RawAnswer(head_of(status, body, asked.mark, *more), body)
 
 

@@ -23,7 +23,7 @@ from .. import http2
 from ..http2 import Codes, Http2Connection, Stream
 from ..proxy import GENEROUS, Gone, RawAnswer, Seen
 from ..test_floods import FLOODS, frame
-from .acts import drawn_status
+from .acts import drawn_status, edited, flip
 from .peer import Act, Drawn
 from .service import Asked, parse, refusal
 
@@ -63,9 +63,11 @@ class Http2Peer(Drawn, Http2Connection):
 
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
-        self._taken: dict[int, tuple[Asked, Act]] = {}
+        self.taken: dict[int, tuple[Asked, Act]] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
+        self._deaf = False  # the peer does nothing more on this connection
+        self._captured: list[bytes] | None = None
         self._stalled = False  # the peer has stopped sending on this connection
         self._processed = False  # the client has processed everything sent before the stall
         self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
@@ -79,7 +81,7 @@ class Http2Peer(Drawn, Http2Connection):
             self.wire.initiate_connection()
             self.flush()
             while self.open:
-                self._run_due()
+                self.run_due()
                 due = max(0.0, self._due[0][0] - time.monotonic()) if self._due else None
                 if self.open and self.await_data(due):
                     self._receive()
@@ -97,19 +99,30 @@ class Http2Peer(Drawn, Http2Connection):
 
         self.do(run)
 
-    def flush(self) -> None:
-        if self._stalled:
-            self.wire.data_to_send()
-        else:
-            super().flush()
+    def send(self, data: bytes) -> None:
+        if self._captured is not None:
+            self._captured.append(data)
+        elif data and not self._stalled and not self._deaf:
+            super().send(data)
 
     def send_raw(self, data: bytes) -> None:
         self.flush()
-        if not self._stalled:
-            try:
-                self.socket.sendall(data)
-            except OSError as error:
-                raise Gone from error
+        self.send(data)
+
+    def captured(self, parts: list[Callable[[], None]]) -> bytes:
+        """Returns what these functions would send."""
+        self.flush()
+        self._captured = []
+        try:
+            for part in parts:
+                part()
+            return b"".join(self._captured)
+        finally:
+            self._captured = None
+
+    def go_deaf(self) -> None:
+        """Ends all acts on this connection, which stays open."""
+        self._deaf = self.hopeless = True
 
     def later(self, delay: float, then: Callable[[], None]) -> None:
         heapq.heappush(self._due, (time.monotonic() + delay, next(self._count), then))
@@ -133,7 +146,7 @@ class Http2Peer(Drawn, Http2Connection):
         self.send_raw(frame(6, 0, 0, bytes(8))[:9])
         self.hopeless = True
 
-    def _run_due(self) -> None:
+    def run_due(self) -> None:
         while self._due and self._due[0][0] <= time.monotonic() and self.open:
             _, _, then = heapq.heappop(self._due)
             with contextlib.suppress(*_GIVEN_UP):
@@ -156,7 +169,7 @@ class Http2Peer(Drawn, Http2Connection):
             self._requests[event.stream_id] = [], b""
             self._begin(event)
         elif isinstance(event, h2.events.StreamEnded):
-            asked, act = self._taken[event.stream_id]
+            asked, act = self.taken[event.stream_id]
             if not act.early:
                 self._later_or_now(act, DrawnStream(self, event.stream_id, asked))
         elif isinstance(event, h2.events.PingAckReceived):
@@ -179,8 +192,10 @@ class Http2Peer(Drawn, Http2Connection):
             self.proxy.violation(f"{asked} was sent over connection {self.number} after {self._abandoned}")
         if self._processed:
             self._ignored[event.stream_id] = asked
-        act = self.proxy.act(asked, self.number) if event.stream_id <= self.last_stream else IGNORED
-        self._taken[event.stream_id] = asked, act
+        given = DEAF if self._deaf else IGNORED if event.stream_id > self.last_stream else None
+        act = self.proxy.act(asked, self.number, given)
+        self.track.ask(asked, event.stream_id)
+        self.taken[event.stream_id] = asked, act
         if act.early:
             self._later_or_now(act, DrawnStream(self, event.stream_id, asked))
 
@@ -198,33 +213,82 @@ class Http2Peer(Drawn, Http2Connection):
 
         self.later(act.delay, run)
         if not act.delay:
-            self._run_due()
+            self.run_due()
 
 
-def refusing(chance: random.Random) -> Step:
-    status, effect, more = drawn_status(chance)
+def answering(chance: random.Random) -> Step:
+    """Sends an answer in one of the ways that HTTP/2 allows; the frames of other streams may come in between."""
 
     def step(stream: DrawnStream) -> None:
-        if effect:
-            stream.forward()
-        answer = refusal(status, stream.asked, *more)
-        stream.send_answer_head(answer)
-        stream.send_body(answer.body, end=True)
+        pause = chance.choice([0.0, 0.0, 0.005, 0.05])
+        for number, part in enumerate(framed(stream, chance)):
+            stream.later(pause * number, part)
 
     return step
 
 
-def in_pieces(chance: random.Random) -> Step:
-    """Sends an answer in pieces; the answers of other streams are sent in between."""
-    count, pause = chance.choice([2, 3, 8]), chance.choice([0.0, 0.005, 0.05])
+def framed(stream: DrawnStream, chance: random.Random) -> list[Callable[[], None]]:
+    """Returns the parts of an answer, each as a function that sends it."""
+    status, effect, more = drawn_status(chance) if flip(chance) and flip(chance) else (200, True, [])
+    answer = stream.forward() if effect else None
+    if answer is None or status != 200:
+        answer = refusal(status, stream.asked, *more)
+    body, length, trailers = answer.body, chance.random() < 0.7, chance.random() < 0.2
+    count = chance.choice([1, 1, 2, 3, 8])
+    size = -(-len(body) // count)
+    pieces = [body[at : at + size] for at in range(0, len(body), size)]
+    parts: list[Callable[[], None]] = [functools.partial(stream.send_head, 103)] if chance.random() < 0.2 else []
+    parts.append(functools.partial(stream.send_answer_head, answer, length=length))
+    for place, piece in enumerate(pieces, 1):
+        parts.append(functools.partial(stream.send_body, piece, end=place == len(pieces) and not trailers))
+    if trailers:
+        parts.append(functools.partial(stream.send_trailers, ("x-sum", "1"), ("x-request-id", "of-the-trailers")))
+    return parts
+
+
+def cut(chance: random.Random) -> Step:
+    """Ends an answer between two frames by resetting its stream, or at any byte with the connection."""
 
     def step(stream: DrawnStream) -> None:
-        answer = stream.forward()
-        size = -(-len(answer.body) // count)
-        stream.send_answer_head(answer)
-        for number, at in enumerate(range(0, len(answer.body), size), 1):
-            piece, end = answer.body[at : at + size], at + size >= len(answer.body)
-            stream.later(pause * number, functools.partial(stream.send_body, piece, end=end))
+        parts = framed(stream, chance)
+        sent = stream.peer.captured(parts[: chance.randrange(len(parts))])
+        if chance.random() < 0.6:
+            stream.send_raw(sent)
+            if chance.random() < 0.8:
+                stream.reset_stream(_code(chance))
+        else:
+            stream.send_raw(sent[: chance.randint(0, len(sent))])
+            chance.choice([stream.close, stream.reset, stream.peer.go_deaf])()
+
+    return step
+
+
+def changed(chance: random.Random) -> Step:
+    """Changes frames of an answer, or adds some, then ends the connection."""
+
+    def step(stream: DrawnStream) -> None:
+        rest, frames = stream.peer.captured(framed(stream, chance)), []
+        while rest:
+            end = 9 + int.from_bytes(rest[:3])
+            frames.append(rest[:end])
+            rest = rest[end:]
+        for _ in range(chance.choice([1, 1, 2, 5])):
+            at = chance.randrange(len(frames))
+            one, other = frames[at], chance.choice(_ODD)
+            number = chance.choice([0, 2, stream.number, stream.number + 1000])
+            frames[at : at + 1] = chance.choice(
+                [
+                    [one[:9] + edited(one[9:], chance)],
+                    [one[:3] + bytes([other, chance.randrange(256)]) + one[5:]],
+                    [frame(other, chance.randrange(256), number, chance.randbytes(chance.randrange(40))), one],
+                    [one[: 9 + chance.randint(0, len(one))]],
+                    [one, one],
+                ]
+            )
+        stream.peer.proxy.lie(asked for asked, _ in stream.peer.taken.values())
+        stream.send_raw(b"".join(frames))
+        stream.peer.go_deaf()
+        stream.later(chance.choice([0.0, 0.03]), stream.close)
 
     return step
 
@@ -234,6 +298,10 @@ def twice(stream: DrawnStream) -> None:
     http2.passing(stream)
     body = b'{"data":{}}'
     stream.send_raw(frame(1, 4, stream.number, _OK) + frame(0, 1, stream.number, body))
+
+
+# Types of frames, without those that say what the peer has processed, and with some that no standard defines.
+_ODD = [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 77]
 
 
 def unasked(number: int) -> Step:
@@ -317,30 +385,25 @@ def _code(chance: random.Random) -> Any:
     )
 
 
-def _flip(chance: random.Random) -> bool:
-    return chance.random() < 0.5
-
-
-REFUSED = "refused"
+REFUSED, CHANGED = "refused", "changed"
 _PLACES = ["request", "effect", "headers", "body"]
 _TABLE: list[tuple[int, str, Callable[[random.Random], Step]]] = [
     (60, "plain", lambda chance: http2.passing),
-    (10, "in pieces", in_pieces),
-    (3, "trailers", lambda chance: http2.trailers),
+    (20, "framed", answering),
+    (8, "cut", cut),
+    (8, CHANGED, changed),
     (3, REFUSED, lambda chance: chance.choice([http2.refused, http2.gone_away(effect=False, last=0), not_begun])),
     (9, "reset", lambda chance: http2.broken(_code(chance), chance.choice(_PLACES))),
     (3, "reset without error", lambda chance: http2.no_error(chance.choice([0, 12, -5]))),
     (2, "reset behind the end", lambda chance: http2.no_error(None, end=True)),
     (2, "too short", lambda chance: http2.short),
     (1, "no body", lambda chance: http2.no_body),
-    (1, "cut", lambda chance: http2.cut),
-    (3, "ended", lambda chance: http2.ended(effect=_flip(chance), reset=_flip(chance))),
-    (2, "GOAWAY and the end", lambda chance: http2.gone_away(effect=_flip(chance))),
-    (5, "GOAWAY", lambda chance: go_away(chance, first=_flip(chance))),
+    (3, "ended", lambda chance: http2.ended(effect=flip(chance), reset=flip(chance))),
+    (2, "GOAWAY and the end", lambda chance: http2.gone_away(effect=flip(chance))),
+    (5, "GOAWAY", lambda chance: go_away(chance, first=flip(chance))),
     (2, "leaving", http2.leaving),
-    (5, "silent", lambda chance: http2.silent(effect=_flip(chance))),
+    (5, "silent", lambda chance: http2.silent(effect=flip(chance))),
     (1, "silent after the headers", lambda chance: http2.silent_after_headers),
-    (10, "status", refusing),
     (2, "twice", lambda chance: twice),
     (1, "unasked", lambda chance: unasked(chance.choice([1, 1000]))),
     (6, "flood", flooding),
@@ -352,6 +415,7 @@ _TABLE: list[tuple[int, str, Callable[[random.Random], Step]]] = [
 
 PLAIN = Act("plain", http2.passing)
 IGNORED = Act("ignored", lambda stream: None, refuses=True)
+DEAF = Act("unheard", lambda stream: None)
 
 
 def draw(chance: random.Random) -> Act:
@@ -359,7 +423,7 @@ def draw(chance: random.Random) -> Act:
     early = name == "answer before the end" or chance.random() < 0.1
     delay = chance.choice([0.01, 0.05, 0.1, 0.4]) if chance.random() < 0.3 else 0.0
     shown = name + (", early" if early else "") + (f", {delay} s late" if delay else "")
-    return Act(shown, make(chance), early=early, delay=delay, refuses=name == REFUSED)
+    return Act(shown, make(chance), lies=name == CHANGED, early=early, delay=delay, refuses=name == REFUSED)
 
 
 def _leave(connection: Http2Peer) -> None:

@@ -1,0 +1,313 @@
+"""The second judge: compares each call's result with the bytes that the peer sent.
+
+It shares no code with the first judge, the peer's acts or the library. It reads an answer only if every client must
+read the same from its bytes; what a client makes of other bytes is not checked.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import hpack
+
+from .callers import Call
+from .service import KEY, Asked
+
+MOST_HEAD = 16 << 10  # bytes; a client may refuse a longer head
+_HEAD = re.compile(rb"HTTP/1\.1 ([1-5]\d\d) [ -~]*\r\n((?:[A-Za-z0-9-]+: [ -~]*\r\n)*)\r\n")
+_CHUNK = re.compile(rb"([0-9a-fA-F]{1,6})(?:;[ -~]*)?\r\n")
+_TRAILERS = re.compile(rb"(?:[A-Za-z0-9-]+: [ -~]*\r\n)*\r\n")
+_UNUSUAL = {b"upgrade", b"connection", b"content-encoding"}
+_CLASSES = {
+    301: "ApiError",
+    408: "ApiError",
+    401: "AuthenticationError",
+    402: "PaymentError",
+    404: "NotFoundError",
+    422: "ValidationError",
+    429: "RateLimitError",
+    500: "ServerError",
+    502: "ServerError",
+    503: "ServerError",
+}
+_DATA, _HEADERS, _RST_STREAM, _PUSH_PROMISE, _GOAWAY, _CONTINUATION = 0, 1, 3, 5, 7, 9  # the types of frames
+_END_STREAM, _END_HEADERS, _PADDED, _PRIORITY = 1, 4, 8, 0x20  # the flags of frames
+_WITHOUT_ANSWER = {"OutcomeUnknownError", "TransportError", "ConnectionError", "TimeoutError", "TlsError"}
+_REPEATED = {408, 429, *range(500, 600)}  # the statuses after which a read is sent again
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that has arrived. at: how many bytes the peer had sent on the connection before. time: monotonic."""
+
+    asked: Asked
+    at: int
+    stream: int
+    time: float
+
+
+@dataclass
+class Track:
+    """What went over one connection."""
+
+    http2: bool
+    sent: bytearray = field(default_factory=bytearray)
+    sends: list[int] = field(default_factory=list)  # the number of all bytes sent, after each send
+    requests: list[Request] = field(default_factory=list)
+    end: str = ""  # how the peer ended the connection
+    ended: float = math.inf
+
+    def ask(self, asked: Asked, stream: int = 0) -> None:
+        self.requests.append(Request(asked, len(self.sent), stream, time.monotonic()))
+
+    def send(self, data: bytes) -> None:
+        self.sent += data
+        self.sends.append(len(self.sent))
+
+    def finish(self, how: str) -> None:
+        if not self.end:
+            self.end, self.ended = how, time.monotonic()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was sent to a request. state: `whole`, `cut` before its end, or `unclear`. end: the number of bytes."""
+
+    state: str
+    status: int = 0
+    body: bytes = b""
+    end: int = 0
+
+
+UNCLEAR, CUT = Answer("unclear"), Answer("cut")
+
+
+def read_http1(data: bytes) -> Answer:
+    """Reads the answer at the beginning of the bytes, as in RFC 9112."""
+    at = 0
+    while True:
+        head = _HEAD.match(data, at)
+        if head is None:
+            begun = data[at : at + 9] == b"HTTP/1.1 "[: len(data) - at] and len(data) - at < MOST_HEAD
+            return UNCLEAR if _has_empty_line(data[at:]) or not begun else CUT
+        at, status = head.end(), int(head[1])
+        fields = [line.partition(b": ") for line in head[2].split(b"\r\n")[:-1]]
+        named = [(name.lower(), value) for name, _, value in fields]
+        framing = [each for each in named if each[0] in (b"content-length", b"transfer-encoding")]
+        if any(name in _UNUSUAL for name, _ in named) or len(head[0]) > MOST_HEAD or status == 101:
+            return UNCLEAR
+        if status >= 200:
+            break
+        if framing:
+            return UNCLEAR
+    if status in (204, 304):
+        return UNCLEAR if framing else Answer("whole", status, b"", at)
+    if len(framing) != 1:
+        return UNCLEAR
+    name, value = framing[0]
+    if name == b"transfer-encoding":
+        return _read_chunks(data, at, status) if value == b"chunked" else UNCLEAR
+    if re.fullmatch(rb"\d{1,6}", value) is None:
+        return UNCLEAR
+    end = at + int(value)
+    return Answer("whole", status, data[at:end], end) if len(data) >= end else CUT
+
+
+def _has_empty_line(data: bytes) -> bool:
+    return b"\n\n" in data or b"\n\r" in data
+
+
+def _read_chunks(data: bytes, at: int, status: int) -> Answer:
+    body = b""
+    while True:
+        size = _CHUNK.match(data, at)
+        if size is None:
+            return CUT if re.fullmatch(rb"[0-9a-fA-F]{0,6}(;[ -~]*)?\r?", data[at:]) else UNCLEAR
+        at, length = size.end(), int(size[1], 16)
+        if length == 0:
+            trailers = _TRAILERS.match(data, at)
+            if trailers is not None:
+                return Answer("whole", status, body, trailers.end())
+            return UNCLEAR if _has_empty_line(b"\n" + data[at:]) else CUT
+        body += data[at : at + length]
+        at += length
+        if data[at : at + 2] != b"\r\n":
+            return CUT if len(data) < at else UNCLEAR
+        at += 2
+
+
+@dataclass
+class _Stream:
+    status: int = 0
+    length: int | None = None
+    body: bytes = b""
+    ended: bool = False
+    cut: bool = False
+    odd: bool = False
+
+    def take_head(self, decoder: hpack.Decoder, block: bytes) -> bool:
+        """Takes an interim or final head, or trailers; returns False if it is none of these."""
+        try:
+            fields = dict(decoder.decode(block, raw=True))
+            status, length = int(fields.get(b":status", b"0")), int(fields.get(b"content-length", b"-1"))
+        except (hpack.HPACKError, ValueError):
+            return False
+        if self.status == 0 and status >= 200:
+            self.status, self.length = status, None if length < 0 else length
+            return True
+        return (status == 0) == (self.status > 0)
+
+    def answer(self) -> Answer:
+        if self.odd:
+            return UNCLEAR
+        short = self.length is not None and self.length != len(self.body)
+        if self.ended:
+            bodyless = self.status in (204, 304) or self.status == 0
+            return UNCLEAR if bodyless else CUT if short else Answer("whole", self.status, self.body)
+        # Without a length, some releases of libcurl do not tell whether the stream was cut: see core/guarantees.md.
+        return CUT if self.status == 0 or (self.length is not None and short) else UNCLEAR
+
+
+def read_http2(data: bytes, opened: Iterable[int]) -> dict[int, Answer]:
+    """Reads the answers of these streams, as in RFC 9113. After a frame that breaks a rule, all is unclear."""
+    streams = {number: _Stream() for number in opened}
+    decoder, at = hpack.Decoder(), 0
+    while len(data) - at >= 9:
+        length, kind, flags = int.from_bytes(data[at : at + 3]), data[at + 3], data[at + 4]
+        number = int.from_bytes(data[at + 5 : at + 9])
+        payload = data[at + 9 : at + 9 + length]
+        if len(payload) < length:
+            break
+        at += 9 + length
+        if not _take_frame(streams, decoder, kind, flags, number, payload):
+            for each in streams.values():
+                each.odd = each.odd or not each.ended
+            break
+    return {number: each.answer() for number, each in streams.items()}
+
+
+def _take_frame(
+    streams: dict[int, _Stream], decoder: hpack.Decoder, kind: int, flags: int, number: int, payload: bytes
+) -> bool:
+    """Takes a frame; returns False if it breaks a rule, or if what follows is not certain."""
+    stream = streams.get(number)
+    if kind in (_DATA, _HEADERS):
+        if stream is None or stream.ended or stream.cut:
+            return False
+        if flags & _PADDED:
+            payload = payload[1 : len(payload) - payload[0]] if payload and payload[0] < len(payload) else b""
+        if kind == _DATA and stream.status == 0:
+            return False
+        if kind == _DATA:
+            stream.body += payload
+        elif not flags & _END_HEADERS or flags & _PRIORITY or not stream.take_head(decoder, payload):
+            return False
+        stream.ended = bool(flags & _END_STREAM)
+        return stream.status > 0 or not stream.ended
+    if kind == _RST_STREAM and stream is not None:
+        stream.cut = True
+        return True
+    return kind not in (_RST_STREAM, _PUSH_PROMISE, _GOAWAY, _CONTINUATION)
+
+
+def answers_of(track: Track) -> list[tuple[Request, Answer]]:
+    """Returns the requests of a connection and what was sent to them."""
+    requests = track.requests
+    if track.http2:
+        read = read_http2(bytes(track.sent), [each.stream for each in requests])
+        return [(each, read[each.stream]) for each in requests]
+    found: list[tuple[Request, Answer]] = []
+    ends = [each.at for each in requests[1:]] + [len(track.sent)]
+    clear = True
+    for request, end in zip(requests, ends, strict=False):
+        clear = clear and (bool(found) or request.at == 0)
+        answer = read_http1(bytes(track.sent[request.at : end])) if clear else UNCLEAR
+        clear = clear and answer.state == "whole" and answer.end == end - request.at
+        found.append((request, answer))
+    return found
+
+
+def judge_connections(tracks: Iterable[Track]) -> Iterator[str]:
+    """Yields a text for each request that must not have been sent over its connection."""
+    for number, track in enumerate(tracks):
+        answered = [] if track.http2 else answers_of(track)
+        for (request, answer), (further, _) in pairwise(answered):
+            end, what = request.at + answer.end, f"{further.asked} was sent over connection {number}"
+            if answer.state == "cut":
+                yield f"{what}, before the answer to {request.asked} had ended"
+            # Of bytes that were sent apart from the answer, the client may have known nothing.
+            if answer.state == "whole" and end < further.at and end not in track.sends:
+                yield f"{what}, after bytes behind the answer to {request.asked}"
+
+
+def judge_calls(calls: Iterable[Call], tracks: Iterable[Track]) -> Iterator[tuple[Call, str]]:
+    """Yields a text for each rule that the result of a call breaks."""
+    exchanges: dict[tuple[str, int], list[tuple[Request, Answer, Track]]] = {}
+    for track in tracks:
+        for request, answer in answers_of(track):
+            exchanges.setdefault((request.asked.what, request.asked.mark), []).append((request, answer, track))
+    for call in calls:
+        for broken in _judge(call, exchanges.get((call.kind, call.number), [])):
+            yield call, broken
+
+
+def _judge(call: Call, sent: list[tuple[Request, Answer, Track]]) -> Iterator[str]:
+    error = call.error or {}
+    if KEY in json.dumps([error, call.result, call.head], default=repr):
+        yield "it shows the key"
+    if "\n" in error.get("message", ""):
+        yield "the error is not one line"
+    if not call.ended or call.kind == "list":
+        return
+    sent = sorted(sent, key=lambda each: each[0].time)
+    answers = [answer for _, answer, _ in sent]
+    whole = [answer.status for answer in answers if answer.state == "whole"]
+    if len(sent) > call.max_retries + 1 and not call.is_write:
+        yield f"it was sent {len(sent)} times, with {call.max_retries} retries"
+    if UNCLEAR not in answers:
+        if call.error is None and not any(200 <= status < 300 for status in whole):
+            yield f"it succeeded, but {whole or 'nothing whole'} was sent"
+        if error.get("class") not in _WITHOUT_ANSWER and error.get("http_status", 0) not in (0, *whole):
+            yield f"status {error['http_status']}, but {whole or 'nothing whole'} was sent"
+    for place, (_, answer, track) in enumerate(sent):
+        is_final = answer.state == "whole" and (call.is_write or answer.status not in _REPEATED)
+        if is_final and not _may_be_lost(call, track):
+            yield from _of_answer(call, answer)
+            if place + 1 < len(sent):
+                yield "it was sent again after a final answer"
+            return
+
+
+def _may_be_lost(call: Call, track: Track) -> bool:
+    """Whether a call may end without a whole answer that was sent to it: at its deadline, cancelled, or because the
+    peer ended the connection without having read everything."""
+    error = call.error or {}
+    late = "TimeoutError" in (error.get("class"), error.get("cause")) and call.took >= call.timeout - 0.01
+    ended = track.ended <= call.over and (track.http2 or track.end != "closed")
+    return late or ended or error.get("class") == "CancelledError"
+
+
+def _of_answer(call: Call, answer: Answer) -> Iterator[str]:
+    """Compares the result of a call with the final answer to it."""
+    error, what = call.error, f"the answer was {answer.status} {answer.body[:60]!r}"
+    try:
+        parsed = json.loads(answer.body.decode())
+        data = parsed.get("data") if isinstance(parsed, dict) else None
+    except ValueError:
+        data = None
+    if not 200 <= answer.status < 300:
+        if error is None or error.get("http_status") != answer.status:
+            yield what
+        elif error["class"] != _CLASSES.get(answer.status, error["class"]):
+            yield f"{error['class']}, but {what}"
+    elif call.kind == "delete" or isinstance(data, dict):
+        if error is not None or (call.kind != "delete" and call.result != data):
+            yield what
+    elif error is None or error["class"] != "DecodeError":
+        yield f"{what}, without data"
