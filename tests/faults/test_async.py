@@ -4,7 +4,6 @@ the ledger."""
 from __future__ import annotations
 
 import asyncio
-import random
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -15,10 +14,10 @@ import pytest
 import billcore
 from support.waiting import until_awaited
 
-from . import http2, steps
+from . import http2
 from .certificates import Certificates
 from .http2 import Codes, Http2Connection
-from .proxy import GENEROUS, Step, passing
+from .proxy import GENEROUS
 from .scene import AttemptsDriver, Outcome, Scene, World
 from .test_answers import LOST, OK
 
@@ -189,53 +188,3 @@ def test_a_call_given_up_on_a_silent_connection_costs_the_next_nothing(
 
     with http2_scene(world, certificates) as scene:
         asyncio.run(main(scene))
-
-
-def broken_steps(chance: random.Random, count: int) -> list[Step]:
-    bad = [
-        steps.ended(effect=True, reset=True),
-        steps.ended(effect=False, reset=False),
-        steps.cut("body", reset=False),
-        steps.longer(4, hold=False),
-        steps.canned(503, "Retry-After: 0"),
-        steps.http10,
-        steps.reset_after(20),
-    ]
-    return [chance.choice(bad) if chance.random() < 0.3 else passing for _ in range(count)]
-
-
-def test_many_calls_over_bad_connections(world: World) -> None:
-    chance = random.Random(4)
-
-    async def main(scene: Scene) -> list[Outcome]:
-        async with billcore.AsyncClient(**scene.options(timeout=20.0, max_retries=6)) as client:
-            operations = ["orders.get", "subscriptions.charge", "products.update"] * 50
-            return await asyncio.gather(*(call(scene, client, operation) for operation in operations))
-
-    with Scene(world, script=broken_steps(chance, 150)) as scene:
-        outcomes = asyncio.run(main(scene))
-    names = {outcome.name for outcome in outcomes if outcome.mark is not None}
-    assert {OK, LOST} <= names  # ServerError is not required: timing decides whether a write gets status 503
-    failed = [str(outcome) for outcome in outcomes if outcome.mark is None and outcome.name != OK]
-    assert not failed, failed
-
-
-@pytest.mark.parametrize("http", [1, 2])
-def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
-    """A CancelledError with a note means that the write may have been done; without a note it was not done."""
-    chance = random.Random(5)
-
-    async def main(scene: Scene) -> list[Outcome]:
-        bundle = str(certificates.bundle) if http == 2 else None
-        async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=bundle)) as client:
-            found: list[Outcome] = []
-            for _ in range(6):
-                moments = [chance.uniform(0, 0.08) for _ in range(25)]
-                found += await asyncio.gather(*(call(scene, client, "subscriptions.charge", at) for at in moments))
-                assert (await call(scene, client, "orders.get")).name == OK
-            return found
-
-    with http2_scene(world, certificates) if http == 2 else Scene(world) as scene:
-        outcomes = asyncio.run(main(scene))
-    assert {outcome.name for outcome in outcomes} <= {OK, "CancelledError"}
-    assert any(outcome.name == "CancelledError" and outcome.unknown for outcome in outcomes)

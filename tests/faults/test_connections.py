@@ -13,6 +13,7 @@ import pytest
 
 from . import steps
 from .certificates import Certificates
+from .proxy import passing
 from .scene import READS, WRITES, Scene, World
 from .test_answers import CONNECTION_ROWS, OK, Row, combined
 
@@ -45,6 +46,20 @@ def test_ended_at_once(world: World, language: str, operation: str, act: Callabl
         outcome = scene.call(operation, max_retries=2)
         assert outcome.name in ([OK] if operation in READS else [OK, LOST]), outcome
         assert scene.call("orders.get", max_retries=2).name == OK
+
+
+@pytest.mark.parametrize("reset", [True, False], ids=["reset", "close"])
+def test_a_dead_idle_connection_is_noticed_before_a_write(world: World, language: str, reset: bool) -> None:
+    """The client detects the broken connection before use: nothing was sent, and the write uses another connection."""
+    with Scene(world, language) as scene:
+        for operation in [*WRITES, *["subscriptions.charge"] * 25]:
+            scene.proxy.add(steps.then(passing, reset=reset))
+            assert scene.call("orders.get", max_retries=0).name == OK
+            scene.proxy.wait_until_closed()
+            scene.proxy.add(steps.then(passing, reset=reset))
+            outcome = scene.call(operation, max_retries=0)
+            assert outcome.name == OK, outcome
+            scene.proxy.wait_until_closed()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -6,7 +6,6 @@ libcurl itself retries a request after REFUSED_STREAM or GOAWAY. billcore must p
 from __future__ import annotations
 
 import asyncio
-import random
 from typing import Any
 
 import pytest
@@ -242,26 +241,6 @@ def test_a_silent_connection_gets_no_further_request(world: World, language: str
             assert scene.proxy.accepted == 1 + times
 
 
-def test_a_connection_that_never_answers_is_left(world: World, language: str, certificates: Certificates) -> None:
-    """The peer stops answering on a connection: only the first charge on that connection may be lost."""
-    skip_on_a_loop(language)
-
-    class SilentFromNowOn(Http2Connection):
-        """Makes the first connection silent after its first stream."""
-
-        def _deal_with(self, event: Any) -> None:
-            if self.number == 1 and len(self.proxy.seen) >= 1:
-                return
-            super()._deal_with(event)
-
-    with Http2Scene(world, language, certificates, kind=SilentFromNowOn) as scene:
-        assert scene.call("orders.get", **GIVEN).name == OK
-        assert scene.call("subscriptions.charge", **GIVEN).name == LATE
-        for _ in range(6):
-            assert scene.call("subscriptions.charge", **GIVEN).name == OK
-        assert scene.proxy.accepted == 2
-
-
 def test_a_stream_that_is_late_on_a_live_connection_leaves_it(
     world: World, language: str, certificates: Certificates
 ) -> None:
@@ -271,18 +250,6 @@ def test_a_stream_that_is_late_on_a_live_connection_leaves_it(
             assert scene.call("orders.get", **GIVEN).name == "TimeoutError"
             assert scene.call("orders.get", **GIVEN).name == OK
         assert scene.proxy.accepted == 1
-
-
-def test_it_leaves_while_the_next_request_is_written(world: World, language: str, certificates: Certificates) -> None:
-    chance = random.Random(2)
-    with Http2Scene(world, language, certificates) as scene:
-        for _ in range(60):
-            scene.proxy.add(http2.leaving(chance))
-            assert scene.call("orders.get", max_retries=3).name == OK
-            outcome = scene.call("subscriptions.charge", max_retries=3)
-            assert outcome.name in (OK, LOST), outcome
-            scene.proxy.forget()
-    assert OK in {outcome.name for outcome in scene.outcomes if outcome.mark is not None}
 
 
 def test_trailers_are_not_headers(world: World, certificates: Certificates) -> None:

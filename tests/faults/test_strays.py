@@ -140,25 +140,6 @@ def test_stray_bytes_on_an_idle_connection_end_it(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize("name", STRAYS)
-def test_on_an_idle_connection_of_an_event_loop(
-    world: World, certificates: Certificates, name: str, transport: str
-) -> None:
-    async def main(scene: Scene, stray: Stray) -> None:
-        given = scene.options(max_retries=0, **options(certificates, transport))
-        async with billcore.AsyncClient(**given) as client:
-            assert (await call(scene, client, "orders.get")).name == OK
-            stray.send()
-            outcome = await call(scene, client, "subscriptions.charge")
-            assert outcome.name == OK, outcome
-            assert scene.proxy.accepted == 2
-
-    stray = Stray(STRAYS[name], close=name == "408")
-    with Scene(world, tls=TRANSPORTS[transport](certificates), script=[stray]) as scene:
-        asyncio.run(main(scene, stray))
-
-
-@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("name", ["order", "402", "half-a-status-line", "one-byte"])
 @pytest.mark.parametrize(
     "kind", ["length", "length-apart", "length-split", "chunked", "chunked-apart", "chunked-split"]
