@@ -75,10 +75,20 @@ class Stream:
             if any(isinstance(event, h2.events.PingAckReceived) for event in self._wire.receive_data(data)):
                 return
 
+    def send_raw(self, data: bytes) -> None:
+        """Sends frames without changing the state of h2."""
+        self._connection.send(data)
+
     def break_protocol(self) -> None:
         """Sends DATA for stream 0, which the client must treat as an error of the connection. A step must not call
         h2 after this method."""
-        self._connection.send(b"\0\0\1" + bytes(6) + b"x")
+        self.send_raw(b"\0\0\1" + bytes(6) + b"x")
+
+    def drain(self) -> None:
+        """Reads what the client sends, until it closes the connection."""
+        with contextlib.suppress(OSError, ValueError):
+            while self._connection.socket.recv(65536):
+                pass
 
     def close(self) -> None:
         self._connection.close()

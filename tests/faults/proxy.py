@@ -157,6 +157,8 @@ def passing(exchange: Exchange) -> None:
 
 
 class Connection:
+    http2 = False
+
     def __init__(self, proxy: Proxy, number: int, sock: socket.socket) -> None:
         self.proxy = proxy
         self.number = number

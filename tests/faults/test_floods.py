@@ -7,9 +7,6 @@ Each frame is valid by RFC 9113. The peer sends frames as fast as the client rea
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
-import ssl
 import struct
 import threading
 import time
@@ -21,8 +18,9 @@ import billcore
 from support.waiting import LATE
 
 from .certificates import Certificates
+from .http2 import Stream, by_protocol
 from .libcurl import release
-from .proxy import serve_each
+from .proxy import Connection, Exchange, Proxy, Step
 
 TIMEOUT = 3.0  # seconds: enough for a TLS connection on a busy machine
 WITHSTANDS = not release() or release() >= (8, 10, 1)
@@ -46,78 +44,38 @@ FLOODS = {
 HEAD = frame(1, 4, 1, b"\x88")  # :status 200
 
 
-class Flood:
-    """An https server that floods a client after its HTTP/2 request, and never answers. It ends a connection that
-    speaks HTTP/1."""
+def flooding(name: str) -> Step:
+    """Floods the client, and never answers. Ends a connection that speaks HTTP/1."""
 
-    def __init__(self, context: ssl.SSLContext, name: str) -> None:
-        self._context = context
-        self._head = HEAD if "data" in name else b""
-        self._frame = FLOODS[name]
-        self._data = self._frame * (200_000 // len(self._frame))
-        self._listener = socket.create_server(("localhost", 0))
-        self.url = f"https://localhost:{self._listener.getsockname()[1]}/acct"
+    def step(stream: Stream | Exchange) -> None:
+        if isinstance(stream, Exchange):
+            return stream.close()
+        threading.Thread(target=stream.drain, daemon=True).start()
+        stream.send_raw((HEAD if "data" in name else b"") + FLOODS[name])
+        while True:
+            stream.send_raw(FLOODS[name] * (200_000 // len(FLOODS[name])))
+
+    return step
+
+
+class Flooded:
+    """A server that offers both protocols and floods the client after its HTTP/2 request, and options for a client."""
+
+    def __init__(self, certificates: Certificates, name: str, http2: bool | None) -> None:
         self.protocols: list[str | None] = []
-        self.sent = 0
-        self._open: list[ssl.SSLSocket] = []
-        threading.Thread(target=serve_each, args=(self._listener, self._serve), daemon=True).start()
+        self.proxy = Proxy(("", 0), [flooding(name)] * 2, tls=certificates.both, kind=self._connection)
+        url = f"https://localhost:{self.proxy.port}/acct"
+        given = {"base_url": url, "api_key": "key", "ca_bundle": str(certificates.bundle)}
+        self.options: dict[str, Any] = {**given, "max_retries": 0, "timeout": TIMEOUT, "http2": http2}
 
-    def __enter__(self) -> Flood:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.close()
-        for each in self._open:
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-    def _serve(self, plain: socket.socket) -> None:
-        with contextlib.suppress(OSError), self._context.wrap_socket(plain, server_side=True) as client:
-            self._open.append(client)
-            self.protocols.append(client.selected_alpn_protocol())
-            if client.selected_alpn_protocol() != "h2":
-                return
-            client.sendall(frame(4, 0, 0))
-            asked = b""
-            while b"\x01\x05\0\0\0\x01" not in asked and b"\x01\x25\0\0\0\x01" not in asked:  # HEADERS of stream 1
-                more = client.recv(65536)
-                if not more:
-                    return
-                asked += more
-            threading.Thread(target=self._drain, args=(client,), daemon=True).start()
-            client.sendall(self._head + self._frame)
-            # Count the first frame now: in some releases libcurl closes the connection before the first large piece is
-            # sent and counted below.
-            self.sent = len(self._frame)
-            while True:
-                client.sendall(self._data)
-                self.sent += len(self._data)
-
-    @staticmethod
-    def _drain(client: ssl.SSLSocket) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while client.recv(65536):
-                pass
-
-
-@pytest.fixture
-def offering(certificates: Certificates) -> ssl.SSLContext:
-    context = certificates.http2
-    context.set_alpn_protocols(["h2", "http/1.1"])
-    return context
-
-
-@pytest.fixture(autouse=True)
-def as_before(certificates: Certificates) -> Any:
-    yield
-    certificates.http2.set_alpn_protocols(["h2"])
+    def _connection(self, proxy: Proxy, number: int, sock: Any) -> Connection:
+        self.protocols.append(sock.selected_alpn_protocol())
+        return by_protocol(proxy, number, sock)
 
 
 @pytest.mark.parametrize("name", FLOODS)
 @pytest.mark.parametrize("kind", ["blocking", "awaited"])
-def test_a_call_ends_and_a_loop_goes_on(
-    offering: ssl.SSLContext, certificates: Certificates, kind: str, name: str
-) -> None:
+def test_a_call_ends_and_a_loop_goes_on(certificates: Certificates, kind: str, name: str) -> None:
     longest = 0.0
 
     async def watch() -> None:
@@ -130,40 +88,31 @@ def test_a_call_ends_and_a_loop_goes_on(
     async def awaited() -> None:
         watching = asyncio.create_task(watch())
         await asyncio.sleep(0)
-        async with billcore.AsyncClient(**options) as client:
+        async with billcore.AsyncClient(**server.options) as client:
             await client.orders.get("o")
         watching.cancel()
 
-    with Flood(offering, name) as server:
-        bundle = str(certificates.bundle)
-        options: dict[str, Any] = {"base_url": server.url, "api_key": "key", "ca_bundle": bundle, "max_retries": 0}
-        options["timeout"] = TIMEOUT
-        options["http2"] = True if WITHSTANDS else None
-        begun = time.monotonic()
-        with pytest.raises((billcore.TimeoutError, billcore.ConnectionError)):
-            if kind == "awaited":
-                asyncio.run(awaited())
-            else:
-                with billcore.Client(**options) as client:
-                    client.orders.get("o")
-        assert time.monotonic() - begun < LATE and longest < LATE
-        floods = server.protocols == ["h2"]
-        assert floods == WITHSTANDS, f"libcurl {release()} speaks {server.protocols}"
-        assert not floods or server.sent > 0
+    server = Flooded(certificates, name, True if WITHSTANDS else None)
+    begun = time.monotonic()
+    with pytest.raises((billcore.TimeoutError, billcore.ConnectionError)):
+        if kind == "awaited":
+            asyncio.run(awaited())
+        else:
+            with billcore.Client(**server.options) as client:
+                client.orders.get("o")
+    assert time.monotonic() - begun < LATE and longest < LATE
+    server.proxy.close()
+    assert (server.protocols == ["h2"]) == WITHSTANDS, f"libcurl {release()} speaks {server.protocols}"
 
 
 @pytest.mark.parametrize(
     ("http2", "protocol"),
     [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: HTTP/2 only with the wheel
 )
-def test_the_option_http2_decides_the_protocol(
-    offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str
-) -> None:
-    with Flood(offering, "settings") as server:  # every libcurl release ends a flood of SETTINGS
-        given: dict[str, Any] = {"ca_bundle": str(certificates.bundle), "max_retries": 0, "timeout": TIMEOUT}
-        with (
-            billcore.Client(base_url=server.url, api_key="key", http2=http2, **given) as client,
-            pytest.raises((billcore.TimeoutError, billcore.ConnectionError)),
-        ):
-            client.orders.get("o")
-        assert server.protocols == [protocol]
+def test_the_option_http2_decides_the_protocol(certificates: Certificates, http2: bool | None, protocol: str) -> None:
+    server = Flooded(certificates, "settings", http2)  # every libcurl release ends a flood of SETTINGS
+    refused = pytest.raises((billcore.TimeoutError, billcore.ConnectionError))
+    with billcore.Client(**server.options) as client, refused:
+        client.orders.get("o")
+    server.proxy.close()
+    assert server.protocols == [protocol]

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
-from email.utils import formatdate
 
 import pytest
 
@@ -33,26 +31,6 @@ def test_retry_after_seconds(world: World, language: str, status: int) -> None:
         assert scene.call("orders.get", max_retries=2).name == OK
         (gap,) = gaps(scene)
         assert 0.98 <= gap <= 1 + LATE
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_a_date(world: World, language: str, status: int) -> None:
-    target = int(time.time()) + 2
-    date = formatdate(target, usegmt=True)
-    with Scene(world, language, script=[steps.canned(status, f"Retry-After: {date}")]) as scene:
-        assert scene.call("orders.get", max_retries=2).name == OK
-        came = time.time() - (time.monotonic() - scene.proxy.seen[1].at)
-        assert target - 0.02 <= came <= target + LATE
-
-
-def test_retry_after_a_date_of_a_clock_that_is_wrong(world: World, language: str) -> None:
-    """The service's clock is an hour behind, so the client compares Retry-After with the Date of the same answer."""
-    now = time.time() - 3600
-    headers = [f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 1, usegmt=True)}"]
-    with Scene(world, language, script=[steps.canned(503, *headers)]) as scene:
-        assert scene.call("orders.get", max_retries=2).name == OK
-        (gap,) = gaps(scene)
-        assert 0.9 <= gap <= 1 + LATE
 
 
 @pytest.mark.parametrize(("asked", "timeout"), [("50", 40.0), ("61", None), ("61", 120.0), ("9999999", None)])

@@ -35,6 +35,7 @@ WORDS = [
     *[b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 404 X\r\n\r\n", b"HTTP/1.1 101 X\r\n\r\n", b"http/1.1 402 X\r\n"],
     *[b"Content-Length: 3\r\n", b"Content-Length: \r\n", b"Content-Encoding: gzip\r\n", b"Connection: close\r\n"],
     *[b"Transfer-Encoding: chunked\r\n", b"Transfer-Encoding: gzip\r\n", b"Retry-After: 1\r\n", b" folded: x\r\n"],
+    *[b"no colon\r\n", b"HTTP/x.1 402 X\r\n"],
     *STRAYS.values(),
 ]
 
@@ -160,6 +161,16 @@ def refusing(chance: random.Random) -> Step:
     return step
 
 
+def bodyless(behind: bytes) -> Step:
+    """Sends an answer that has no body, and bytes behind it."""
+
+    def step(exchange: Any) -> None:
+        exchange.forward()
+        exchange.send(b"HTTP/1.1 204 No Content\r\n\r\n" + behind)
+
+    return step
+
+
 def twice(exchange: Any) -> None:
     answer = exchange.forward()
     exchange.send(answer.raw + answer.raw)
@@ -188,6 +199,10 @@ _TABLE: list[tuple[int, str, Make, bool]] = [
     (3, "too short", lambda chance: steps.shorter(chance.randint(1, 60)), True),
     (3, "twice", lambda chance: twice, True),
     (3, "two answers", lambda chance: steps.two_answers, True),
+    (2, "no body", lambda chance: bodyless(b""), False),
+    (2, "no body, and a stray", lambda chance: bodyless(chance.choice(list(STRAYS.values()))), True),
+    (2, "gzip", lambda chance: steps.gzipped(), False),
+    (2, "gzip, cut", lambda chance: steps.gzipped(chance.randint(1, 20)), False),
     (5, "ended", lambda chance: steps.ended(effect=flip(chance), reset=flip(chance)), False),
     (3, "silent", lambda chance: steps.silent(effect=flip(chance)), False),
     (6, "closed behind the answer", lambda chance: closing(passing, chance), False),

@@ -135,7 +135,6 @@ class Drawn(Connection):
     """A connection of a Peer. The connection's thread also runs functions that are passed to do()."""
 
     proxy: Peer
-    http2 = False
     prompt = False  # whether all steps are short, so that do() may wait until a running step has ended
 
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:

@@ -10,9 +10,11 @@ import json
 import math
 import re
 import time
+import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import hpack
 
@@ -23,7 +25,9 @@ MOST_HEAD = 16 << 10  # bytes; a client may refuse a longer head
 _HEAD = re.compile(rb"HTTP/1\.1 ([1-5]\d\d) [ -~]*\r\n((?:[A-Za-z0-9-]+: [ -~]*\r\n)*)\r\n")
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,6})(?:;[ -~]*)?\r\n")
 _TRAILERS = re.compile(rb"(?:[A-Za-z0-9-]+: [ -~]*\r\n)*\r\n")
-_UNUSUAL = {b"upgrade", b"connection", b"content-encoding"}
+_FIELD = re.compile(rb"[a-z][a-z0-9-]*: ([!-~]([ -~]*[!-~])?)?")
+_STATUS = re.compile(rb"HTTP/[^\n]*?(\d\d\d)")
+_UNUSUAL = {b"upgrade", b"connection"}
 _CLASSES = {
     301: "ApiError",
     408: "ApiError",
@@ -36,7 +40,8 @@ _CLASSES = {
     502: "ServerError",
     503: "ServerError",
 }
-_DATA, _HEADERS, _RST_STREAM, _PUSH_PROMISE, _GOAWAY, _CONTINUATION = 0, 1, 3, 5, 7, 9  # the types of frames
+# The types of frames.
+_DATA, _HEADERS, _PRIORITY_FRAME, _RST_STREAM, _SETTINGS, _PING, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 2, 3, 4, 6, 8, 9
 _END_STREAM, _END_HEADERS, _PADDED, _PRIORITY = 1, 4, 8, 0x20  # the flags of frames
 _WITHOUT_ANSWER = {"OutcomeUnknownError", "TransportError", "ConnectionError", "TimeoutError", "TlsError"}
 _REPEATED = {408, 429, *range(500, 600)}  # the statuses after which a read is sent again
@@ -77,7 +82,8 @@ class Track:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was sent to a request. state: `whole`, `cut` before its end, or `unclear`. end: the number of bytes."""
+    """What was sent to a request. state: `whole`, `cut` before its end, or `unclear`. end: the number of bytes in
+    HTTP/1, if that is clear; then the content of a `cut` answer has no end."""
 
     state: str
     status: int = 0
@@ -100,6 +106,7 @@ def read_http1(data: bytes) -> Answer:
         fields = [line.partition(b": ") for line in head[2].split(b"\r\n")[:-1]]
         named = [(name.lower(), value) for name, _, value in fields]
         framing = [each for each in named if each[0] in (b"content-length", b"transfer-encoding")]
+        codings = [value for name, value in named if name == b"content-encoding"]
         if any(name in _UNUSUAL for name, _ in named) or len(head[0]) > MOST_HEAD or status == 101:
             return UNCLEAR
         if status >= 200:
@@ -112,11 +119,25 @@ def read_http1(data: bytes) -> Answer:
         return UNCLEAR
     name, value = framing[0]
     if name == b"transfer-encoding":
-        return _read_chunks(data, at, status) if value == b"chunked" else UNCLEAR
-    if re.fullmatch(rb"\d{1,6}", value) is None:
+        answer = _read_chunks(data, at, status) if value == b"chunked" else UNCLEAR
+    elif re.fullmatch(rb"\d{1,6}", value) is None:
         return UNCLEAR
-    end = at + int(value)
-    return Answer("whole", status, data[at:end], end) if len(data) >= end else CUT
+    else:
+        end = at + int(value)
+        answer = Answer("whole", status, data[at:end], end) if len(data) >= end else CUT
+    return _decoded(answer, codings) if codings and answer.state == "whole" else answer
+
+
+def _decoded(answer: Answer, codings: list[bytes]) -> Answer:
+    decoder = zlib.decompressobj(wbits=31)
+    try:
+        body = decoder.decompress(answer.body)
+    except zlib.error:
+        return UNCLEAR
+    # An error status counts, whatever its body is.
+    if codings != [b"gzip"] or decoder.unused_data or (answer.status >= 300 and not decoder.eof):
+        return UNCLEAR
+    return replace(answer, body=body) if decoder.eof else replace(answer, state="cut")
 
 
 def _has_empty_line(data: bytes) -> bool:
@@ -154,9 +175,13 @@ class _Stream:
     def take_head(self, decoder: hpack.Decoder, block: bytes) -> bool:
         """Takes an interim or final head, or trailers; returns False if it is none of these."""
         try:
-            fields = dict(decoder.decode(block, raw=True))
+            listed = list(decoder.decode(block, raw=True))
+            fields = dict(listed)
             status, length = int(fields.get(b":status", b"0")), int(fields.get(b"content-length", b"-1"))
         except (hpack.HPACKError, ValueError):
+            return False
+        plain = all(_FIELD.fullmatch(name + b": " + value) for name, value in listed[status > 0 :])
+        if not plain or len(fields) < len(listed) or status > 599 or (status > 0 and listed[0][0] != b":status"):
             return False
         if self.status == 0 and status >= 200:
             self.status, self.length = status, None if length < 0 else length
@@ -164,14 +189,14 @@ class _Stream:
         return (status == 0) == (self.status > 0)
 
     def answer(self) -> Answer:
-        if self.odd:
+        if self.length is not None and len(self.body) < self.length:
+            return UNCLEAR if self.odd else CUT
+        if self.odd or self.length not in (None, len(self.body)) or self.status in (204, 304):
             return UNCLEAR
-        short = self.length is not None and self.length != len(self.body)
-        if self.ended:
-            bodyless = self.status in (204, 304) or self.status == 0
-            return UNCLEAR if bodyless else CUT if short else Answer("whole", self.status, self.body)
         # Without a length, some releases of libcurl do not tell whether the stream was cut: see core/guarantees.md.
-        return CUT if self.status == 0 or (self.length is not None and short) else UNCLEAR
+        if self.ended and (self.length is not None or _data_of(self.body) is not None or self.status >= 300):
+            return Answer("whole", self.status, self.body)
+        return CUT if self.status == 0 else UNCLEAR
 
 
 def read_http2(data: bytes, opened: Iterable[int]) -> dict[int, Answer]:
@@ -185,7 +210,8 @@ def read_http2(data: bytes, opened: Iterable[int]) -> dict[int, Answer]:
         if len(payload) < length:
             break
         at += 9 + length
-        if not _take_frame(streams, decoder, kind, flags, number, payload):
+        first = at == 9 + length  # the settings of the server
+        if not first and not _take_frame(streams, decoder, kind, flags, number, payload):
             for each in streams.values():
                 each.odd = each.odd or not each.ended
             break
@@ -209,11 +235,25 @@ def _take_frame(
         elif not flags & _END_HEADERS or flags & _PRIORITY or not stream.take_head(decoder, payload):
             return False
         stream.ended = bool(flags & _END_STREAM)
-        return stream.status > 0 or not stream.ended
+        left = 0 if stream.length is None else stream.length - len(stream.body)
+        return left == 0 or (left > 0 and not stream.ended) if stream.status > 0 else not stream.ended
     if kind == _RST_STREAM and stream is not None:
         stream.cut = True
         return True
-    return kind not in (_RST_STREAM, _PUSH_PROMISE, _GOAWAY, _CONTINUATION)
+    return _is_harmless(kind, flags, number, payload)
+
+
+def _is_harmless(kind: int, flags: int, number: int, payload: bytes) -> bool:
+    """Whether every client goes on after a frame, without a change for the answers."""
+    if kind == _PRIORITY_FRAME:
+        return number > 0 and len(payload) == 5 and payload[:4] == bytes(4)
+    if kind == _SETTINGS:
+        return number == 0 and (not payload or (len(payload) == 6 and payload[:2] == b"\0\3" and not flags & 1))
+    if kind == _PING:
+        return number == 0 and len(payload) == 8
+    if kind == _WINDOW_UPDATE:
+        return len(payload) == 4 and 0 < int.from_bytes(payload) < 1 << 16
+    return kind > _CONTINUATION
 
 
 def answers_of(track: Track) -> list[tuple[Request, Answer]]:
@@ -228,7 +268,7 @@ def answers_of(track: Track) -> list[tuple[Request, Answer]]:
     for request, end in zip(requests, ends, strict=False):
         clear = clear and (bool(found) or request.at == 0)
         answer = read_http1(bytes(track.sent[request.at : end])) if clear else UNCLEAR
-        clear = clear and answer.state == "whole" and answer.end == end - request.at
+        clear = clear and answer.end > 0 and answer.end == end - request.at
         found.append((request, answer))
     return found
 
@@ -239,10 +279,10 @@ def judge_connections(tracks: Iterable[Track]) -> Iterator[str]:
         answered = [] if track.http2 else answers_of(track)
         for (request, answer), (further, _) in pairwise(answered):
             end, what = request.at + answer.end, f"{further.asked} was sent over connection {number}"
-            if answer.state == "cut":
+            if answer.state == "cut" and answer.end == 0:
                 yield f"{what}, before the answer to {request.asked} had ended"
             # Of bytes that were sent apart from the answer, the client may have known nothing.
-            if answer.state == "whole" and end < further.at and end not in track.sends:
+            if answer.end > 0 and end < further.at and end not in track.sends:
                 yield f"{what}, after bytes behind the answer to {request.asked}"
 
 
@@ -270,43 +310,54 @@ def _judge(call: Call, sent: list[tuple[Request, Answer, Track]]) -> Iterator[st
     whole = [answer.status for answer in answers if answer.state == "whole"]
     if len(sent) > call.max_retries + 1 and not call.is_write:
         yield f"it was sent {len(sent)} times, with {call.max_retries} retries"
-    if UNCLEAR not in answers:
-        if call.error is None and not any(200 <= status < 300 for status in whole):
-            yield f"it succeeded, but {whole or 'nothing whole'} was sent"
-        if error.get("class") not in _WITHOUT_ANSWER and error.get("http_status", 0) not in (0, *whole):
-            yield f"status {error['http_status']}, but {whole or 'nothing whole'} was sent"
+    if call.error is None and UNCLEAR not in answers and not any(200 <= status < 300 for status in whole):
+        yield f"it succeeded, but {whole or 'nothing whole'} was sent"
+    said = error.get("http_status", 0) if call.error else call.head[0] if call.head else 0
+    named = [int(status) for at, _, track in sent for status in _STATUS.findall(track.sent[at.at :])]
+    known = named if UNCLEAR in answers else whole
+    if said not in (0, *known) and error.get("class") not in _WITHOUT_ANSWER and not any(t.http2 for _, _, t in sent):
+        yield f"status {said}, but {known or 'nothing whole'} was sent"
     for place, (_, answer, track) in enumerate(sent):
         is_final = answer.state == "whole" and (call.is_write or answer.status not in _REPEATED)
-        if is_final and not _may_be_lost(call, track):
+        again = place + 1 < len(sent)
+        if is_final and not _may_be_lost(call, track, again):
             yield from _of_answer(call, answer)
-            if place + 1 < len(sent):
+            if again:
                 yield "it was sent again after a final answer"
             return
 
 
-def _may_be_lost(call: Call, track: Track) -> bool:
+def _may_be_lost(call: Call, track: Track, again: bool) -> bool:
     """Whether a call may end without a whole answer that was sent to it: at its deadline, cancelled, or because the
-    peer ended the connection without having read everything."""
+    connection ended before everything was read. Over HTTP/2 other streams may break the connection. again: the call
+    sent a further request."""
     error = call.error or {}
-    late = "TimeoutError" in (error.get("class"), error.get("cause")) and call.took >= call.timeout - 0.01
-    ended = track.ended <= call.over and (track.http2 or track.end != "closed")
-    return late or ended or error.get("class") == "CancelledError"
+    told = error.get("class"), error.get("cause")
+    late = "TimeoutError" in told and call.took >= call.timeout - 0.01
+    ended = track.ended <= call.over and track.end != "closed"
+    broken = track.http2 and (again or "ConnectionError" in told)
+    return late or ended or broken or "CancelledError" in told
+
+
+def _data_of(body: bytes) -> Any:
+    """Returns the object `data` of a body; None if there is none."""
+    try:
+        data = json.loads(body.decode())["data"]
+    except (ValueError, LookupError, TypeError):
+        return None
+    return data if isinstance(data, dict) else None
 
 
 def _of_answer(call: Call, answer: Answer) -> Iterator[str]:
     """Compares the result of a call with the final answer to it."""
     error, what = call.error, f"the answer was {answer.status} {answer.body[:60]!r}"
-    try:
-        parsed = json.loads(answer.body.decode())
-        data = parsed.get("data") if isinstance(parsed, dict) else None
-    except ValueError:
-        data = None
+    data = _data_of(answer.body)
     if not 200 <= answer.status < 300:
         if error is None or error.get("http_status") != answer.status:
             yield what
         elif error["class"] != _CLASSES.get(answer.status, error["class"]):
             yield f"{error['class']}, but {what}"
-    elif call.kind == "delete" or isinstance(data, dict):
+    elif call.kind == "delete" or data is not None:
         if error is not None or (call.kind != "delete" and call.result != data):
             yield what
     elif error is None or error["class"] != "DecodeError":
