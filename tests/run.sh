@@ -75,7 +75,7 @@ packages_of() { # AREA
     go) echo golang-go ;;
     examples) echo golang-go libglib2.0-dev libuv1-dev ;;
     rust) echo clang libclang1-14 ;;
-    fuzz) echo clang libclang-rt-14-dev libnghttp2-dev ;;
+    fuzz) echo clang libclang-rt-14-dev ;;
     valgrind) echo valgrind ;;
   esac
 }

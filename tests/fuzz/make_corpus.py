@@ -15,15 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance.fixtures import body_bytes, load, text_or_b64
-from fuzz import abi_corpus, client_corpus, h2_corpus, wire_corpus
+from fuzz import abi_corpus, client_corpus
 
 MAX_SEED = 16 * 1024
-RESOURCES = {
-    "subscription": "subscription",
-    "order": "order",
-    "product": "product",
-    "product-group": "product_group",
-}
 HOW_MANY = 3  # the flags of request.hpp
 SMALL_BODY, ODD_SECRETS, OTHER_HEADER, FRESH, EQUAL_SECRETS, WITHOUT_HEADER = 4, 8, 16, 32, 64, 128
 
@@ -76,9 +70,7 @@ def head_of(case: dict[str, Any]) -> bytes:
 
 
 def seeds() -> dict[str, set[bytes]]:
-    out: dict[str, set[bytes]] = {
-        name: set() for name in ("header", "explain", "envelope", "value", *RESOURCES.values())
-    }
+    out: dict[str, set[bytes]] = {name: set() for name in ("header", "explain", "envelope", "value")}
     cases = load("webhook_vectors.json")["cases"]
     for case in cases:
         body = body_bytes(case)
@@ -91,13 +83,8 @@ def seeds() -> dict[str, set[bytes]]:
         out["envelope"].add(body)
         out["value"].add(body)
         data = data_text(body.decode("utf-8", "replace"))
-        name = re.search(r'"name"\s*:\s*"([a-z-]+)\.', body.decode("utf-8", "replace"))
-        if data is None:
-            continue
-        out["value"].add(data.encode() + b"\0" + data.encode())
-        target = RESOURCES.get(name.group(1)) if name else None
-        for one in [target] if target else RESOURCES.values():
-            out[one].add(data.encode())
+        if data is not None:
+            out["value"].add(data.encode() + b"\0" + data.encode())
     event = b'{"id":90210,"name":"order.paid","account":17,"created_at":"2025-04-25T07:30:00Z","data":null}'
     for flags, lines in HEADS:
         head = "".join(line + "\n" for line in lines).encode()
@@ -123,15 +110,13 @@ def dictionary() -> list[bytes]:
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    corpus = seeds() | client_corpus.seeds() | {"wire": wire_corpus.seeds(), "wire_h2": h2_corpus.seeds()}
-    corpus["abi"] = abi_corpus.seeds()
+    corpus = seeds() | client_corpus.seeds() | {"abi": abi_corpus.seeds()}
     for target, texts in corpus.items():
         place = folder / target
         place.mkdir(parents=True, exist_ok=True)
         for text in texts:
             (place / hashlib.sha256(text).hexdigest()[:16]).write_bytes(text)
-    dictionaries = {"fields": dictionary(), "wire": wire_corpus.dictionary(), "wire_h2": h2_corpus.dictionary()}
-    dictionaries |= client_corpus.dictionaries()
+    dictionaries = {"fields": dictionary()} | client_corpus.dictionaries()
     for name, words in dictionaries.items():
         quoted = ("".join(rf"\x{byte:02x}" for byte in word) for word in words)
         (folder / f"{name}.dict").write_text("".join(f'"{word}"\n' for word in quoted))

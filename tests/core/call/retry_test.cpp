@@ -157,6 +157,7 @@ TEST(Retry, RetryAfterInSecondsAndAsADate) {
   EXPECT_EQ(read("3"), 3s);
   EXPECT_EQ(read("0"), 0s);
   EXPECT_EQ(read("1.5"), 1500ms);
+  EXPECT_EQ(read("0.0001"), 1ms);  // never less than requested
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:47 GMT"), 10s);
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:27 GMT"), 0s);
   // The clocks of client and server may differ, so a date in Retry-After is compared with the Date of the answer.

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <tuple>
 
 #include "base/encoding.hpp"
 #include "billcore/error.hpp"
 #include "paging/pager_core.hpp"
+#include "paging/pager_state.hpp"
 #include "support/pages.hpp"
 
 namespace billcore {
@@ -264,6 +266,28 @@ TEST(PagerResume, AStateThatWasNotReadOn) {
     const auto state = pager.state();
     EXPECT_EQ(list.resumed(state).state(), state) << i;
     EXPECT_TRUE(pager.next());
+  }
+}
+
+TEST(PagerState, HasEveryNumberAndNoImpossibleOne) {
+  detail::PagerState state;
+  state.seen = -1;
+  state.counted = 9;
+  state.noticed = "overlap";
+  state.shift = detail::most_shift;
+  state.ids = {0, 5};
+  const auto read = detail::read_state(detail::write_state(state)).value();
+  EXPECT_EQ(std::tuple(read.page, read.seen, read.total, read.counted, read.noticed, read.shift, read.ids),
+            std::tuple(state.page, state.seen, state.total, state.counted, state.noticed, state.shift, state.ids));
+  for (const auto& [number, value] : std::initializer_list<std::pair<std::int64_t detail::PagerState::*, std::int64_t>>{
+           {&detail::PagerState::page, 0},
+           {&detail::PagerState::seen, -2},
+           {&detail::PagerState::fetched, -1},
+           {&detail::PagerState::shift, -1},
+           {&detail::PagerState::shift, detail::most_shift + 1}}) {
+    auto impossible = state;
+    impossible.*number = value;
+    EXPECT_FALSE(detail::read_state(detail::write_state(impossible))) << value;
   }
 }
 
