@@ -1,4 +1,4 @@
-// A webhook request, which the targets `header` and `explain` read from their input. The format is text, so that
+// A webhook request, which the target `header` reads from its input. The format is text, so that
 // people can write seeds.
 //
 // The first byte has the bits of enum Flag. Header lines `name: value` follow, then an empty line, then the body. In

@@ -13,7 +13,7 @@ cd "$root"
 . tests/setup.sh
 
 small_targets=(arrow head redact)
-all_targets=(abi header explain envelope value "${small_targets[@]}")
+all_targets=(abi header envelope value "${small_targets[@]}")
 seconds=""
 case "${1:-}" in '' | *[!0-9]*) ;; *) seconds="$1"; shift ;; esac
 targets=("$@")
