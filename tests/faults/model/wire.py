@@ -1,7 +1,7 @@
 """The second judge: compares each call's result with the bytes that the peer sent.
 
-It shares no code with the first judge, the peer's acts or the library. It reads an answer only if every client must
-read the same from its bytes; what a client makes of other bytes is not checked.
+It shares no code with the first judge or the library. It reads an answer only if every client must read the same from
+its bytes; what a client makes of other bytes is not checked.
 """
 
 from __future__ import annotations
