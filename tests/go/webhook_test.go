@@ -121,6 +121,16 @@ func TestANilEventGivesErrors(t *testing.T) {
 	code(t, err, webhook.ErrConfig)
 }
 
+func TestSecretsOfAccountsCountInTheOrderOfTheNames(t *testing.T) {
+	others := []byte("whsec-of-somebody-else-entirely!")
+	v := must(webhook.NewVerifierForAccounts(map[string][][]byte{"9": {others}, "17": {secret}, "3": {others}}))
+	defer v.Close()
+	must(v.Unwrap([]byte(paid), signed(t, paid))).Close()
+	if count, err := v.Matches(0); count != 1 || err != nil { // sorted as texts: 17, 3, 9
+		t.Fatal(count, err)
+	}
+}
+
 func TestHandler(t *testing.T) {
 	var refused []error
 	v := verifier(t, webhook.WithMaxBody(1000))
