@@ -147,7 +147,7 @@ def test_nothing_is_resolved_while_the_charge_may_be_in_flight(scene: Scene) -> 
 @pytest.mark.parametrize("settle", [None, 60.0])
 def test_nobody_can_say_too_early_that_nothing_was_charged(scene: Scene, settle: float | None) -> None:
     lost(scene, made=False)
-    scene.database.age(0 if settle is None else 30 + 59)
+    scene.database.age(0 if settle is None else 30 + 30)
     with pytest.raises(ChargePendingError) as raised:
         scene.journal(settle=settle).resolve("k", None)
     assert raised.value.retry_after is not None and raised.value.retry_after > 0
