@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import shlex
 import signal
@@ -184,7 +185,10 @@ def chosen(faults: list[Fault], options: argparse.Namespace) -> list[Fault]:
         if unknown:
             raise Problem(f"there is no fault {', '.join(sorted(unknown))}")
         return [fault for fault in faults if fault.id in options.only]
-    return faults
+    if options.quarter is None:
+        return faults
+    quarter = random.Random(options.seed).sample(faults, len(faults))[options.quarter - 1 :: 4]
+    return [fault for fault in faults if fault in quarter]
 
 
 def stored(file: Path) -> Iterator[Result]:
@@ -224,6 +228,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=SETS, action="append", help="which faults (default: both sets)")
     parser.add_argument("--only", metavar="ID", nargs="+", help="these faults, also if they have a result")
+    parser.add_argument("--seed", type=int, default=1, help="of the order from which a quarter is taken (1)")
+    parser.add_argument(
+        "--quarter", type=int, choices=range(1, 5), nargs="?", const=1, help="a quarter of the faults (the first)"
+    )
     parser.add_argument("--check", action="store_true", help="only check that each fault fits the code")
     parser.add_argument("--clean", action="store_true", help="run the steps of the chosen faults without a fault")
     parser.add_argument(
