@@ -180,7 +180,7 @@ class Subscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -329,7 +329,7 @@ class Subscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions; Limits.
         """
@@ -353,7 +353,7 @@ class Subscriptions:
             concurrency: How many calls may be in flight at once.
             ordered: False: in the order in which the answers arrive, not in the order of the ids.
             timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Raises:
             TimeoutError: total_timeout has passed; ask again for the ids without a result.
@@ -381,7 +381,7 @@ class Products:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Service interface: Endpoints, Products.
         """
@@ -458,7 +458,7 @@ class Products:
             concurrency: How many calls may be in flight at once.
             ordered: False: in the order in which the answers arrive, not in the order of the ids.
             timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Raises:
             TimeoutError: total_timeout has passed; ask again for the ids without a result.
@@ -502,7 +502,7 @@ class Orders:
             concurrency: How many calls may be in flight at once.
             ordered: False: in the order in which the answers arrive, not in the order of the ids.
             timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Raises:
             TimeoutError: total_timeout has passed; ask again for the ids without a result.
@@ -681,7 +681,7 @@ class AsyncSubscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -834,7 +834,7 @@ class AsyncSubscriptions:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Service interface: Endpoints, Subscriptions; Limits.
         """
@@ -858,7 +858,7 @@ class AsyncSubscriptions:
             concurrency: How many calls may be in flight at once.
             ordered: False: in the order in which the answers arrive, not in the order of the ids.
             timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Raises:
             TimeoutError: total_timeout has passed; ask again for the ids without a result.
@@ -886,7 +886,7 @@ class AsyncProducts:
             strict: Read the list twice; the second pass finds records that the first pass missed.
             resume: The state of an earlier list: this list continues where that list stopped.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Service interface: Endpoints, Products.
         """
@@ -963,7 +963,7 @@ class AsyncProducts:
             concurrency: How many calls may be in flight at once.
             ordered: False: in the order in which the answers arrive, not in the order of the ids.
             timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Raises:
             TimeoutError: total_timeout has passed; ask again for the ids without a result.
@@ -1007,7 +1007,7 @@ class AsyncOrders:
             concurrency: How many calls may be in flight at once.
             ordered: False: in the order in which the answers arrive, not in the order of the ids.
             timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.
-            total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no limit.
+            total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.
 
         Raises:
             TimeoutError: total_timeout has passed; ask again for the ids without a result.

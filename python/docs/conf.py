@@ -52,7 +52,7 @@ python_use_unqualified_type_names = True
 # Types of other packages: Sphinx does not warn about their missing links in signatures.
 ELSEWHERE = re.compile(
     r"(typing|typing_extensions|collections\.abc|contextlib|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client|billcore\.(testing\._page|journal\._journal))\.|"
-    r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
+    r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|Item|"
     r"Sequence|Literal|GenericAlias|PathLike|TracebackType|TracerProvider|Unpack|datetime|timedelta|Path|ValueError|"
     r"Exception|AttributeError|RuntimeError|TypedDict|FaultKind|\w+Fields|BillcoreConnectionError|BillcoreTimeoutError|"
     r"(list|dict|tuple|str|int|float|bool|bytes|object|type|None|Ellipsis)\b.*|StructType|pa\.Schema|DataSourceReader|_\w+)$"

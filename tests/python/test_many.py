@@ -44,6 +44,10 @@ class Shop:
             self.at_once -= 1
         return self.answer(id)
 
+    def release_after(self, requests: int) -> None:
+        until(lambda: len(self.asked) == requests)
+        self.release(*self.held)
+
     def release(self, *ids: str) -> None:
         with self._changed:
             self.held -= {*ids}
@@ -52,7 +56,8 @@ class Shop:
 
 @contextmanager
 def serving(shop: Shop, **options: Any) -> Iterator[tuple[WatchedServer, dict[str, Any]]]:
-    with WatchedServer(shop) as server:
+    server = WatchedServer(shop)
+    with server:
         yield server, {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, **options}
 
 
@@ -91,7 +96,7 @@ def test_in_the_order_of_the_ids(read: Read) -> None:
     shop = Shop()
     shop.held = {"a"}
     with serving(shop) as (_, options):
-        threading.Thread(target=lambda: (until(lambda: len(shop.asked) == 4), shop.release("a"))).start()
+        threading.Thread(target=shop.release_after, args=(4,)).start()
         assert list(read(options, ("a", 7, "b", "7"))) == [("a", "a"), (7, "7"), ("b", "b"), ("7", "7")]
 
 
@@ -119,9 +124,14 @@ def test_an_error_stands_beside_its_id(read: Read) -> None:
 def test_ids_are_taken_as_needed(read: Read, ordered: bool) -> None:
     shop = Shop()
     taken: list[int] = []
-    ids = (taken.append(number) or number for number in range(400))
+
+    def ids() -> Iterator[int]:
+        for number in range(400):
+            taken.append(number)
+            yield number
+
     with serving(shop) as (_, options):
-        for count, (id, record) in enumerate(read(options, ids, concurrency=5, ordered=ordered)):
+        for count, (id, record) in enumerate(read(options, ids(), concurrency=5, ordered=ordered)):
             assert str(id) == record and len(taken) - count <= 10
     assert len(shop.asked) == 400 and shop.most_at_once <= 5
 
@@ -140,7 +150,7 @@ def test_a_429_halves_what_is_in_flight(read: Read) -> None:
     shop.held = {str(number) for number in range(8)}
     with serving(shop, max_retries=1) as (_, options):
         results = read(options, range(40), concurrency=8)
-        threading.Thread(target=lambda: (until(lambda: len(shop.asked) == 8), shop.release(*shop.held))).start()
+        threading.Thread(target=shop.release_after, args=(8,)).start()
         first = next(results)
         shop.most_at_once = 0
         assert [id for id, _ in [first, *results]] == list(range(40))
@@ -156,7 +166,7 @@ def test_the_time_out_of_all(read: Read) -> None:
         found = []
         with pytest.raises(billcore.TimeoutError, match=r"^get_many: total_timeout has passed; ask again for the ids"):
             for each in read(options, ["a", "b", "c"], total_timeout=0.5):
-                found.append(each)  # noqa: PERF402: the iterator raises
+                found.append(each)  # noqa: PERF402
         shop.release("b")
     assert found in ([], [("a", "a")])
 

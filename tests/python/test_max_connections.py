@@ -36,7 +36,8 @@ class Service:
 @contextmanager
 def serving(most: int, **options: Any) -> Iterator[tuple[WatchedServer, Service, dict[str, Any]]]:
     service = Service()
-    with WatchedServer(service) as server:
+    server = WatchedServer(service)
+    with server:
         try:
             yield (
                 server,

@@ -11,7 +11,7 @@ from .words import Row, pascal, snake
 TIMEOUT = "Seconds for the call with all its attempts; None: no deadline. Default: the client's timeout."
 TIMEOUT_OF_LIST = "Seconds for each page; None: no deadline. Default: the client's timeout."
 TIMEOUT_OF_MANY = "Seconds for the call for each id; None: no deadline. Default: the client's timeout."
-TOTAL_TIMEOUT = "Seconds from the first request to the last answer, with the caller's pauses. Default: no limit."
+TOTAL_TIMEOUT = "Seconds from the first request to the last answer, with your pauses. Default: no limit."
 TOTAL_TIMEOUT_OF_SEARCH = "Seconds for the whole search. Default: timeout, which then holds for the whole search too."
 MANY_PARAMETERS: list[Row] = [
     {"name": "ids", "type": "ids", "positional": True, "doc": "The ids: any iterable, read only as far as needed."},

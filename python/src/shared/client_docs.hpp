@@ -121,8 +121,7 @@ inline constexpr const char* subscriptions_list =
     "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
-    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
-    "limit.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
@@ -224,8 +223,7 @@ inline constexpr const char* subscriptions_orders =
     "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
-    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
-    "limit.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions; Limits.";
 inline constexpr const char* subscriptions_get_many_signature =
@@ -240,8 +238,7 @@ inline constexpr const char* subscriptions_get_many =
     "    concurrency: How many calls may be in flight at once.\n"
     "    ordered: False: in the order in which the answers arrive, not in the order of the ids.\n"
     "    timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.\n"
-    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
-    "limit.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.\n"
     "\n"
     "Raises:\n"
     "    TimeoutError: total_timeout has passed; ask again for the ids without a result.\n"
@@ -258,8 +255,7 @@ inline constexpr const char* products_list =
     "    strict: Read the list twice; the second pass finds records that the first pass missed.\n"
     "    resume: The state of an earlier list: this list continues where that list stopped.\n"
     "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
-    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
-    "limit.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.\n"
     "\n"
     "Service interface: Endpoints, Products.";
 inline constexpr const char* products_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
@@ -317,8 +313,7 @@ inline constexpr const char* products_get_many =
     "    concurrency: How many calls may be in flight at once.\n"
     "    ordered: False: in the order in which the answers arrive, not in the order of the ids.\n"
     "    timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.\n"
-    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
-    "limit.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.\n"
     "\n"
     "Raises:\n"
     "    TimeoutError: total_timeout has passed; ask again for the ids without a result.\n"
@@ -349,8 +344,7 @@ inline constexpr const char* orders_get_many =
     "    concurrency: How many calls may be in flight at once.\n"
     "    ordered: False: in the order in which the answers arrive, not in the order of the ids.\n"
     "    timeout: Seconds for the call for each id; None: no deadline. Default: the client's timeout.\n"
-    "    total_timeout: Seconds from the first request to the last answer, with the caller's pauses. Default: no "
-    "limit.\n"
+    "    total_timeout: Seconds from the first request to the last answer, with your pauses. Default: no limit.\n"
     "\n"
     "Raises:\n"
     "    TimeoutError: total_timeout has passed; ask again for the ids without a result.\n"
