@@ -72,7 +72,7 @@ def with_all_parameters(owner: ast.ClassDef, first: ast.FunctionDef) -> ast.Func
     for place, argument in enumerate(positional, start=1):
         kinds = dict.fromkeys(ast.unparse(one.args.posonlyargs[place].annotation or argument) for one in others)
         argument.annotation = ast.parse(" | ".join(kinds), mode="eval").body
-    last = keywords.pop("timeout")
-    first.args.kwonlyargs = [*keywords.values(), last]
+    last = [keywords.pop(name) for name in ("timeout", "total_timeout")]
+    first.args.kwonlyargs = [*keywords.values(), *last]
     first.args.kw_defaults = [ast.Name("NOT_GIVEN")] * len(first.args.kwonlyargs)
     return first

@@ -166,7 +166,7 @@ def test_the_time_out_of_all(read: Read) -> None:
         found = []
         with pytest.raises(billcore.TimeoutError, match=r"^get_many: total_timeout has passed; ask again for the ids"):
             for each in read(options, ["a", "b", "c"], total_timeout=0.5):
-                found.append(each)  # noqa: PERF402
+                found.append(each)
         shop.release("b")
     assert found in ([], [("a", "a")])
 

@@ -31,6 +31,7 @@ OPTIONS: dict[str, Any] = {"base_url": "http://127.0.0.1:1/a", "api_key": "k", "
 VALID: dict[str, Any] = {
     **OPTIONS,
     "id": 7,
+    "ids": [7],
     "product_id": 1,
     "amount": 1,
     "currency": "DKK",

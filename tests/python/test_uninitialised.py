@@ -22,7 +22,7 @@ def found():
                 kinds[value] = None
     return list(kinds)
 
-KINDS = found()
+KINDS = [kind for kind in found() if not issubclass(kind, tuple)]  # a Got is a tuple
 MADE_BY_USERS = [billcore.Client, billcore.AsyncClient, webhooks.Verifier]
 ARGUMENTS = {
     billcore.Client: dict(base_url="http://127.0.0.1:1/a", api_key="k"),

@@ -267,7 +267,10 @@ void bind_many(py::module_& module) {
   });
   bind_iteration<Awaited>(module, "AsyncGotIterator")
       .def("__aiter__", same)
-      .def("__anext__", [](const py::object& self) { return make_awaitable(self, next_awaited_got); });
+      .def("__anext__", [](const py::object& self) {
+        static_cast<void>(many_of(self));  // refuses an object of another class
+        return make_awaitable(self, next_awaited_got);
+      });
 }
 
 }  // namespace billcore::python

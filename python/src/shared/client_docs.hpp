@@ -182,8 +182,8 @@ inline constexpr const char* subscriptions_charge =
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_find_charges_signature =
-    "find_charges(self, charge, /, *, product_id=NOT_GIVEN, skew=NOT_GIVEN, total_timeout=NOT_GIVEN, since=NOT_GIVEN, "
-    "timeout=NOT_GIVEN)";
+    "find_charges(self, charge, /, *, product_id=NOT_GIVEN, skew=NOT_GIVEN, since=NOT_GIVEN, timeout=NOT_GIVEN, "
+    "total_timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_find_charges =
     "Return the orders that a charge of unknown outcome may have created, latest first.\n"
     "\n"
