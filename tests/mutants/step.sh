@@ -15,7 +15,7 @@ python="$venv/bin/python"
 # and the same second of its last change.
 export PATH="$venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 BILLCORE_RELEASE_BUILD="$release"
 export BILLCORE_CPP_DRIVER="$release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$release/tests/capi/wire-driver-c"
-export PYTHONPATH="$release/python:$root:$root/python/sandbox"
+export PYTHONPATH="$root/python/sandbox:$release/python:$root" # the sandbox beside its README, not the copy in the build
 
 # A command that fails after this call is a failed test.
 tests_begin() { trap - ERR; }
