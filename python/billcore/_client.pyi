@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import GenericAlias, TracebackType
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, Unpack, final, overload
+from typing import Any, Final, Generic, Protocol, Self, TypeVar, Unpack, final, overload
 
 from ._errors import BillcoreError
 from ._hooks import Attempt, Hooks
@@ -1234,12 +1234,26 @@ class Page(Generic[Item]):
 
     def _repr_html_(self) -> str: ...
 
-class Got(NamedTuple, Generic[Item]):
+@final
+class Got(tuple[str | int, Item | None, BillcoreError | None], Generic[Item]):
     """One of the ids that get_many() was given: its record, or the error of its call."""
 
-    id: str | int
-    value: Item | None
-    error: BillcoreError | None
+    n_fields: Final[int]
+    n_sequence_fields: Final[int]
+    n_unnamed_fields: Final[int]
+    __match_args__: Final = ("id", "value", "error")
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    @property
+    def id(self) -> str | int:
+        """The id."""
+
+    @property
+    def value(self) -> Item | None:
+        """The record; None if there is an error."""
+
+    @property
+    def error(self) -> BillcoreError | None:
+        """The exception of the id's call; None if there is a record."""
 
 @final
 class Verdict:

@@ -611,6 +611,9 @@ inline constexpr const char* page_links =
 inline constexpr const char* page_response_info = "Status, headers, attempts and request id of the answer.";
 inline constexpr const char* about_got =
     "One of the ids that get_many() was given: its record, or the error of its call.";
+inline constexpr const char* got_id = "The id.";
+inline constexpr const char* got_value = "The record; None if there is an error.";
+inline constexpr const char* got_error = "The exception of the id's call; None if there is a record.";
 inline constexpr const char* about_verdict =
     "Whether the pager yielded every record that existed during the whole reading of the list.\n"
     "\n"
