@@ -62,7 +62,7 @@ PUBLIC = {
     "webhook": "webhook event event_type detail/secret",
     "call": "hooks options operation operations response detail/outcome",
     "paging": "pager detail/list",
-    "client": "client group groups async_client charges internal",
+    "client": "client group groups async_client charges many internal",
     "arrow": "arrow",
 }
 ROOM_OF = {f"billcore/{stem}.hpp": room for room, stems in PUBLIC.items() for stem in stems.split()}

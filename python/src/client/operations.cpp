@@ -78,7 +78,8 @@ void bind_subscriptions(py::module_& module) {
       type, [](const BoundClient& self, const arguments::SubscriptionsGetMany& from) {
         const ManyRequest request{View::subscription, id_of,
                                   [](const Id& id) { return operations::subscriptions::get(id); }};
-        return make_many(self, request, {from.ids, from.concurrency, from.ordered, from.timeout, from.total_timeout});
+        return make_many(self, request,
+                         {from.ids, from.concurrency, from.ordered, call_options(from.timeout, from.total_timeout)});
       });
 }
 
@@ -104,7 +105,8 @@ void bind_products(py::module_& module) {
   define<arguments::ProductsGetMany>(type, [](const BoundClient& self, const arguments::ProductsGetMany& from) {
     const ManyRequest request{View::product, [](py::handle value) { return Id(integer(value, "id")); },
                               [](const Id& id) { return operations::products::get(internal::integer_of(id)); }};
-    return make_many(self, request, {from.ids, from.concurrency, from.ordered, from.timeout, from.total_timeout});
+    return make_many(self, request,
+                     {from.ids, from.concurrency, from.ordered, call_options(from.timeout, from.total_timeout)});
   });
 }
 
@@ -119,7 +121,8 @@ void bind_orders(py::module_& module) {
   });
   define<arguments::OrdersGetMany>(type, [](const BoundClient& self, const arguments::OrdersGetMany& from) {
     const ManyRequest request{View::order, id_of, [](const Id& id) { return operations::orders::get(id); }};
-    return make_many(self, request, {from.ids, from.concurrency, from.ordered, from.timeout, from.total_timeout});
+    return make_many(self, request,
+                     {from.ids, from.concurrency, from.ordered, call_options(from.timeout, from.total_timeout)});
   });
 }
 

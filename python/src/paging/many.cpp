@@ -12,7 +12,6 @@
 #include "asyncio/loops.hpp"
 #include "billcore/internal.hpp"
 #include "call/interruption.hpp"
-#include "client/options.hpp"
 #include "paging/list.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/objects.hpp"
@@ -237,13 +236,10 @@ void bind_got(py::module_& module) {
 
 }  // namespace
 
-py::object make_many(const BoundClient& bound, const ManyRequest& request, const ManyArguments& from) {
+py::object make_many(const BoundClient& bound, const ManyRequest& request, ManyArguments from) {
   internal::require_open(bound.client);
-  auto many = std::unique_ptr<Many>(new Many{.bound = bound,
-                                             .request = request,
-                                             .ids = as_iterator(from.ids),
-                                             .options = {},
-                                             .call = call_options(from.timeout, from.total_timeout)});
+  auto many = std::unique_ptr<Many>(new Many{
+      .bound = bound, .request = request, .ids = as_iterator(from.ids), .options = {}, .call = std::move(from.call)});
   if (!left_out(from.concurrency)) {
     const auto concurrency = integer(from.concurrency, "concurrency");
     if (concurrency < 1 || concurrency > 10'000) refuse("concurrency must be from 1 to 10,000");

@@ -13,8 +13,7 @@ struct ManyArguments {
   py::handle ids;
   py::handle concurrency;
   py::handle ordered;
-  py::handle timeout;
-  py::handle total_timeout;
+  CallOptions call;
 };
 struct ManyRequest {
   View type;
@@ -22,7 +21,7 @@ struct ManyRequest {
   Operation (*get)(const Id& id);
 };
 
-[[nodiscard]] py::object make_many(const BoundClient& bound, const ManyRequest& request, const ManyArguments& from);
+[[nodiscard]] py::object make_many(const BoundClient& bound, const ManyRequest& request, ManyArguments from);
 void bind_many(py::module_& module);
 
 }  // namespace billcore::python
