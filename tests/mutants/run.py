@@ -151,8 +151,7 @@ def run_step(tree: Path, step: list[str]) -> Ended:
 def outcome_of(step: list[str], ended: Ended) -> str:
     if ended.status == LATE:
         return "late"
-    # pytest exits with 2 if it cannot collect the tests, with 4 if a path or an option is wrong, and with 5 if it finds no
-    # test.
+    # pytest exits with 2 if it cannot collect the tests, 4 if a path or an option is wrong, and 5 if it finds no test.
     is_broken = (
         ended.status < 0
         or ended.status in (BROKEN, *KILLED)

@@ -195,7 +195,9 @@ OperationUse billcore::capi::use(billcore_operation* operation) {
   return {self.use(), self.raises_on_error()};
 }
 
-bool billcore::capi::is_get(const billcore_operation* operation) { return handle(operation).row.name.ends_with(".get"); }
+bool billcore::capi::is_get(const billcore_operation* operation) {
+  return handle(operation).row.name.ends_with(".get");
+}
 
 billcore_result_kind billcore::capi::result_of(const billcore_operation* operation) {
   return handle(operation).row.result;

@@ -75,9 +75,9 @@ std::unique_ptr<Engine> EnginePool::limited(State& pool, int wanted, const Wait&
   while (pool.idle.empty() && pool.free == 0) {
     // The lock is not held while the program's function runs, and a signal handler may run within it.
     lock.unlock();
-    if (wait.cancel.stop_requested() || (wait.interrupt && wait.interrupt())) throw NotLeased{true};
-    if (pool.process != mark_.here()) throw NotLeased{true};  // `interrupt` has forked: the mutex is the parent's
-    if (wait.until && SteadyClock::now() >= *wait.until) throw NotLeased{false};
+    if (wait.cancel.stop_requested() || (wait.interrupt && wait.interrupt())) throw NotLeased(true);
+    if (pool.process != mark_.here()) throw NotLeased(true);  // `interrupt` has forked: the mutex is the parent's
+    if (wait.until && SteadyClock::now() >= *wait.until) throw NotLeased(false);
     lock.lock();
     if (pool.idle.empty() && pool.free == 0) pool.changed.wait_for(lock, look_again);
   }

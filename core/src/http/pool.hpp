@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -54,7 +55,8 @@ class EnginePool {
   };
   /// Leases an engine with up to `wanted` connections. Throws NotLeased if no engine became free in time.
   [[nodiscard]] Lease lease(int wanted, const Wait& wait);
-  struct NotLeased {
+  struct NotLeased : std::exception {
+    explicit NotLeased(bool by_interrupt) noexcept : interrupted(by_interrupt) {}
     bool interrupted;  // false: the deadline has passed
   };
   /// Whether another call would get an engine at once.
