@@ -28,9 +28,10 @@ HARMLESS = set(
         PyLong_FromString PyLong_FromUnsignedLong PyMapping_Check PyMem_Calloc PyMem_Free PyNumber_Check
         PyOS_double_to_string PyObject_CheckBuffer PyObject_Free PyObject_GC_Track PyObject_GC_UnTrack
         PyObject_HashNotImplemented PyObject_Malloc PySequence_Check PyStructSequence_SetItem
-        PyThreadState_DeleteCurrent PyThreadState_GetUnchecked PyThreadState_New PyThreadState_Next PyThread_get_thread_ident
-        PyThread_tss_create PyThread_tss_delete PyThread_tss_get PyThread_tss_set PyTuple_GetItem PyTuple_SetItem
-        PyTuple_Size PyType_IsSubtype PyUnicode_AsUTF8AndSize PyUnicode_AsUTF8String PyUnicode_Compare
+        PyThreadState_DeleteCurrent PyThreadState_GetUnchecked PyThreadState_New PyThreadState_Next
+        PyThread_get_thread_ident PyThread_tss_create PyThread_tss_delete PyThread_tss_get PyThread_tss_set
+        PyTuple_GetItem PyTuple_SetItem PyTuple_Size PyType_IsSubtype
+        PyUnicode_AsUTF8AndSize PyUnicode_AsUTF8String PyUnicode_Compare
         PyUnicode_DecodeUTF8 PyUnicode_FromFormat PyUnicode_FromString PyUnicode_FromStringAndSize
         PyUnicode_GetLength PyUnicode_InternFromString PyUnicode_Substring Py_AddPendingCall Py_AtExit
         Py_GetVersion Py_IsFinalizing Py_IsInitialized _PyObject_GetDictPtr _PyObject_New
