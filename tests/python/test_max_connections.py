@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +106,42 @@ def test_one_connection_carries_all_of_get_many() -> None:
     with serving(1) as (server, _, options), billcore.Client(**options) as client:
         assert [got.id for got in client.orders.get_many(range(50))] == list(range(50))
         assert server.connections == 1
+
+
+def test_a_signal_ends_the_wait_for_calls_whose_connection_another_thread_needs() -> None:
+    """When no connection is left, next() waits for all of its calls, so that a paused reader keeps none."""
+
+    class Stop(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stop
+
+    with (
+        serving(3) as (server, service, options),
+        billcore.Client(**options) as client,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        others = []
+
+        def ids() -> Iterator[str]:
+            yield "a"  # takes two of the connections
+            others.append(thread.submit(client.orders.get, "held"))  # takes the last one
+            until(lambda: server.requests)
+            yield from ("held", "b")
+
+        results = client.orders.get_many(ids())
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, 0.3, 0.3)  # the first one may come before the wait
+        try:
+            with pytest.raises(Stop):
+                next(results)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        assert not others[0].done()
+        service.released.set()
+        assert [got.id for got in results] == ["a", "held", "b"]
 
 
 def test_none_at_all_is_refused() -> None:

@@ -118,9 +118,6 @@ class LoopPages final : public LoopWait {
 
 // ---- get_many() -----------------------------------------------------------------------------------------------------
 
-/// Throws Error(invalid_argument) if the id is not an integer.
-[[nodiscard]] std::int64_t integer_of(const Id& id);
-
 /// A get_many() that blocks. Throws Error(config) after Client::close(), and Error(invalid_argument) for invalid options.
 [[nodiscard]] std::shared_ptr<detail::BlockingMany> many(const Client& client, const ManyOptions& options,
                                                          const CallOptions& call);

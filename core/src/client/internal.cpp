@@ -53,6 +53,36 @@ void require_startable(const AsyncClient& client, const CallOptions& call) {
   detail::refuse_token(call);
 }
 
+namespace {
+
+/// A wait in an event loop. Until it ends, it counts in AsyncClient::running().
+class Waiting {
+ public:
+  explicit Waiting(std::shared_ptr<detail::Loop> of) : loop_(std::move(of)) {}
+
+  void begin() noexcept {
+    if (!std::exchange(waits_, true)) ++loop_->waiting;
+  }
+  /// For a wait that is over already: `told` must not be called before wait() returns.
+  void tell_soon(std::function<void()> told) {
+    timer_ = loop_->engine->at(detail::SteadyClock::now(), std::move(told));
+  }
+  /// Returns false if there is no wait.
+  bool end() noexcept {
+    if (!std::exchange(waits_, false)) return false;
+    --loop_->waiting;
+    if (const auto running = std::exchange(timer_, std::nullopt)) loop_->engine->stop(*running);
+    return true;
+  }
+
+ private:
+  std::shared_ptr<detail::Loop> loop_;
+  bool waits_ = false;
+  std::optional<detail::Engine::Timer> timer_;
+};
+
+}  // namespace
+
 // A page source for event loops: fetch() returns null while the page is in flight, and wait() calls back when the
 // page arrives.
 struct LoopPages::State final : detail::PageSource {
@@ -85,10 +115,7 @@ struct LoopPages::State final : detail::PageSource {
 
   // Ends the pending wait, if any.
   void leave() noexcept {
-    if (!std::exchange(waited_for, false)) return;
-    --loop->waiting;
-    if (const auto running = std::exchange(timer, std::nullopt)) loop->engine->stop(*running);
-    fetcher.expect_nothing();
+    if (waiting.end()) fetcher.expect_nothing();
   }
 
   std::shared_ptr<detail::Loop> loop;
@@ -98,8 +125,7 @@ struct LoopPages::State final : detail::PageSource {
   detail::PageFetcher fetcher;
   std::int64_t page = 0;   // number of the page that fetch() requested last
   detail::Deadline until;  // of the whole list
-  bool waited_for = false;
-  std::optional<detail::Engine::Timer> timer;
+  Waiting waiting{loop};
 };
 
 namespace {
@@ -143,13 +169,13 @@ LoopPages::~LoopPages() {
 
 void LoopPages::wait(std::function<void()> ready) try {
   auto& state = *state_;
-  if (!std::exchange(state.waited_for, true)) ++state.loop->waiting;
+  state.waiting.begin();
   auto told = [&state, ready = std::move(ready)] {
     state.leave();
     ready();
   };
-  if (state.fetcher.has(state.page)) {  // `ready` must not be called before wait() returns
-    state.timer = state.loop->engine->at(detail::SteadyClock::now(), std::move(told));
+  if (state.fetcher.has(state.page)) {
+    state.waiting.tell_soon(std::move(told));
   } else {
     state.fetcher.expect(state.page, state.until, std::move(told));
   }
@@ -169,8 +195,6 @@ Error LoopPages::interruption() const {
   return detail::interruption_error({page.method, page.path, *state_->session->settings().answers, 1, page.page}, {});
 }
 
-std::int64_t integer_of(const Id& id) { return detail::integer_of(id); }
-
 std::shared_ptr<detail::BlockingMany> many(const Client& client, const ManyOptions& options, const CallOptions& call) {
   return std::make_shared<detail::BlockingMany>(Access::session(client), options, call);
 }
@@ -181,16 +205,12 @@ struct LoopMany::State {
       : loop(std::move(of)), calls(std::move(session), options, call) {}
 
   void leave() noexcept {
-    if (!std::exchange(waited_for, false)) return;
-    --loop->waiting;
-    calls.tell(nullptr);
-    if (const auto running = std::exchange(timer, std::nullopt)) loop->engine->stop(*running);
+    if (waiting.end()) calls.tell(nullptr);
   }
 
   std::shared_ptr<detail::Loop> loop;
   detail::ManyCalls calls;
-  bool waited_for = false;
-  std::optional<detail::Engine::Timer> timer;
+  Waiting waiting{loop};
 };
 
 LoopMany::LoopMany(const AsyncClient& client, const ManyOptions& options, const CallOptions& call) {
@@ -227,12 +247,12 @@ void LoopMany::wait(std::function<void()> ready) {
     state.leave();
     ready();
   };
-  if (has()) {  // `ready` must not be called before wait() returns
-    state.timer = state.loop->engine->at(detail::SteadyClock::now(), std::move(told));
+  if (has()) {
+    state.waiting.tell_soon(std::move(told));
   } else {
     state.calls.tell(std::move(told));
   }
-  if (!std::exchange(state.waited_for, true)) ++state.loop->waiting;
+  state.waiting.begin();
 }
 
 void LoopMany::cancel() noexcept { state_->leave(); }

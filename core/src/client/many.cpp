@@ -7,15 +7,9 @@
 #include <utility>
 
 #include "call/retry.hpp"
+#include "paging/page_fetcher.hpp"
 
 namespace billcore::detail {
-namespace {
-
-// If the caller pauses for longer than this duration, requests may fail merely because the engine is not driven.
-constexpr auto noticeable_pause = std::chrono::milliseconds(500);
-
-}  // namespace
-
 std::int64_t integer_of(const Id& id) {
   std::int64_t number = 0;
   const char* const end = id.text().data() + id.text().size();
@@ -206,13 +200,14 @@ std::optional<ReadResult> BlockingMany::next() {
   } const pause{calls_};
   calls_.resume();
   const auto& options = calls_.options();
-  const auto has = [&] { return calls_.has(with); };
-  if (!has() &&
-      (options.cancel.stop_requested() || !with.drive(has, calls_.session()->interrupt_of(options), options.cancel))) {
-    throw calls_.interruption();
-  }
+  const auto drive = [&](const std::function<bool()>& until) {
+    const bool whole = until() || (!options.cancel.stop_requested() &&
+                                   with.drive(until, calls_.session()->interrupt_of(options), options.cancel));
+    if (!whole) throw calls_.interruption();
+  };
+  drive([&] { return calls_.has(with); });
   if (!calls_.session()->settings().state->pool.has_spare()) {  // see EnginePool
-    static_cast<void>(with.drive([&] { return !calls_.in_flight(); }, nullptr));
+    drive([&] { return !calls_.in_flight(); });
     lease_.reset();
   }
   return calls_.take();

@@ -7,13 +7,6 @@
 #include "call/retry.hpp"
 
 namespace billcore::detail {
-namespace {
-
-// If the consumer pauses for longer than this duration, requests may time out merely because the engine is not driven.
-constexpr auto noticeable_pause = std::chrono::milliseconds(500);
-
-}  // namespace
-
 struct PageFetcher::Page {
   Page(std::int64_t which, Operation what, const ClientSettings& settings, Engine& engine, Hooks* hooks)
       : number(which), operation(std::move(what)), call(settings, engine, operation, std::nullopt, hooks) {}

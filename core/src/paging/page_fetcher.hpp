@@ -1,6 +1,7 @@
 // Fetches and prefetches the pages of a list. Internal.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -12,6 +13,9 @@
 #include "call/session.hpp"
 
 namespace billcore::detail {
+
+/// If a reader pauses for longer than this duration, requests may time out merely because the engine is not driven.
+inline constexpr auto noticeable_pause = std::chrono::milliseconds(500);
 
 /// Fetches pages with an engine that the caller drives, so PageFetcher itself never blocks. Threads: one at a time.
 class PageFetcher {

@@ -104,7 +104,7 @@ void bind_products(py::module_& module) {
   });
   define<arguments::ProductsGetMany>(type, [](const BoundClient& self, const arguments::ProductsGetMany& from) {
     const ManyRequest request{View::product, [](py::handle value) { return Id(integer(value, "id")); },
-                              [](const Id& id) { return operations::products::get(internal::integer_of(id)); }};
+                              [](const Id& id) { return operations::products::get(detail::integer_of(id)); }};
     return make_many(self, request,
                      {from.ids, from.concurrency, from.ordered, call_options(from.timeout, from.total_timeout)});
   });

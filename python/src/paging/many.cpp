@@ -101,13 +101,23 @@ struct Many {
   }
 };
 
+/// A lock guard: while it exists, no other reader may read.
+class Use {
+ public:
+  explicit Use(Many& many) : many_(many) {
+    if (many_.busy.exchange(true)) refuse("get_many() is in use by another thread or task: one at a time");
+  }
+  ~Use() { many_.busy = false; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  Many& many_;
+};
+
 class NextGot final : public Job {
  public:
   NextGot(py::object iterator, Many& many) : Job(many.call), iterator_(std::move(iterator)), many_(many) {}
-  ~NextGot() override { release(); }
-  NextGot(const NextGot&) = delete;
-  NextGot& operator=(const NextGot&) = delete;
-
   [[nodiscard]] std::optional<Operation> next() override {
     begin_use();
     if (take_again()) return std::nullopt;
@@ -131,18 +141,14 @@ class NextGot final : public Job {
     PyErr_SetNone(many_.bound.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
     throw py::error_already_set();
   }
-  void release() noexcept override {
-    if (std::exchange(uses_, false)) many_.busy = false;
-  }
+  void release() noexcept override { use_.reset(); }
   void take_back() noexcept override {
     if (got_) many_.back = std::exchange(got_, std::nullopt);
   }
 
  private:
   void begin_use() {
-    if (uses_) return;
-    if (many_.busy.exchange(true)) refuse("get_many() is in use by another thread or task: one at a time");
-    uses_ = true;
+    if (!use_) use_.emplace(many_);
   }
   bool take_again() {
     got_ = std::exchange(many_.back, std::nullopt);
@@ -151,7 +157,7 @@ class NextGot final : public Job {
 
   py::object iterator_;  // keeps many_ alive
   Many& many_;
-  bool uses_ = false;
+  std::optional<Use> use_;  // destroyed before iterator_
   std::optional<Got<Value>> got_;
 };
 
@@ -165,14 +171,6 @@ using Blocking = GotIteration<false>;
 using Awaited = GotIteration<true>;
 
 Many& many_of(py::handle iterator) { return *held<Awaited>(iterator.ptr()).own; }
-
-struct Use {
-  explicit Use(Many& of) : many(of) { many.busy = true; }
-  ~Use() { many.busy = false; }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  Many& many;
-};
 
 // A result that is here needs no job.
 py::object take_arrived(py::handle iterator) {
