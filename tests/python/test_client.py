@@ -27,7 +27,7 @@ from .support import ACCOUNT, ORDER, PRODUCT, SUBSCRIPTION, data, in_threads
 URL = "https://service.example" + ACCOUNT
 EXTRA = {"X-Extra": "1", "User-Agent": "shop/2"}
 
-# Options.
+# ---- Options ---------------------------------------------------------------------------------------------------------
 
 
 def test_options_from_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_with_options_shares_the_connections(kind: str, headers: Any) -> None:
         assert agent is not None and agent.startswith(f"billcore/{billcore.__version__} ") and agent.endswith(" shop/2")
 
 
-# Results.
+# ---- Results ---------------------------------------------------------------------------------------------------------
 
 RESULTS: list[tuple[Callable[[Any], Any], dict[str, Any], type[Any]]] = [
     (lambda c: c.subscriptions.get("a b"), SUBSCRIPTION, billcore.Subscription),
@@ -199,7 +199,7 @@ def test_requests_that_are_refused(serve: Serve, arguments: dict[str, Any]) -> N
     assert server.requests == []
 
 
-# Closing and threads.
+# ---- Closing and threads ---------------------------------------------------------------------------------------------
 
 
 @each_kind
@@ -242,7 +242,7 @@ def test_one_client_in_eight_threads(serve: Serve) -> None:
     assert len(server.requests) == 200 and server.connections <= 8
 
 
-# Awaited calls that are misused.
+# ---- Coroutines that are never awaited, or entered twice -------------------------------------------------------------
 
 
 @each_loop

@@ -116,7 +116,7 @@ def test_patterns_narrow() -> None:
         seen(event({"status": "active", "vat": None}, "subscription.cancelled"))
 
 
-# The envelope.
+# ---- The envelope ----------------------------------------------------------------------------------------------------
 
 
 def test_an_event_without_anything() -> None:
@@ -178,7 +178,7 @@ def test_a_worker_loads_no_client() -> None:
     assert done.stdout.decode().split() == ["order.paid", "19900", "False"]
 
 
-# Stored bytes.
+# ---- Stored bytes ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])

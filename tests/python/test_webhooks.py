@@ -22,7 +22,7 @@ from .support import SECRET, in_threads, sign
 BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25T10:00:00Z", "data": null}'
 OTHER = "z" * 32
 
-# Bodies and signatures.
+# ---- Bodies and signatures -------------------------------------------------------------------------------------------
 
 
 def test_a_signature_is_a_str_bytes_or_none() -> None:
@@ -75,7 +75,7 @@ def test_max_body_must_be_an_integer(limit: Any) -> None:
         webhooks.verify(BODY, sign(BODY), SECRET, max_body=limit)
 
 
-# Secrets and accounts.
+# ---- Secrets and accounts --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("secret", [None, 5, [5], {SECRET: 1}, bytearray(32)])
@@ -172,7 +172,7 @@ def test_secrets_and_bodies_are_in_no_text() -> None:
         assert SECRET not in text and OTHER not in text and "order.paid" not in text and sign(BODY) not in text
 
 
-# Headers.
+# ---- Headers ---------------------------------------------------------------------------------------------------------
 
 HEADERS: list[Any] = [
     {"Service-Signature": sign(BODY)},
@@ -239,7 +239,7 @@ def test_explain_has_words_for_everything(body: Any, signature: Any, secret: Any
     assert words in text and "request path" in text
 
 
-# Threads and streams.
+# ---- Threads and streams ---------------------------------------------------------------------------------------------
 
 
 def test_one_verifier_in_many_threads() -> None:

@@ -98,8 +98,8 @@ static void release(void* context) {
   ++gone;
 }
 
-/* A client made by billcore_client_with_options has its own hook, which is released with the client. A list uses the
- * interrupt of its call options until the list is freed. */
+/* A client made by billcore_client_with_options has its own hook, which the library releases with the client. A list
+ * calls the interrupt callback of its call options, which the library keeps until the program frees the list. */
 static void test_lifetimes(const server* at) {
   record of_client = {""};
   record of_other = {""};

@@ -66,8 +66,8 @@ TEST(PageFetcher, AnErrorEndsNeitherTheListNorItsPrefetching) {
 }
 
 TEST(PageFetcher, ATimeOutNamesTheMissingPage) {
-  // The server answers only the request for page 1. The errors of a time-out and of an interrupt name the missing
-  // page, and not the reference.
+  // The server answers only the request for page 1. The errors of a time-out and of an interrupt name the missing page,
+  // and do not show the reference id, which may be secret.
   std::atomic<bool> done{false};
   const Server server(
       [&](const std::string& head) { return page_of(head) > 1 && !done ? "+" : page(page_of(head), 5); });

@@ -217,7 +217,7 @@ impl Output for &[u8] {
     type Native = sys::billcore_str;
     const EMPTY: Self::Native = NO_TEXT;
     unsafe fn of(native: Self::Native) -> Result<Self> {
-        // SAFETY: the caller guarantees the lifetime.
+        // SAFETY: the caller of `of` keeps the text alive for as long as it uses the result.
         Ok(unsafe { bytes_out(native) })
     }
 }
@@ -226,7 +226,7 @@ impl Output for &str {
     type Native = sys::billcore_str;
     const EMPTY: Self::Native = NO_TEXT;
     unsafe fn of(native: Self::Native) -> Result<Self> {
-        // SAFETY: the caller guarantees the lifetime.
+        // SAFETY: the caller of `of` keeps the text alive for as long as it uses the result.
         Ok(unsafe { text_out(native) })
     }
 }
