@@ -151,11 +151,12 @@ def run_step(tree: Path, step: list[str]) -> Ended:
 def outcome_of(step: list[str], ended: Ended) -> str:
     if ended.status == LATE:
         return "late"
-    # pytest exits with 2 if it cannot collect the tests, 4 if a path or an option is wrong, and 5 if it finds no test.
+    # pytest exits with 2 if it cannot collect the tests, and after -x with several processes; with 4 if a path or an
+    # option is wrong, and with 5 if it finds no test.
     is_broken = (
         ended.status < 0
         or ended.status in (BROKEN, *KILLED)
-        or (step[1] in ("pytest", "meets", "spark") and ended.status in (2, 4, 5))
+        or (step[1] in ("pytest", "meets", "spark") and ended.status in (2, 4, 5) and "\nFAILED " not in ended.output)
     )
     return "broken" if is_broken else "found"
 
