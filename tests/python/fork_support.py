@@ -13,7 +13,7 @@ from support.waiting import GENEROUS
 from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, page
 
 PREAMBLE = """
-import gc, os, sys, threading, traceback
+import gc, os, socket, sys, threading, traceback
 import billcore
 
 options = dict(base_url=sys.argv[1], api_key=sys.argv[2], ca_bundle=sys.argv[3] or None, max_retries=0, timeout=60)
@@ -38,20 +38,28 @@ def join(*children):
     for child in children:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
-def descriptors():
-    found = set()
+def opened():
     for number in os.listdir("/proc/self/fd"):
         try:
-            found.add(os.readlink("/proc/self/fd/" + number))
+            yield int(number), os.readlink("/proc/self/fd/" + number)
         except FileNotFoundError:  # the descriptor of listdir() itself
             pass
-    return found
+
+def descriptors():
+    return {name for _, name in opened()}
 
 def connections():
-    # Established connections. libcurl also has its own socket pairs, which a child inherits without harm.
-    with open("/proc/self/net/tcp") as table:
-        inodes = {line.split()[9] for line in table if line.split()[3] == "01"}
-    return {name for name in descriptors() if name.startswith("socket:") and name[8:-1] in inodes}
+    # Established connections. libcurl also has its own socket pairs, which a child inherits without harm. The table in
+    # /proc/self/net/tcp would not do: a read of it can miss a connection while others end.
+    found = set()
+    for number, name in opened():
+        try:
+            with socket.socket(fileno=os.dup(number)) as one:
+                if one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) == b"\1":
+                    found.add(name)
+        except OSError:  # not a TCP socket, or another thread has closed it
+            pass
+    return found
 """
 
 
@@ -75,7 +83,7 @@ class Scene:
             env=child_environment(),
             timeout=GENEROUS,
         )
-        assert (done.returncode, done.stderr) == (0, "")
+        assert (done.returncode, done.stderr) == (0, ""), (done.returncode, done.stderr)
         return done.stdout
 
     def by_sender(self) -> dict[str, list[int]]:
