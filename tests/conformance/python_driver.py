@@ -60,7 +60,7 @@ class PythonDriver:
             return {"ok": self._call(request, yielded)}
         except self._billcore.BillcoreError as error:
             reply = self._error(error)
-            if request["op"].endswith((".list", ".orders")):
+            if request["op"].endswith((".list", ".orders", ".get_many")):
                 reply["items_before"], reply["items"] = len(yielded), yielded
                 if self._pager is not None:
                     reply["state"] = self._pager.state
@@ -128,6 +128,10 @@ class PythonDriver:
             return self._response(self._done(client.webhook_endpoints.create(**args)))
         group, verb = op.split(".")
         method: Callable[..., Any] = getattr(getattr(client, group), verb)
+        if verb == "get_many":
+            total = {"total_timeout": request["total_timeout"]} if "total_timeout" in request else {}
+            self._for_each(method(args.pop("ids"), **args, **total), lambda got: yielded.append(self._got(got)))
+            return yielded
         place = [args.pop("id")] if "id" in args else []
         if verb in ("list", "orders"):
             self._pager = method(*place, **args)
@@ -141,6 +145,12 @@ class PythonDriver:
         value = json.loads(resource.raw)
         assert resource.to_dict() == value, "to_dict() and raw differ"
         return value
+
+    def _got(self, got: Any) -> Any:
+        assert (got.value is None) != (got.error is None)
+        if got.error is not None:
+            return {"id": got.id, "error": self._error(got.error)}
+        return {"id": got.id, "ok": self._resource(got.value)}
 
     def _response(self, response: Any) -> Any:
         body = response.body

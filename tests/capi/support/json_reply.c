@@ -1,5 +1,6 @@
 #include "json_reply.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +9,18 @@ billcore_str text_of(yyjson_val* value) {
 }
 
 /* The driver's JSON parser keeps numbers as text, so that they keep their digits. */
+bool integer_of(yyjson_val* value, int64_t* out) {
+  char* end = NULL;
+  if (!yyjson_is_raw(value)) return false;
+  errno = 0;
+  const int64_t number = strtoll(yyjson_get_raw(value), &end, 10);
+  const bool is_integer = errno == 0 && end == yyjson_get_raw(value) + yyjson_get_len(value);
+  if (is_integer) *out = number;
+  return is_integer;
+}
+
 bool arg_integer(yyjson_val* args, const char* name, int64_t* out) {
-  yyjson_val* found = yyjson_obj_get(args, name);
-  if (!yyjson_is_raw(found)) return false;
-  *out = strtoll(yyjson_get_raw(found), NULL, 10);
-  return true;
+  return integer_of(yyjson_obj_get(args, name), out);
 }
 
 /* A text of the present request. */

@@ -5,7 +5,9 @@
 #include <billcore.h>
 #include <yyjson.h>
 
-/* Whether the member is an integer. */
+/* Whether the value is an integer of 64 bits, which *out then gets. */
+bool integer_of(yyjson_val* value, int64_t* out);
+/* The same for a member. */
 bool arg_integer(yyjson_val* args, const char* name, int64_t* out);
 /* The characters of a string, or the digits of a number. */
 billcore_str text_of(yyjson_val* value);

@@ -13,18 +13,23 @@ static bool set_flag(billcore_options* to, const char* name, bool value, billcor
   return ok(billcore_options_set_bool(to, billcore_str_from(name), value, err));
 }
 
-static bool set_timeout(billcore_options* to, yyjson_val* seconds, billcore_error** err) {
-  if (yyjson_is_null(seconds)) return set_flag(to, "no_timeout", true, err);
+static bool set_seconds(billcore_options* to, const char* name, yyjson_val* seconds, billcore_error** err) {
   const int64_t milliseconds = llround(strtod(yyjson_get_raw(seconds), NULL) * 1000);
-  return ok(billcore_options_set_int64(to, BILLCORE_STR("timeout_ms"), milliseconds, err));
+  return ok(billcore_options_set_int64(to, billcore_str_from(name), milliseconds, err));
+}
+
+static bool set_timeout(billcore_options* to, yyjson_val* seconds, billcore_error** err) {
+  return yyjson_is_null(seconds) ? set_flag(to, "no_timeout", true, err) : set_seconds(to, "timeout_ms", seconds, err);
 }
 
 static bool set_call_options(job* self) {
   yyjson_val* timeout = yyjson_obj_get(self->request, "timeout");
+  yyjson_val* total = yyjson_obj_get(self->request, "total_timeout");
   billcore_options* options = NULL;
-  if (timeout == NULL) return true;
+  if (timeout == NULL && total == NULL) return true;
   const bool set = ok(billcore_options_new(BILLCORE_OPTIONS_OF_CALL, &options, &self->err)) &&
-                   set_timeout(options, timeout, &self->err);
+                   (timeout == NULL || set_timeout(options, timeout, &self->err)) &&
+                   (total == NULL || set_seconds(options, "total_timeout_ms", total, &self->err));
   self->call = (billcore_call_options*)(void*)options;
   return set;
 }
@@ -89,15 +94,18 @@ static bool connect_client(job* self) {
 
 static yyjson_mut_val* run(job* self) {
   yyjson_val* op = yyjson_obj_get(self->request, "op");
-  const billcore_str name = text_of(op);
+  billcore_str name = text_of(op);
   billcore_operation* operation = NULL;
   yyjson_mut_val* out = NULL;
   if (yyjson_is_str(op) && strncmp(name.data, "webhook.", 8) == 0) return run_webhook(self, name.data + 8);
+  const char* many = yyjson_is_str(op) ? strstr(name.data, "_many") : NULL;
+  if (many != NULL) name.len = (size_t)(many - name.data); /* orders.get_many consists of calls of orders.get */
   if (!ok(billcore_operation_new(name, &operation, NULL))) {
     self->problem = "the driver knows no such op";
     return NULL;
   }
-  if (connect_client(self) && set_call_options(self)) out = run_operation(self, operation);
+  if (connect_client(self) && set_call_options(self))
+    out = many != NULL ? run_many(self, name) : run_operation(self, operation);
   billcore_call_options_free(self->call);
   billcore_operation_free(operation);
   return out;

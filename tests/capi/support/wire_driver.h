@@ -33,6 +33,10 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
 billcore_status end_of_call(job* self, billcore_result** result);
 /* Sets the arguments of the operation, and runs it. */
 yyjson_mut_val* run_operation(job* self, billcore_operation* operation);
+/* Puts what a call has returned into the reply. */
+yyjson_mut_val* put_result(job* self, billcore_result** result);
+/* Runs the reads of all ids of a get_many; `read` is the operation of each, such as "orders.get". */
+yyjson_mut_val* run_many(job* self, billcore_str read);
 /* Reads what the request's `take` states, and frees the list. */
 yyjson_mut_val* read_list(job* self, billcore_list* list);
 /* Runs an operation whose name begins with "webhook.". */

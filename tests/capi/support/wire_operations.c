@@ -2,7 +2,6 @@
  * operation needs nothing here. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +12,6 @@ static bool set_fields(job* self, billcore_operation* to, yyjson_val* fields);
 
 static bool set_json(job* self, billcore_operation* to, billcore_str name, yyjson_val* value) {
   return ok(billcore_operation_set_json(to, name, json_of(value), &self->err));
-}
-
-static bool is_int64(yyjson_val* value, int64_t* out) {
-  char* end = NULL;
-  if (!yyjson_is_raw(value)) return false;
-  errno = 0;
-  *out = strtoll(yyjson_get_raw(value), &end, 10);
-  return errno == 0 && end == yyjson_get_raw(value) + yyjson_get_len(value);
 }
 
 static bool set_each(job* self, billcore_operation* to, billcore_str name, yyjson_val* values) {
@@ -51,7 +42,7 @@ static bool set_argument(job* self, billcore_operation* to, yyjson_val* key, yyj
   if (yyjson_is_arr(value)) return set_each(self, to, name, value);
   if (yyjson_is_str(value)) return ok(billcore_operation_set_text(to, name, text_of(value), &self->err));
   if (yyjson_is_bool(value)) return ok(billcore_operation_set_bool(to, name, yyjson_get_bool(value), &self->err));
-  if (is_int64(value, &number)) return ok(billcore_operation_set_int64(to, name, number, &self->err));
+  if (integer_of(value, &number)) return ok(billcore_operation_set_int64(to, name, number, &self->err));
   return set_json(self, to, name, value);
 }
 
@@ -62,7 +53,7 @@ static bool set_fields(job* self, billcore_operation* to, yyjson_val* fields) {
   for (yyjson_val* key; set && (key = yyjson_obj_iter_next(&each)) != NULL;) {
     yyjson_val* value = yyjson_obj_iter_get_val(key);
     int64_t number;
-    const bool is_json = !yyjson_is_str(value) && !is_int64(value, &number);
+    const bool is_json = !yyjson_is_str(value) && !integer_of(value, &number);
     set = is_json ? set_json(self, to, text_of(key), value) : set_argument(self, to, key, value);
   }
   return set;
@@ -92,7 +83,7 @@ static yyjson_mut_val* put_response(job* self, const billcore_response* response
   return read ? out : NULL;
 }
 
-static yyjson_mut_val* put_result(job* self, billcore_result** result) {
+yyjson_mut_val* put_result(job* self, billcore_result** result) {
   const billcore_result_kind kind = billcore_result_kind_of(*result);
   billcore_response* response = NULL;
   billcore_resource* resource = NULL;

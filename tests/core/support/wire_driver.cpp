@@ -23,8 +23,8 @@ std::optional<std::string> optional_bytes(const Value& args, std::string_view na
 }
 
 // The time-out that `from` states; nullopt if it states none.
-std::optional<std::chrono::milliseconds> stated_timeout(const Value& from) {
-  const auto timeout = from.find("timeout");
+std::optional<std::chrono::milliseconds> stated_timeout(const Value& from, std::string_view name = "timeout") {
+  const auto timeout = from.find(name);
   if (!timeout) return std::nullopt;
   if (timeout->is_null()) return no_timeout;
   return std::chrono::milliseconds(std::llround(timeout->real() * 1000));
@@ -55,7 +55,7 @@ struct Progress {
   std::string state;               // state of the list; empty if the operation read no list
 };
 
-std::string error_reply(const Error& error, const std::optional<Progress>& progress) {
+JsonObject error_object(const Error& error) {
   const auto& detail = error.detail();
   JsonObject out;
   out.set("class", class_of(error.code())).set("status", static_cast<std::int64_t>(error.code()));
@@ -76,10 +76,15 @@ std::string error_reply(const Error& error, const std::optional<Progress>& progr
   put("method", detail.method);
   put("path", detail.path);
   if (detail.cause != ErrorCode::ok) out.set("cause", class_of(detail.cause));
+  return out;
+}
+
+std::string error_reply(const Error& error, const std::optional<Progress>& progress) {
+  auto out = error_object(error);
   if (progress) {
     out.set("items_before", static_cast<std::int64_t>(progress->items.size()));
     out.set_json("items", array_of(progress->items));
-    put("state", progress->state);
+    if (!progress->state.empty()) out.set("state", progress->state);
   }
   return "{\"error\":" + out.dump() + '}';
 }
@@ -113,6 +118,9 @@ class Driver {
       return read(std::move(pager), request.find("take").value());
     };
     if (const auto reply = run_operation(client, op, args, list)) return *reply;
+    if (op == "subscriptions.get_many") return read_many(client.subscriptions(), request, args);
+    if (op == "products.get_many") return read_many(client.products(), request, args);
+    if (op == "orders.get_many") return read_many(client.orders(), request, args);
     if (op == "products.update") {
       JsonObject fields;
       const auto given = args.find("fields").value();
@@ -152,6 +160,24 @@ class Driver {
     }
     if (const auto total = pager.total()) out.set("total", *total);
     return out.set("fetched_pages", pager.fetched_pages()).set("state", pager.state()).dump();
+  }
+
+  template <typename Group>
+  std::string read_many(const Group& group, const Value& request, const Value& args) {
+    std::vector<Id> ids;
+    const auto given = args.find("ids").value();
+    for (const auto id : given) ids.push_back(read_id(id.value()));
+    ManyOptions options;
+    options.concurrency = static_cast<int>(number(args, "concurrency").value_or(options.concurrency));
+    options.ordered = flag(args, "ordered", options.ordered);
+    listing_ = true;
+    for (auto& got : group.get_many(ids, options, {.total_timeout = stated_timeout(request, "total_timeout")})) {
+      JsonObject out;
+      out.set_json("id", got.id.is_integer() ? std::string(got.id.text()) : quoted(got.id.text()));
+      out.set_json(got.value ? "ok" : "error", got.value ? raw(*got.value) : error_object(*got.error).dump());
+      items_.push_back(out.dump());
+    }
+    return array_of(items_);
   }
 
   static Verifier make_verifier(const Value& args) {
