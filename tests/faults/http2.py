@@ -46,6 +46,11 @@ class Stream:
         headers = [(name.lower(), value) for name, _, value in named]
         self.send_head(int(first.split()[1]), *(each for each in headers if length or each[0] != "content-length"))
 
+    def send_at_once(self, answer: RawAnswer) -> None:
+        """Sends the sandbox's answer, only with its body, with a single write to the connection."""
+        self._wire.send_headers(self._number, [(":status", answer.head.split()[1].decode())])
+        self.send_body(answer.body, end=True)
+
     def send_trailers(self, *headers: tuple[str, str]) -> None:
         self._wire.send_headers(self._number, headers, end_stream=True)
         self._connection.flush()

@@ -6,6 +6,11 @@ libcurl itself retries a request after REFUSED_STREAM or GOAWAY. billcore must p
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +19,9 @@ import billcore
 
 from . import http2
 from .certificates import Certificates
-from .http2 import Codes, Http2Connection
+from .http2 import Codes, Http2Connection, Stream
 from .libcurl import release
-from .proxy import passing
+from .proxy import RawAnswer, passing
 from .scene import ANY_BODY, WRITES, Scene, World, skip_on_a_loop
 from .test_answers import LATE, LOST, OK, Row, combined, final, late, served, status
 from .test_async import call
@@ -259,3 +264,47 @@ def test_trailers_are_not_headers(world: World, certificates: Certificates) -> N
         with billcore.Client(**scene.options(max_retries=0)) as client:
             info = client.orders.get(arguments["args"]["id"]).response_info
         assert info is not None and "x-sum" not in info.headers and info.request_id != "of-the-trailers"
+
+
+READ_AHEAD = """
+import asyncio, sys
+import billcore
+
+async def main(url, key, bundle, order):
+    given = {"base_url": url, "api_key": key, "ca_bundle": bundle, "timeout": 20, "max_retries": 0, "http2": True}
+    async with billcore.AsyncClient(**given) as client:
+        await client.orders.get(order)
+        await asyncio.gather(*(client.orders.get(order) for _ in range(3)))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_an_answer_that_the_tls_library_has_read_ahead(
+    world: World, certificates: Certificates, tmp_path: Path
+) -> None:
+    """The first request finds nothing more to read, the second reads its own answer and, with it, that of the first."""
+    library = tmp_path / "late_bytes.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-o", library, Path(__file__).with_name("late_bytes.c"), "-ldl"], check=True
+    )
+    streams: list[tuple[Stream, RawAnswer]] = []
+
+    def step(stream: Stream) -> None:
+        streams.append((stream, stream.forward()))
+        if len(streams) == 3:
+            for stream, answer in reversed(streams):
+                stream.send_at_once(answer)
+                if answer is streams[2][1]:
+                    time.sleep(0.1)
+
+    with Http2Scene(world, "python", certificates) as scene:
+        scene.proxy.add(http2.passing, step, step, step)
+        given = scene.options()
+        order = world.arguments("orders.get")[0]["args"]["id"]
+        subprocess.run(
+            [sys.executable, "-c", READ_AHEAD, given["base_url"], given["api_key"], certificates.bundle, order],
+            env={**os.environ, "LD_PRELOAD": str(library)},
+            check=True,
+        )
+        assert scene.proxy.accepted == 1 and len(streams) == 3

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "http/in_flight.hpp"
+#include "http/tls_layer.hpp"
 
 namespace billcore::detail {
 
@@ -72,9 +73,21 @@ void Engine::Impl::leave(InFlight& flight) noexcept {
   const auto connection = std::move(flight.connection);
   if (connection == nullptr) return;
   --connection->in_flight;
+  deserted = deserted || connection->in_flight > 0;
   if (connection->descriptor == Connection::closed) return limit_streams();
   if (connection->retired && connection->in_flight == 0) shutdown(connection->descriptor, SHUT_RDWR);
   limit_streams();
+}
+
+bool Engine::Impl::has_unread() noexcept {
+  if (!std::exchange(deserted, false)) return false;
+  const Connection* last = nullptr;
+  for (const auto& each : in_flight) {
+    if (each->connection == nullptr || each->connection.get() == last) continue;
+    last = each->connection.get();
+    if (last->is_multiplexed() && holds_bytes(each->easy.get())) return true;
+  }
+  return false;
 }
 
 // libcurl chooses the connection for a request, and would add streams to a retired connection. Therefore allow libcurl

@@ -259,7 +259,7 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
       impl_->collect();
       return false;
     }
-    auto wait = interrupt_interval;
+    auto wait = impl_->has_unread() ? std::chrono::milliseconds(0) : interrupt_interval;
     if (!impl_->timers.empty()) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(impl_->timers.begin()->first.first - SteadyClock::now());
@@ -296,7 +296,7 @@ void Engine::Impl::make_readiness() {
 
 void Engine::Impl::rearm() noexcept {
   if (readiness == nullptr) return;
-  auto next = unfinished ? SteadyClock::now() : due;
+  auto next = unfinished || deserted ? SteadyClock::now() : due;
   if (unwatched) {
     const auto soon = SteadyClock::now() + unwatched_interval;
     if (!next || soon < *next) next = soon;
@@ -344,6 +344,10 @@ void Engine::process(SteadyClock::time_point until) {
   // time out.
   if (!impl_->unfinished) impl_->run_timers(until);
   impl_->admit(until);
+  if (impl_->has_unread()) {
+    impl_->note(curl_multi_perform(impl_->multi.get(), &running));
+    impl_->unfinished = true;
+  }
   impl_->rearm();
 }
 
@@ -379,6 +383,7 @@ bool Engine::cancel(InFlight* flight, SendTime* sent_at) noexcept {
   const bool sent = taken->transfer.sent;
   if (sent && sent_at != nullptr) *sent_at = taken->transfer.sent_at;
   impl_->give_back(std::move(taken));
+  if (impl_->deserted) impl_->rearm();
   return sent;
 }
 
@@ -388,6 +393,7 @@ void Engine::set_deadline(InFlight* flight, const Deadline& deadline) noexcept {
 
 void Engine::detach(InFlight* flight) noexcept {
   if (auto taken = impl_->take(flight, false)) impl_->give_back(std::move(taken));
+  if (impl_->deserted) impl_->rearm();
 }
 
 }  // namespace billcore::detail

@@ -130,6 +130,10 @@ struct Engine::Impl {
   // have been sent after their deadline: the process, or the machine, may have been stopped within the step.
   void note_late() noexcept;
   void leave(InFlight& flight) noexcept;
+  // Whether the TLS library may have read answers ahead that libcurl will not ask for: libcurl stops reading from an
+  // HTTP/2 connection when the answer is complete for which it reads, and then asks only that request whether there is
+  // more. The socket does not become readable for bytes that were read ahead.
+  [[nodiscard]] bool has_unread() noexcept;
   void limit_streams() noexcept;
   void give_back(std::unique_ptr<InFlight> flight) noexcept;
   void end(InFlight* flight);
@@ -152,6 +156,7 @@ struct Engine::Impl {
   std::uint64_t timer_count = 0;
   bool sending = false;                        // some write is `leaving`
   Engine* beside = nullptr;                    // see drive_with()
+  bool deserted = false;                       // a request has left others behind on its connection: see has_unread()
   bool unfinished = false;                     // process() must run again at once
   bool unwatched = false;                      // libcurl waits for a socket that is not in the epoll set
   std::optional<SteadyClock::time_point> due;  // time at which libcurl's timer expires, in an event loop

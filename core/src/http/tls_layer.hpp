@@ -18,8 +18,8 @@ enum class Naming : std::uint8_t {
 /// inspected. Called for the first request on the connection.
 void learn(const InFlight& flight, Connection& connection) noexcept;
 [[nodiscard]] bool has_negotiated_http2(CURL* easy) noexcept;
-/// Whether the TLS library has buffered bytes of an HTTP/1 connection that libcurl has not read yet. poll() does not
-/// report such bytes.
+/// Whether the TLS library has buffered bytes of the connection that libcurl has not read yet, or cannot be asked. poll()
+/// does not report such bytes.
 [[nodiscard]] bool holds_bytes(CURL* easy) noexcept;
 
 }  // namespace billcore::detail
