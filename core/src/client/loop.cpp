@@ -1,7 +1,5 @@
 #include "client/loop.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <new>
 
@@ -31,7 +29,7 @@ Loop::Loop(TransportOptions transport)
       descriptors(std::make_shared<Descriptors>()),
       engine(std::make_unique<Engine>(for_reads(options), descriptors)),
       descriptor(engine->descriptor()),
-      pid_(getpid()) {}
+      process_(mark_.here()) {}
 
 void refuse_token(const CallOptions& options) {
   if (!options.cancel.stop_possible()) return;
@@ -50,7 +48,7 @@ Loop::~Loop() {
   static_cast<void>(writes.release());
 }
 
-bool Loop::is_ours() const noexcept { return pid_ == getpid(); }
+bool Loop::is_ours() const noexcept { return mark_.here() == process_; }
 
 Engine& Loop::engine_for(const Operation& operation) {
   if (!options.http2 || options.max_connections == 1 || !operation.is_write()) return *engine;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "billcore/async_client.hpp"
 #include "call/session.hpp"
+#include "http/fork_mark.hpp"
 
 namespace billcore::detail {
 
@@ -60,7 +62,8 @@ struct Loop {
   void finish(AsyncClient::CallId id) noexcept;
   void finish_early() noexcept;
 
-  int pid_;
+  mutable ForkMark mark_;
+  std::uint64_t process_;
   AsyncClient::CallId last_ = 0;
   bool starting_ = false;
   bool early_ = false;  // an operation ended within start(), and its `done` must still be called

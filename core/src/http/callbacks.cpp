@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "http/body_room.hpp"
 #include "http/diagnose.hpp"
@@ -210,16 +211,28 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
   return 0;
 }
 
+// Whether this is libcurl's own eventfd for curl_multi_wakeup(), which libcurl (from 8.16) watches while any request runs.
+// libcurl tells it with a handle of its own.
+bool is_wakeup(CURL* easy, int descriptor) noexcept {
+  void* flight = nullptr;
+  int kind = 0;
+  socklen_t size = sizeof kind;
+  return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &flight) == CURLE_OK && flight == nullptr &&
+         getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &size) != 0 && errno == ENOTSOCK;
+}
+
 // This callback always reports success, because after a failure libcurl would refuse all further work. If adding a
 // socket to the epoll set fails, process() polls the socket by timer.
-int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
+int on_socket(CURL* easy, curl_socket_t socket, int what, void* context, void*) noexcept {
   auto& engine = *static_cast<Engine::Impl*>(context);
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
   const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
   auto* const connection = engine.connections.find_descriptor(socket);
+  if (connection == nullptr && engine.wakeup < 0 && readable && is_wakeup(easy, socket)) engine.wakeup = socket;
   // Pause only a connection that has already carried an answer, because only then is it certain that libcurl will call
   // close_socket() for it.
-  if (what == CURL_POLL_REMOVE && connection != nullptr && connection->read_only && connection->parsed > 0) {
+  const bool lasts = connection == nullptr ? socket == engine.wakeup : connection->read_only && connection->parsed > 0;
+  if (what == CURL_POLL_REMOVE && lasts) {
     engine.readiness->pause(socket);
     return 0;
   }

@@ -155,6 +155,7 @@ struct Engine::Impl {
   std::map<Timer, std::function<void()>> timers;
   std::uint64_t timer_count = 0;
   bool sending = false;                        // some write is `leaving`
+  int wakeup = -1;                             // libcurl's own descriptor, as long as it lives; see is_wakeup()
   Engine* beside = nullptr;                    // see drive_with()
   bool deserted = false;                       // a request has left others behind on its connection: see has_unread()
   bool unfinished = false;                     // process() must run again at once

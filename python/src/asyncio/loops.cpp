@@ -1,7 +1,5 @@
 #include "asyncio/loops.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "asyncio/awaitable.hpp"
@@ -24,6 +22,25 @@ bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); 
 py::handle running_loop_or_none() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
+}
+
+// Calls a method of a loop or a future, with an argument or without. Each call is part of an awaited call, so `name` is
+// made only once.
+py::object call_method(py::handle object, CachedImport& name, const char* text, PyObject* argument = nullptr) {
+  const auto method = name.get([text] { return checked(PyUnicode_InternFromString(text)); });
+  if (argument == nullptr) return checked(PyObject_CallMethodNoArgs(object.ptr(), method.ptr()));
+  return checked(PyObject_CallMethodOneArg(object.ptr(), method.ptr(), argument));
+}
+
+py::object new_future(py::handle loop) {
+  static constinit CachedImport create_future;
+  return call_method(loop, create_future, "create_future");
+}
+
+void set_done(py::handle future) {
+  static constinit CachedImport done;
+  static constinit CachedImport set_result;
+  if (!call_method(future, done, "done").cast<bool>()) call_method(future, set_result, "set_result", Py_None);
 }
 
 // Creates the future that an awaited write waits for; see _awaited.py.
@@ -52,14 +69,13 @@ void log_lost(const PendingCall& call) noexcept try {
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
 }
 
-LoopEngine::LoopEngine(const Client& client, const py::object& loop)
-    : pid_(getpid()), client_(client), loop_(py::weakref(loop)) {
+LoopEngine::LoopEngine(const Client& client, const py::object& loop) : client_(client), loop_(py::weakref(loop)) {
   static_cast<void>(running_loop_or_none());
 }
 
 template <typename F>
 void LoopEngine::quietly(F f) noexcept {
-  if (pid_ != getpid()) return;
+  if (!internal::is_ours(client_)) return;
   const py::error_scope kept;  // a client's last reference may be dropped while a Python error is set
   try {
     f();
@@ -143,7 +159,7 @@ std::shared_ptr<PendingCall> LoopEngine::new_call(py::handle loop, const std::sh
   if (!watched_) watch(loop);
   auto call = std::make_shared<PendingCall>();
   call->job = job;
-  call->future = write ? new_write_future(loop) : loop.attr("create_future")();
+  call->future = write ? new_write_future(loop) : new_future(loop);
   call->write = write;
   return call;
 }
@@ -224,11 +240,11 @@ void LoopEngine::cancel_detached() {
 void LoopEngine::finish(const PendingCall& call) {
   hold(call, false);
   if (call.given_up && call.write) log_lost(call);
-  if (!call.future.attr("done")().cast<bool>()) call.future.attr("set_result")(py::none());
+  set_done(call.future);
 }
 
 void LoopEngine::process() {
-  if (pid_ != getpid()) return;  // a forked child may run the loop, but only the parent reads the answers
+  if (!internal::is_ours(client_)) return;  // a forked child may run the loop, but only the parent reads the answers
   const auto kept = shared_from_this();
   cancel_detached();
   processing_ = true;
