@@ -144,6 +144,7 @@ static void answer(driver* kept, char* line, size_t len) {
 
 /* With the argument `loop`, the driver runs each operation on a loop. */
 int main(int argc, char** argv) {
+  if (argc == 7 && strcmp(argv[1], "charges") == 0) return run_charges(argv + 2);
   driver kept = {argc > 1 && strcmp(argv[1], "loop") == 0, NULL, NULL, NULL};
   char* line = NULL;
   size_t room = 0;

@@ -37,6 +37,8 @@ yyjson_mut_val* run_operation(job* self, billcore_operation* operation);
 yyjson_mut_val* put_result(job* self, billcore_result** result);
 /* Runs the reads of all ids of a get_many; `read` is the operation of each, such as "orders.get". */
 yyjson_mut_val* run_many(job* self, billcore_str read);
+/* Runs the program that tests/faults/test_killed.py kills; returns its exit status. */
+int run_charges(char** argv);
 /* Reads what the request's `take` states, and frees the list. */
 yyjson_mut_val* read_list(job* self, billcore_list* list);
 /* Runs an operation whose name begins with "webhook.". */

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "billcore/client.hpp"
@@ -12,6 +14,7 @@
 #include "support/json_text.hpp"
 #include "support/read_list.hpp"
 #include "support/read_path.hpp"
+#include "support/wire_charges.hpp"
 #include "support/wire_operations.hpp"
 
 namespace billcore::test {
@@ -288,7 +291,10 @@ class Driver {
 }  // namespace
 }  // namespace billcore::test
 
-int main() {
+int main(int argc, char** argv) {
+  const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
+  if (argc == 7 && std::string_view(arguments[1]) == "charges")
+    return billcore::test::run_charges(arguments.subspan(2));
   billcore::test::Driver driver;
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << driver.run(billcore::test::parse(line)) << std::endl;
