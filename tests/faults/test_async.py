@@ -66,6 +66,23 @@ def test_many_streams_are_one_connection(world: World, certificates: Certificate
         assert scene.proxy.accepted == 1 and len(scene.proxy.seen) == 60
 
 
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_connections_are_bounded(world: World, certificates: Certificates, most: int) -> None:
+    """A write has a connection for itself, which the next write takes over; reads share another."""
+
+    async def main(scene: Scene) -> None:
+        given = scene.options(timeout=GENEROUS, ca_bundle=str(certificates.bundle), max_connections=most, http2=True)
+        async with billcore.AsyncClient(**given) as client:
+            operations = ["subscriptions.charge", "orders.get"] * 20
+            outcomes = await asyncio.gather(*(call(scene, client, operation) for operation in operations))
+            assert {outcome.name for outcome in outcomes} == {OK}
+
+    # With a single connection a client uses HTTP/1.
+    with Scene(world, tls=certificates.both, kind=http2.by_protocol) as scene:
+        asyncio.run(main(scene))
+        assert 1 <= scene.proxy.accepted <= most
+
+
 def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certificates) -> None:
     async def main(scene: Scene) -> list[str]:
         given = scene.options(timeout=20.0, max_retries=0, ca_bundle=str(certificates.bundle))
