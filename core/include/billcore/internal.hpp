@@ -87,8 +87,6 @@ class LoopWait {
                         const CallOptions& call);
 /// A list for event loops; an object of the class LoopPages supplies its pages.
 [[nodiscard]] Flow list_for_loops(const Client& client, const ListOperation& list, detail::PagerOptions options);
-/// A list without a source of pages; the caller supplies the pages.
-[[nodiscard]] Flow list_without_source(const detail::PagerOptions& options);
 
 /// Fetches the pages of a list in an event loop. The list takes its pages from this object as long as the object
 /// exists. Threads: the loop's thread only, including destruction.
