@@ -6,8 +6,6 @@ import hashlib
 import hmac
 import http.client
 import json
-import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -49,23 +47,14 @@ def refused(*arguments: str, status: int = 1, env: Mapping[str, str] | None = No
 
 
 @contextmanager
-def started(
-    *arguments: str, module: str = MODULE, most_bytes: int | None = None
-) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A sandbox as a child process, and its parsed ready line. most_bytes: size limit of files that it writes."""
-
-    def limit() -> None:
-        if most_bytes is not None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-
+def started(*arguments: str, module: str = MODULE) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """A sandbox as a child process, and its parsed ready line."""
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=limit,
     )
     try:
         assert process.stdout is not None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from billcore.testing import ControlError, Sandbox, SandboxAccount
-from sandbox.support import CLOSED, Receiver, Service, make, states
+from sandbox.support import CLOSED, Receiver, Service
 
 
 def test_a_new_account_has_demo_data(process: Sandbox, mine: SandboxAccount) -> None:
@@ -24,12 +24,6 @@ def test_a_new_account_has_demo_data(process: Sandbox, mine: SandboxAccount) -> 
     assert len(mine.ids["subscriptions"]) == len(service.get("/subscriptions").data) == 6
     assert service.charge().data["state"] == "paid"
     assert service.charge("demo-declined").status == service.charge("demo-donation").status == 402
-
-
-def test_an_empty_account(process: Sandbox) -> None:
-    made = process.new_account(demo=False)
-    (shown,) = made.control.state()["accounts"]
-    assert (made.ids, shown["subscriptions"], shown["orders"], shown["products"]) == ({}, {}, {}, {})
 
 
 def test_keys_and_paths_of_accounts(process: Sandbox, mine: SandboxAccount) -> None:
@@ -72,20 +66,6 @@ def test_a_deleted_account_is_gone_with_all_it_had(process: Sandbox, receiver: R
 def test_the_first_account_stays(process: Sandbox) -> None:
     with pytest.raises(ControlError, match="422 first_account"):
         process.control.delete_account(Service(process.accounts[0]).account)
-
-
-def test_deleting_an_account_drops_its_attempts(process: Sandbox, receiver: Receiver) -> None:
-    receiver.script = [500] * 100
-    account, other = process.new_account(demo=False), process.new_account(demo=False)
-    account.control.create_endpoint(receiver.url)
-    make(account.control, *"abcde")
-    receiver.wait(1)
-    process.control.delete_account(Service(account.accounts[0]).account)
-    receiver.script = []
-    other.control.create_endpoint(receiver.url + "&other=1")
-    make(other.control, "a")
-    assert states(other.control) == ["delivered"]
-    assert None not in {each["account"] for each in process.control.deliveries()}
 
 
 def test_records_and_faults_are_those_of_the_account(

@@ -127,12 +127,6 @@ def test_impossible_moves_of_a_clock_are_refused(shop: Shop, body: dict[str, Any
     assert now(shop.control) == BEGIN
 
 
-def test_dates_after_the_last_year_of_a_clock(shop: Shop) -> None:
-    shop.control.advance(to="9000-12-30T00:00:00Z")
-    subscription = shop.buy(product={"interval": "year"}, trial_days=100_000)
-    assert shop.shown(subscription)["status"] == "trialing"
-
-
 def test_each_account_has_its_own(shop: Shop, mine: SandboxAccount) -> None:
     subscription = shop.buy()
     mine.control.freeze()

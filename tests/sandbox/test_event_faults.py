@@ -145,18 +145,6 @@ def test_the_old_secret_is_that_of_before_the_rotation(mine: SandboxAccount, rec
     assert signed == [[True, False], [False, True]]
 
 
-def test_a_body_without_room_leaves_the_fault_for_the_next(mine: SandboxAccount, receiver: Receiver) -> None:
-    control = mine.control
-    control.create_endpoint(receiver.url)
-    control.test_hook(data="}")
-    hook = f"seq:{ended(control)[0]['seq']}"
-    control.fault("event_oversize", bytes=5)
-    for body in ("no JSON }", "[" * 100_000, '["}"]', " { } "):
-        control.edit(hook, body=body)
-        ended(control)
-    assert [item.body for item in receiver.received][2:] == [b"[" * 100_000, b'["}"]', b' { "padding":"xxxxx"} ']
-
-
 # ---- Deliveries ------------------------------------------------------------------------------------------------------
 
 
@@ -212,16 +200,6 @@ def test_delay_and_drop(mine: SandboxAccount, receiver: Receiver) -> None:
         ("dropped", ["event_drop"], "the fault event_drop dropped it"),
     ]
     assert names(receiver.received) == ["b", "a"]
-
-
-def test_a_body_and_a_delivery_can_both_go_wrong(mine: SandboxAccount, receiver: Receiver) -> None:
-    mine.control.create_endpoint(receiver.url)
-    for kind in ("event_unknown_name", "event_duplicate", "event_signature"):
-        mine.control.fault(kind)
-    make(mine.control, "a")
-    one, two = ended(mine.control)
-    assert one["faults"] == two["faults"] == ["event_unknown_name", "event_duplicate"]
-    assert [each["attempts"][0]["fault"] for each in (one, two)] == ["event_signature", None]
 
 
 def test_selectors_choose_the_events(mine: SandboxAccount, receiver: Receiver) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,17 +34,10 @@ def test_a_charge_fires_two_signed_events(mine: SandboxAccount, receiver: Receiv
     assert events(receiver.received) == ["order.confirmed", "order.paid"]
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
-def test_openssl_agrees_and_serialising_again_changes_the_bytes(
-    mine: SandboxAccount, receiver: Receiver, tmp_path: Path
-) -> None:
-    secret = mine.control.create_endpoint(receiver.url)["secret"]
+def test_serialising_again_changes_the_bytes(mine: SandboxAccount, receiver: Receiver) -> None:
+    mine.control.create_endpoint(receiver.url)
     make(mine.control, "Bøger / “no. 1” \N{PARTY POPPER}")
     item = receiver.wait(1)[0]
-    (tmp_path / "body").write_bytes(item.body)
-    command = ["openssl", "dgst", "-sha256", "-hmac", secret, "-r", str(tmp_path / "body")]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert output.split()[0] == item.headers["Service-Signature"]
     assert b"B\\u00f8ger \\/ \\u201cno" in item.body
     for separators in ((",", ":"), (", ", ": ")):
         for ascii_only in (True, False):

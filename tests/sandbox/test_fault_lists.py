@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Sandbox, SandboxAccount
+from billcore.testing import SandboxAccount
 from sandbox.support import Service
 
 
@@ -117,12 +117,3 @@ def test_page_one_of_an_empty_list_is_not_after_the_end(mine: SandboxAccount, sh
     mine.control.fault("beyond_end", answer="not_found")
     path = "/subscriptions?filter[reference_id]=nobody"
     assert [shop.get(f"{path}&page={page}").status for page in (1, 2)] == [200, 404]
-
-
-def test_the_first_account_has_room_for_a_hundred_products(sandbox: Sandbox, service: Service) -> None:
-    for _ in range(2):
-        sandbox.control.fault("rows", operation="products.list", insert=60)
-        service.get("/products")
-    assert [len(each["inserted"]) for each in sandbox.control.ledger("rows")] == [60, 40]
-    assert service.get("/product/1").status == 200
-    assert "no id is free at the front of products.list, so 20 rows are missing" in sandbox.stderr()

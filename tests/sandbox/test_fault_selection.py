@@ -89,10 +89,8 @@ def test_faults_are_listed_deleted_and_reset(service: Service, control: Control)
 
 STATUS_ROWS: list[tuple[dict[str, Any], str]] = [
     *(({name: 0}, name) for name in ("times", "nth", "probability", "status")),
-    ({"times": True}, "times"),
     ({"probability": 1.5}, "probability"),
     *(({"status": status}, "status") for status in (101, 600)),
-    ({"retry_after": -1}, "retry_after"),
     ({"content_type": "text/html"}, "needs a string 'body'"),
     ({"content_type": "text/html", "body": {}}, "needs a string 'body'"),
     *(({"content_type": kind, "body": ""}, "content_type") for kind in ("a\r\nb", "a\n")),
@@ -101,9 +99,7 @@ STATUS_ROWS: list[tuple[dict[str, Any], str]] = [
         for pair in ({"X": "a\r\nY: b"}, {"X": "a\n"}, {"X\n": "a"}, {"X Y": "a"}, {"X": 1})
     ),
     ({"headers": {"content-length": "5"}}, "must not have content-length: use the kind wrong_length"),
-    ({"headers": {"Transfer-Encoding": "chunked"}}, "must not have Transfer-Encoding"),
     ({"headers": {"Connection": "close"}}, "must not have Connection"),
-    ({"effect": 1}, "effect"),
     ({"delay": 1.0}, "'delay' is not a field of status: it takes status, retry_after, body"),
     ({"operation": "chrage"}, "'chrage' is not an operation: use one of subscriptions.list,"),
     ({"operation": "list"}, "'list' names several operations: use one of subscr"),
@@ -114,11 +110,9 @@ STATUS_ROWS: list[tuple[dict[str, Any], str]] = [
     ),
     ({"path": "/subscription*order"}, "in a path, * does not cross a slash"),
     ({"method": "PATCH"}, "POST /subscription/{id}/order (subscriptions.charge)"),
-    ({"method": "DELETE", "path": "/order/5"}, "No request can match 'DELETE /order/5'"),
     ({"operation": "charge", "method": "GET"}, "No request can match 'subscriptions.charge GET'"),
     ({"operation": "products.list", "query": {"paeg": "2"}}, "'paeg': there are page."),
     ({"operation": "charge", "query": {"page": "2"}}, "'page': there are none."),
-    ({"query": {"page": 2}}, "query"),
     ({"account": "nobody"}, "No account has this UUID"),
 ]
 
@@ -128,19 +122,14 @@ STATUS_ROWS: list[tuple[dict[str, Any], str]] = [
     [
         *(({"kind": "status", **fields}, says) for fields, says in STATUS_ROWS),
         ({"kind": "explode"}, "No fault has the kind 'explode': there are status, delay, drip,"),
-        ({"kind": 5}, "kind"),
         ({"kind": "reset_before", "delay": 1}, "'delay' is not a field of reset_before: it takes account, operation,"),
-        ({"kind": "delay", "body": None}, "'body' is not a field of delay: it takes delay, account"),
         *(({"kind": "delay", "delay": delay}, "delay") for delay in (-1, "1")),
         ({"kind": "drip", "delay": 3601}, "at most 3600 seconds"),
-        ({"kind": "late", "delay": 1e9}, "delay"),
         ({"kind": "wrong_length"}, "wrong_length needs the field 'by'"),
         ({"kind": "wrong_length", "by": 0}, "must not be 0"),
         ({"kind": "rows"}, "needs the field 'insert' or 'delete'"),
-        ({"kind": "rows", "insert": 101}, "insert"),
         ({"kind": "rows", "insert": 1, "operation": "charge"}, "concerns lists only: subscriptions.list,"),
         ({"kind": "beyond_end", "path": "/product/*"}, "concerns lists only"),
-        ({"kind": "beyond_end", "answer": "nothing"}, "answer"),
     ],
     ids=str,
 )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
-import sqlite3
-from contextlib import closing
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from billcore.testing import Control, Sandbox, SandboxAccount
+from billcore.testing import Control, SandboxAccount
 from sandbox.support import Receiver, Service
 from sandbox.wire import Wire
 from support.waiting import until
@@ -71,25 +67,3 @@ def test_late_work_that_the_service_refuses(mine: SandboxAccount) -> None:
     control.advance(seconds=5)
     assert last_post(control)["late"]["status"] == 402
     assert control.ledger("charge") == []
-
-
-def test_a_late_request_to_an_unknown_account_is_only_reset(service: Service, control: Control) -> None:
-    control.fault("late", delay=0)
-    service.root = "/nobody"
-    with pytest.raises((ConnectionResetError, http.client.RemoteDisconnected)):
-        service.get("/products")
-    assert [(request["status"], request["late"]) for request in control.requests()] == [(None, None)]
-
-
-def test_an_account_is_deleted_with_its_late_requests(tmp_path: Path) -> None:
-    path = tmp_path / "billing.db"
-    with Sandbox(db=path) as sandbox:
-        made = sandbox.new_account()
-        made.control.freeze()
-        made.control.fault("late", operation="charge", delay=5)
-        lost_charge(Service(made.accounts[0]))
-        assert last_post(made.control)["late"]["done_at"] is None
-        sandbox.control.delete_account(made.base_url.rpartition("/")[2])
-        assert "Traceback" not in sandbox.stderr()
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT * FROM late_requests").fetchall() == []

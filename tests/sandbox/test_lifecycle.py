@@ -26,24 +26,6 @@ def test_a_checkout_makes_what_the_customer_asked_for(mine: SandboxAccount) -> N
     assert [effect["kind"] for effect in control.ledger()] == again == ["checkout", "charge", "confirm"]
 
 
-def test_a_one_time_product_makes_no_subscription(mine: SandboxAccount) -> None:
-    made = mine.control.checkout(mine.ids["products"]["one_time"], reference_id="bag-1")
-    assert (made["subscription"], made["order"]["reference_id"]) == (None, "bag-1")
-    assert mine.control.confirm(made["order"]["id"])["order"]["state"] == "paid"
-
-
-def test_the_first_orders_of_pending_demo_subscriptions_wait(service: Service, control: Control) -> None:
-    pending = [item for item in service.get("/subscriptions").data if item["status"] == "pending"]
-    seen = set()
-    for subscription in pending:
-        (order,) = service.get(f"/subscription/{subscription['id']}/orders").data
-        seen.add(order["state"])
-        if order["state"] == "created":
-            control.confirm(order["id"])
-        assert control.pay(order["id"])["subscription"]["status"] == "active"
-    assert len(seen) == 4
-
-
 def test_renewals_before_their_date(mine: SandboxAccount, receiver: Receiver) -> None:
     control, service = mine.control, Service(mine.accounts[0])
     control.create_endpoint(receiver.url)

@@ -14,7 +14,6 @@ from billcore_sandbox import options
 from billcore_sandbox.lifecycle import Machine
 from billcore_sandbox.scenarios import SCENARIOS
 from billcore_sandbox.service.routes import OPERATIONS
-from sandbox.support import Service
 
 README = (Path(billcore_sandbox.__file__).parents[1] / "README.md").read_text("utf-8")
 CONTAINER = Path(__file__).resolve().parents[2] / "examples" / "container"
@@ -46,24 +45,6 @@ def test_the_readme_has_the_table_of_states() -> None:
 def test_scenarios() -> None:
     pairs = [pair for row in table("scenario") for pair in (row[:2], row[2:]) if pair[0]]
     assert pairs == [[each.name, each.about] for each in SCENARIOS.values()]
-
-
-def test_demo_data(sandbox: Sandbox) -> None:
-    made = sandbox.new_account()
-    accounts = [*sandbox.control.state()["accounts"][:2], *made.control.state()["accounts"]]
-    shown = [[int(cell) for cell in row[1:]] for row in table("account")]
-    kinds = ("subscriptions", "orders", "products")
-    assert shown == [[sum(account[kind].values()) for kind in kinds] for account in accounts]
-    orders = [
-        Service(account)
-        .get(f"/subscription/{Service(account).subscription(name)['id']}/orders")
-        .json["pagination"]["total"]
-        for account in (sandbox.accounts[0], made.accounts[0])
-        for name in ("demo-active", "demo-many-orders")
-    ]
-    assert "with {} and {} orders, in a new account with {} and {} |".format(*orders) in README
-    named = [name for row in table("reference_id (first and new accounts)") for name in row[0].split(", ")]
-    assert sorted(named) == sorted(made.ids["subscriptions"])
 
 
 def parser() -> argparse.ArgumentParser:

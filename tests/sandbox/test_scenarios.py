@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import ControlError, Sandbox, SandboxAccount
+from billcore.testing import ControlError, SandboxAccount
 from sandbox.support import Receiver, Service, ended, events
 
 ORDER = "order.confirmed order.paid "
@@ -115,16 +115,3 @@ def test_a_story_that_does_not_fit_the_subscription(
     # The scenario changed nothing.
     assert (service.get(f"/subscription/{number}").data, mine.control.ledger()) == before
     assert mine.control.deliveries() == []
-
-
-def test_an_unknown_subscription(mine: SandboxAccount) -> None:
-    for number in ("1", "x", 0):
-        with pytest.raises(ControlError, match="404 not_found"):
-            mine.control.trigger("renewal", on=number)
-
-
-def test_an_account_without_products(process: Sandbox, receiver: Receiver) -> None:
-    account = process.new_account(demo=False)
-    account.control.create_endpoint(receiver.url)
-    for name, (status, *_) in SCENARIOS.items():
-        assert account.control.trigger(name)["subscription"]["status"] == status

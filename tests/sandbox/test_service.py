@@ -183,12 +183,6 @@ def test_resources_of_another_account_do_not_exist(shop: Shop, process: Sandbox)
     assert other.get(f"/product/{product}").status == 200
 
 
-def test_an_id_may_be_percent_encoded(shop: Shop) -> None:
-    wanted = shop.service.subscription("demo-active")
-    encoded = "".join(f"%{ord(digit):02x}" for digit in wanted["id"])
-    assert shop.service.get(f"/subscription/{encoded}").data == wanted
-
-
 # ---- Lists -----------------------------------------------------------------------------------------------------------
 
 
@@ -213,16 +207,6 @@ def test_pages_without_items(shop: Shop) -> None:
     assert shop.service.get("/products?per_page=3").json["pagination"]["per_page"] == 100
 
 
-def test_several_subscriptions_may_share_a_reference(service: Service) -> None:
-    everything = [each for page in range(1, 6) for each in service.get(f"/subscriptions?page={page}").data]
-    references = [item["reference_id"] for item in everything]
-    shared = next(r for r in references if r is not None and references.count(r) > 1)
-    found = service.get(f"/subscriptions?filter[reference_id]={shared}").data
-    assert found == [item for item in everything if item["reference_id"] == shared]
-    fields = [custom["value"] for each in everything for custom in each["custom_fields"]]
-    assert {type(value) for value in fields} == {str, int, float, bool, type(None), list, dict}
-
-
 def test_filters_of_orders_in_every_spelling(shop: Shop, mine: SandboxAccount) -> None:
     path = shop.path("{many}?per_page=200")
     everything = shop.service.get(path).data
@@ -240,11 +224,6 @@ def test_filters_of_orders_in_every_spelling(shop: Shop, mine: SandboxAccount) -
     state = of_product[0]["state"]
     both = shop.service.get(f"{path}&filter[product_id]={product}&filter[state]={state}").data
     assert both == [each for each in of_product if each["state"] == state]
-
-
-def test_a_new_order_comes_first(shop: Shop) -> None:
-    made = [shop.service.charge("demo-many-orders", amount=amount).data for amount in (100, 200, 300)]
-    assert shop.service.get(shop.path("{many}")).data[:3] == made[::-1]
 
 
 # ---- Subscriptions ---------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Control, ControlError, DeliveryFailed, RequestRecord, Sandbox, SandboxAccount
+from billcore.testing import ControlError, DeliveryFailed, Sandbox, SandboxAccount
 from sandbox.support import CLOSED, Receiver, Service, attempted, make
 from sandbox.wire import Wire
 from support.waiting import GENEROUS
@@ -116,12 +116,8 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount) -> Non
         "0 of 3 ended deliveries with event order.paid came within 0.01 s: there are none, and no enabled endpoint."
     )
     service.get("/nothing")
-    control.fault("reset_before")
-    with pytest.raises(ConnectionError):
-        service.get("/products")
     assert told(request={"operation": "charge"}) == (
-        "0 of 1 requests with operation charge came within 0 s: there are unknown paths 404 (1), "
-        "products.list without an answer (1)."
+        "0 of 1 requests with operation charge came within 0 s: there are unknown paths 404 (1)."
     )
     control.freeze()
     control.create_endpoint(CLOSED)
@@ -143,14 +139,10 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount) -> Non
     [
         ({}, "Name what to wait for, and only that: one of request, delivery, none_pending, subscription, order."),
         ({"request": {}, "delivery": {}}, "Name what to wait for, and only that"),
-        ({"request": {"operation": "pay"}}, "'pay' is not an operation: use one of subscriptions.list"),
         ({"request": {"path": "/subscription/*", "method": "PUT"}}, "No request can match 'PUT /subscription/"),
         ({"request": {"state": "x"}}, r"unknown field `state` - at .* \(fields: operation, method, path, status\)"),
-        ({"none_pending": {"endpoint_id": 10**6}}, "No endpoint has the id 1000000"),
         ({"delivery": {"event": "order.payed"}}, "The field event must be one of .*order.paid"),
-        ({"delivery": {"state": "done"}}, "The field state must be one of pending"),
         ({"subscription": {"id": 1, "status": "paid"}}, "The field status must be one of pending, future_start"),
-        ({"order": {"id": 1, "state": "active"}}, "The field state must be one of created"),
         ({"order": {"id": 1, "state": "paid"}, "count": 2}, "order takes no count"),
         ({"request": {}, "count": 10_001}, "more than the 10000 records that are kept: raise --keep"),
         ({"request": {}, "timeout": 601}, "<= 600"),
@@ -189,19 +181,6 @@ def test_a_reset_ends_a_wait(sandbox: Sandbox) -> None:
             waiting.result()
 
 
-def test_many_waits_at_once(mine: SandboxAccount) -> None:
-    service = Service(mine.accounts[0])
-
-    def wait_for(count: int) -> list[RequestRecord]:
-        return mine.control.wait(request={}, count=count, timeout=GENEROUS)
-
-    with ThreadPoolExecutor(50) as pool:
-        waiting = [pool.submit(wait_for, count) for count in range(1, 51)]
-        for _ in range(50):
-            service.get("/products")
-        assert [len(each.result(GENEROUS)) >= count for count, each in enumerate(waiting, 1)] == [True] * 50
-
-
 @pytest.mark.parametrize(
     ("url", "message"),
     [
@@ -228,13 +207,3 @@ def test_a_delivery_that_does_not_arrive_is_an_error(
             mine.control.wait_for_deliveries()
         found = mine.control.wait_for_deliveries(failed_ok=True)
         assert [each["state"] for each in found] == ["failed", "delivered"]
-
-
-def test_a_client_that_leaves_does_not_matter(sandbox: Sandbox, service: Service) -> None:
-    leaving = Control(sandbox.control_url, timeout=0.2)
-    with pytest.raises(TimeoutError):
-        leaving._call("POST", "wait", {"request": {"operation": "cancel"}, "timeout": 600})
-    subscription = service.subscription("demo-active")["id"]
-    assert service.post(f"/subscription/{subscription}/cancel").status == 200
-    assert len(sandbox.control.wait(request={"operation": "cancel"}, timeout=GENEROUS)) == 1
-    assert "Traceback" not in sandbox.stderr()
