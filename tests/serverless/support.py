@@ -113,11 +113,11 @@ def post(
         connection.close()
 
 
-def half_body(port: int, path: str = "/webhooks", sent: int = 11, *, chunked: bool = False) -> socket.socket:
+def half_body(port: int, sent: int = 11, *, chunked: bool = False) -> socket.socket:
     """Sends a request's head and the beginning of its body; the answer can be read from the returned connection."""
     connection = socket.create_connection(("127.0.0.1", port), GENEROUS)
     length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(BODY)}"
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\n{length}\r\n\r\n"
+    head = f"POST /webhooks HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\n{length}\r\n\r\n"
     chunk = f"{sent:x}\r\n" if chunked else ""  # the line end after the chunk's data is not sent
     connection.sendall((head + chunk).encode() + BODY[:sent])
     return connection
@@ -134,14 +134,14 @@ def disconnect(connection: socket.socket, *, reset: bool) -> None:
     connection.close()
 
 
-def post_head(port: int, length: int, sent: bytes = b"", path: str = "/webhooks") -> Answer:
-    """Announces `length` bytes, sends only `sent`, and waits for the answer."""
+def post_head(port: int, length: int) -> Answer:
+    """Announces `length` bytes, sends none, and waits for the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS)
     try:
-        connection.putrequest("POST", path)
+        connection.putrequest("POST", "/webhooks")
         connection.putheader("Content-Length", str(length))
         connection.putheader(HEADER, SIGNATURE)
-        connection.endheaders(sent)
+        connection.endheaders()
         response = connection.getresponse()
         return Answer.read(response)
     finally:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Coroutine
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -211,9 +212,13 @@ def test_an_asgi_message_that_is_no_body_is_refused(message: Any) -> None:
 
 def test_arguments_of_other_types_are_refused() -> None:
     nothing: Any = None
-    for timeout in (0, -1, float("nan"), True, "1"):
+    for timeout in (0, -1, float("nan"), True, "1", timedelta(seconds=5)):
         with refused(billcore.InvalidArgumentError, "timeout must be a positive number"):
             Request(part(BODY)).event(timeout=timeout)  # type: ignore[arg-type]
+    for accepted in (None, float("inf"), 1e300, 10**300, 1):
+        assert Request(part(BODY)).event(timeout=accepted).id == 9
+    with refused(billcore.InvalidArgumentError, "^timeout is out of range"):
+        Request(part(BODY)).event(timeout=10**400)
     with refused(billcore.InvalidArgumentError, "receive must be the ASGI callable"):
         asyncio.run(webhooks.from_asgi(Request().scope, nothing, VERIFIER))
     with refused(billcore.InvalidArgumentError, "verifier must be a Verifier"):
