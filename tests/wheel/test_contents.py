@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 import tomllib
 import zipfile
@@ -77,14 +76,6 @@ def test_build_info_names_what_was_pinned() -> None:
     assert info["self_contained"] is True
     assert info["version"] == billcore.__version__
     assert info["libraries"] == {LINKED[name]: entry["version"] for name, entry in SOURCES.items() if name in LINKED}
-
-
-def test_the_command_shows_it() -> None:
-    said = subprocess.run(
-        [str(Path(sys.executable).with_name("billcore")), "--version"], capture_output=True, text=True, check=True
-    ).stdout
-    for name, version in billcore.build_info()["libraries"].items():
-        assert f"{name} {version}" in said
 
 
 def test_the_licences_are_inside(wheel: zipfile.ZipFile) -> None:
