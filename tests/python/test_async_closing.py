@@ -172,11 +172,11 @@ def test_ended_loops_give_back_their_sockets(run: Run) -> None:
         gc.collect()
         until(lambda: server.ended == server.connections)
         before = descriptors()
-        for _ in range(100):
+        for _ in range(30):
             run(calls())
         gc.collect()
         until(lambda: descriptors() <= before)  # includes those of the server, which runs in this process
-        assert len(kept) == server.connections == 101
+        assert len(kept) == server.connections == 31
 
 
 def test_a_loop_that_is_never_closed_gives_back_its_sockets_when_it_goes() -> None:
@@ -194,7 +194,7 @@ def test_a_loop_that_is_never_closed_gives_back_its_sockets_when_it_goes() -> No
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
-@pytest.mark.parametrize("ending", ["", "sys.exit(0)", "del client; gc.collect()", "client = loop"])
+@pytest.mark.parametrize("ending", ["", "del client; gc.collect()"])
 def test_the_interpreter_ends_with_a_request_under_way(loop: str, ending: str) -> None:
     code = f"""
 import asyncio, gc, sys, billcore, uvloop
@@ -214,54 +214,3 @@ print("begun")
         assert "Fatal" not in done.stderr and "Traceback" not in done.stderr, done.stderr
         until(lambda: server.requests)  # the program may end before the server has seen its request
         assert len(server.requests) == 1
-
-
-CLEAN = """
-import asyncio, gc, sys, billcore, uvloop
-
-def new():
-    return billcore.AsyncClient(base_url=sys.argv[1], api_key=sys.argv[2], max_retries=0)
-
-async def main():
-    async with new() as client:
-        await asyncio.gather(*(client.subscriptions.get(n) for n in range(50)))
-        task = asyncio.create_task(client.subscriptions.get("never"))
-        await asyncio.sleep(0.05)
-        task.cancel()
-        assert isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
-        try:
-            await client.subscriptions.get("never", timeout=0.05)
-        except billcore.TimeoutError:
-            pass
-        try:
-            await client.orders.get("none")
-        except billcore.NotFoundError:
-            pass
-        assert [order.id async for order in client.subscriptions.orders("s")] == ["ord_1"]
-    unclosed = new()
-    await unclosed.subscriptions.get("s")
-    del unclosed
-    gc.collect()
-    await new().subscriptions.get("s")
-
-for loop in (asyncio, uvloop):
-    loop.run(main())
-gc.collect()
-print("done")
-"""
-
-
-def test_clients_and_loops_end_without_warnings() -> None:
-    def script(request: Request) -> Reply:
-        if request.target.endswith("/never"):
-            return silent(request)
-        if request.target.endswith("/none"):
-            return Reply(status=404)
-        return page([ORDER], 1, 1) if "/orders" in request.target else data(SUBSCRIPTION)
-
-    flags = ("-X", "dev", "-W", "error")
-    with serving(script) as (server, _):
-        done = run_program(CLEAN, server.url + ACCOUNT, API_KEY, flags=flags, PYTHONASYNCIODEBUG="1")
-    # asyncio's debug mode logs slow turns of the loop, which occur on a slow machine.
-    complaints = [line for line in done.stderr.splitlines() if not line.startswith("Executing ")]
-    assert (done.returncode, done.stdout, complaints) == (0, "done\n", [])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import random
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -207,63 +206,3 @@ def test_an_answer_that_nobody_gets_is_logged(run: Run, warnings: Callable[[], l
         subject + "the answer came: status 200, it was done (id ord_1) (id s, attempt 1, request id None)",
     ]
     assert [attempt.status for attempt in hooks.ends] == [200, 200, 402, None, 200] and hooks.begun == 5
-
-
-@each_loop
-def test_a_thousand_cancellations(run: Run, warnings: Callable[[], list[str]]) -> None:
-    """Each write that was sent either returns its result or is logged exactly once."""
-    hooks = Ends()
-    results: list[Any] = []
-    chance = random.Random(3)
-
-    def script(request: Request) -> Reply:
-        return silent(request) if "/silent/" in request.target else data(ORDER)
-
-    with serving(script, hooks=hooks) as (_, client):
-
-        async def main() -> None:
-            for _ in range(100):
-                tasks = [asyncio.ensure_future(charge(client)) for _ in range(9)]
-                tasks.append(asyncio.ensure_future(client.subscriptions.cancel("silent")))
-                await tasks[0]
-                for task in tasks:
-                    if chance.random() < 0.5:
-                        await asyncio.sleep(chance.random() / 200)
-                    for _ in range(chance.randrange(12)):
-                        await asyncio.sleep(0)
-                    task.cancel()
-                results.extend(await asyncio.gather(*tasks, return_exceptions=True))
-            await client.close()
-
-        run(main())
-    returned = sum(isinstance(result, billcore.Order) for result in results)
-    assert len(results) == 1000 and hooks.begun == len(hooks.ends)
-    assert sum(attempt.sent for attempt in hooks.ends) == returned + len(warnings())
-    assert {attempt.status or attempt.error for attempt in hooks.ends} == {200, "CancelledError"}
-
-
-@each_loop
-def test_a_hook_that_calls_and_fails_at_the_end(run: Run, caplog: pytest.LogCaptureFixture) -> None:
-    class Loud(Ends):
-        def on_response(self, attempt: billcore.Attempt, /) -> None:
-            super().on_response(attempt)
-            if attempt.method == "POST":
-                others.append(asyncio.ensure_future(client.orders.get("o")))
-                raise RuntimeError("of the hook")
-
-    hooks = Loud()
-    others: list[asyncio.Task[Any]] = []
-
-    def script(request: Request) -> Reply:
-        return data(ORDER) if request.method == "GET" else silent(request)
-
-    with serving(script, hooks=hooks) as (server, client):
-
-        async def main() -> None:
-            await cancelled(lambda: charge(client), lambda: asked(server))
-            assert (await others[0]).id == "ord_1"
-            await client.close()
-
-        run(main())
-    assert hooks.lines() == [GIVEN_UP, ("GET", 200, True, False, None)]
-    assert [record.levelname for record in caplog.records if record.name == "billcore"] == ["WARNING", "ERROR"]

@@ -1,4 +1,4 @@
-"""Hooks of blocking calls and lists that end early because of a signal, a hook or a fork. See also test_attempts.py."""
+"""Hooks of blocking calls and lists that end early because of a signal or a hook. See also test_attempts.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from conformance.server import Reply, Request, ScriptedServer
 
 from .async_support import silent
-from .fork_support import Scene
 from .interrupt_support import CHARGE, Interrupter, interrupt
 from .support import ACCOUNT, API_KEY, ORDER, data, page, run_program
 from .test_attempts import MAYBE, WARNING
@@ -153,40 +152,3 @@ def test_what_a_hook_raises_when_pages_are_dropped(error: str) -> None:
     ends = ["begun", 200, "begun", "begun", "CancelledError", "CancelledError", *interrupts, "begun", 200]
     assert done.stdout == f"{ends}\n"
     assert ("SystemExit" in done.stderr) is (error == "SystemExit")
-
-
-# Forks.
-
-
-def test_a_child_is_told_nothing_of_the_calls_of_its_parent(scene: Scene) -> None:
-    scene.run("""
-import asyncio, logging
-ends = []
-class Hooks:
-    def on_response(self, attempt):
-        ends.append(attempt.status or attempt.error)
-class Keep(logging.Handler):
-    def emit(self, record):
-        ends.append("logged")
-logging.getLogger("billcore").addHandler(Keep())
-
-async def main():
-    async with billcore.AsyncClient(**options, hooks=Hooks()) as client:
-        await client.subscriptions.get("parent")  # on its connection the next request is sent at once
-        del ends[:]
-        call = asyncio.ensure_future(client.subscriptions.cancel("parent-slow"))
-        await asyncio.sleep(0)
-        child = os.fork()
-        if child == 0:
-            call.cancel()
-            try:
-                await call
-            except asyncio.CancelledError as error:
-                noted = getattr(error, "__notes__", [])
-            os._exit(0 if (ends, len(noted)) == ([], 1) else 1)
-        assert (await call).id == "parent-slow" and ends == [200]
-        join(child)
-
-asyncio.run(main())
-""")
-    scene.expect(parent=2)

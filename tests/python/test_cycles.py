@@ -77,30 +77,6 @@ def own_hooks(options: Options) -> object:
     return own
 
 
-def bound_method(options: Options) -> object:
-    class Part:
-        def __init__(self) -> None:
-            class Told:
-                on_request = self.told
-
-            self.client = used(options, Told())  # type: ignore[arg-type]
-
-        def told(self, attempt: billcore.Attempt) -> None:
-            pass
-
-    return Part()
-
-
-def error(options: Options) -> object:
-    hooks = Hooks()
-    own = used(options, hooks)
-    try:
-        own.subscriptions.get("..")
-    except billcore.InvalidArgumentError as caught:
-        hooks.held = [caught, own]
-    return hooks
-
-
 def async_client(options: Options) -> object:
     hooks = Hooks()
     own = billcore.AsyncClient(**options, hooks=hooks)
@@ -157,28 +133,14 @@ def clock(options: Options) -> object:
     return Receiver()
 
 
-def own_clock(options: Options) -> object:
-    class Own(webhooks.Verifier):
-        def __init__(self) -> None:
-            super().__init__(SECRET, freshness=60, clock=self.now)
-
-        def now(self) -> float:
-            return 0.0
-
-    return Own()
-
-
 WAYS: list[Callable[[Options], object]] = [
     every_part,
     iterator_alone,
     own_hooks,
-    bound_method,
-    error,
     async_client,
     own_async_hooks,
     ended_calls,
     clock,
-    own_clock,
 ]
 
 

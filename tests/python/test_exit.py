@@ -35,7 +35,14 @@ def daemons(work):
     time.sleep(float(pause))
 """
 
-ERRORS = """
+# Programs in which daemon threads repeat a piece of work.
+KINDS = {
+    "errors that take long to make": """
+make = billcore.NotFoundError.__init__
+def slowly(self, *arguments, **more):
+    time.sleep(0.02)
+    make(self, *arguments, **more)
+billcore.NotFoundError.__init__ = slowly
 client = billcore.Client(**options)
 def work():
     try:
@@ -43,22 +50,6 @@ def work():
     except billcore.NotFoundError:
         pass
 daemons(work)
-"""
-
-# Programs in which daemon threads repeat a piece of work.
-KINDS = {
-    "errors": ERRORS,
-    "errors that take long to make": """
-make = billcore.NotFoundError.__init__
-def slowly(self, *arguments, **more):
-    time.sleep(0.02)
-    make(self, *arguments, **more)
-billcore.NotFoundError.__init__ = slowly
-"""
-    + ERRORS,
-    "answers": """
-client = billcore.Client(**options)
-daemons(lambda: client.subscriptions.get("s"))
 """,
     "waits": """
 client = billcore.Client(**options)
@@ -94,25 +85,22 @@ other = billcore.Client(**options)
 daemons(lambda: client.subscriptions.cancel("late"))
 daemons(lambda: other.subscriptions.cancel("late"))
 """,
-    "logging": """
+    "calls, errors, lists and logging": """
 logging.getLogger("billcore").addHandler(logging.NullHandler())
 logging.getLogger("billcore").setLevel(logging.DEBUG)
 client = billcore.Client(**options)
-daemons(lambda: client.subscriptions.get("s"))
-""",
-    "lists": """
-client = billcore.Client(**options)
 def work():
+    client.subscriptions.get("s")
+    try:
+        client.subscriptions.get("none")
+    except billcore.NotFoundError:
+        pass
     for order in client.subscriptions.orders("s"):
         order.created_at
     for batch in client.subscriptions.orders("s").to_batches():
         pass
-daemons(work)
-""",
-    "clients": """
-def work():
-    with billcore.Client(**options) as client:
-        client.products.list().first()
+    with billcore.Client(**options) as own:
+        own.products.list().first()
 daemons(work)
 """,
     "event loops": """

@@ -66,8 +66,8 @@ get(client, "parent")
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
-@pytest.mark.parametrize("first", ["child", "parent", "neither"])
-@pytest.mark.parametrize("read", [2] if SANITIZED else [1, 2, 7])
+@pytest.mark.parametrize("first", ["child", "parent"])
+@pytest.mark.parametrize("read", [2] if SANITIZED else [2, 7])
 def test_a_fork_while_pages_are_on_their_way(scene: Scene, first: str, read: int, concurrency: int) -> None:
     scene.run(f"""
 first, read = {first!r}, {read}

@@ -26,23 +26,7 @@ import pyarrow
 one = pager.to_batches(rows=5)
 look = lambda: pyarrow.record_batch(next(one)).to_pylist()
 """,
-    "first": """
-found = []
-def look():
-    if found:
-        return [next(one)]
-    found.append(pager.first())
-    return []
-one = iter(pager)
-""",
     "collect": "look = lambda: pager.collect(limit=1000) or next(iter(()))",
-    "collect some": "look = lambda: pager.collect(limit=4) or next(iter(()))",
-    "loop": """
-def look():
-    for each in pager:
-        return [each]
-    raise StopIteration
-""",
 }
 READ = """
 pager = client.subscriptions.orders("s")
