@@ -1,4 +1,4 @@
-"""Reads a stream of Arrow columns with polars, duckdb, pyarrow and pandas, into rows of plain Python values."""
+"""Reads a stream of Arrow columns with polars, duckdb and pyarrow, into rows of plain Python values."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import duckdb
-import pandas
 import polars
 import pyarrow
-
-INTEGERS = {"price", "vat", "total", "total_with_vat", "price_with_vat", "price_without_vat"}
 
 Row = dict[str, Any]
 
@@ -22,20 +19,6 @@ def read_polars(stream: Any) -> list[Row]:
 
 def read_pyarrow(stream: Any) -> list[Row]:
     rows: list[Row] = pyarrow.table(stream).to_pylist()
-    return rows
-
-
-def read_pandas(stream: Any) -> list[Row]:
-    frame = pandas.DataFrame.from_arrow(stream)
-    rows = [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)]
-    for row in rows:
-        for name, value in row.items():
-            if pandas.isna(value):
-                row[name] = None
-            elif isinstance(value, pandas.Timestamp):
-                row[name] = value.to_pydatetime()
-            elif name in INTEGERS:
-                row[name] = int(value)
     return rows
 
 
@@ -58,5 +41,4 @@ READERS: dict[str, Callable[[Any], list[Row]]] = {
     "polars": read_polars,
     "duckdb": read_duckdb,
     "pyarrow": read_pyarrow,
-    "pandas": read_pandas,
 }

@@ -1,4 +1,4 @@
-"""polars, duckdb, pyarrow and pandas read lists as Arrow columns."""
+"""polars, duckdb, pyarrow and pandas, which reads with pyarrow, read lists as Arrow columns."""
 
 from __future__ import annotations
 

@@ -16,26 +16,19 @@ pytestmark = pytest.mark.skipif(SANITIZED, reason="measures with the optimised m
 SIZE = 32 << 20
 LIMIT = 64 << 20  # the default of max_response
 CODE = """
-import asyncio, json, sys
+import json, sys
 import billcore
-url, key, kind = sys.argv[1:]
+url, key = sys.argv[1:]
 
 def peak():
     for line in open("/proc/self/status"):
         if line.startswith("VmHWM"):
             return int(line.split()[1]) << 10
 
-async def awaited():
-    async with billcore.AsyncClient(base_url=url, api_key=key, max_retries=0) as client:
-        await client.orders.get("o")
-
 before = peak()
 try:
-    if kind == "awaited":
-        asyncio.run(awaited())
-    else:
-        with billcore.Client(base_url=url, api_key=key, max_retries=0) as client:
-            client.orders.get("o")
+    with billcore.Client(base_url=url, api_key=key, max_retries=0) as client:
+        client.orders.get("o")
 except billcore.BillcoreError as error:
     print(json.dumps({"error": type(error).__name__, "text": str(error), "peak": peak() - before}))
 """
@@ -77,14 +70,12 @@ ANSWERS: dict[str, tuple[Callable[[], Reply], str, str, int]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["blocking", "awaited"])
 @pytest.mark.parametrize("name", ANSWERS)
-def test_the_peak_goes_by_the_size_of_the_answer(name: str, kind: str) -> None:
+def test_the_peak_goes_by_the_size_of_the_answer(name: str) -> None:
     make, error, text, most = ANSWERS[name]
     reply = make()
     with ScriptedServer(lambda _: reply) as server:
-        url = server.url + ACCOUNT
-        said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
+        said = json.loads(run_python(CODE, server.url + ACCOUNT, API_KEY, environment=measured_environment()))
     assert said["error"] == error and text in said["text"], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
     assert said["peak"] < most, said

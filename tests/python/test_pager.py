@@ -4,11 +4,9 @@ tests/conformance judge."""
 from __future__ import annotations
 
 import asyncio
-import copy
 import gc
 import io
 import itertools
-import pickle
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -334,33 +332,6 @@ def test_a_task_that_is_over_leaves_the_pager(run: Run) -> None:
         run(main())
 
 
-@each_loop
-def test_many_lists_at_once(run: Run) -> None:
-    def script(request: Request) -> Reply:
-        return three_pages()[number_of(request) - 1]
-
-    with serving(script) as (server, client):
-
-        async def main() -> None:
-            async with client:
-                lists = await asyncio.gather(*(client.subscriptions.orders(n).collect() for n in range(30)))
-                assert all([order.id for order in each] == list(range(8)) for each in lists)
-
-        run(main())
-        assert len(server.requests) == 90
-
-
-@each_loop
-def test_a_list_goes_on_in_another_loop(run: Run) -> None:
-    with serving(three_pages()) as (_, client):
-        items = aiter(client.subscriptions.orders("s"))
-
-        async def following() -> Any:
-            return [(await anext(items)).id for _ in range(3)]
-
-        assert [run(following()), run(following())] == [[0, 1, 2], [3, 4, 5]]
-
-
 # Lifetime, and what people try with a pager.
 
 
@@ -369,22 +340,6 @@ def test_items_keep_their_page_alive(serve: Serve) -> None:
     kept = list(itertools.islice(client.subscriptions.orders("s"), 2))
     gc.collect()
     assert [order.total for order in kept] == [1500, 1500]
-
-
-def test_iterators_are_not_copied(serve: Serve) -> None:
-    _, client = serve([])
-    pager = client.subscriptions.orders("s")
-    for iterator in (iter(pager), iter(pager.pages())):
-        words = f"a {type(iterator).__name__} cannot be pickled or copied: it belongs to"
-        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
-            with pytest.raises(TypeError, match=words):
-                copied(iterator)
-    assert type(iter(pager)).__module__ == "billcore"
-
-
-def test_generic_in_annotations() -> None:
-    for kind in (billcore.Pager, billcore.AsyncPager, billcore.Page):
-        assert "Order" in str(kind[billcore.Order])
 
 
 def test_a_pager_is_no_list(serve: Serve) -> None:

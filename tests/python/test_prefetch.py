@@ -9,14 +9,10 @@ import pytest
 
 import billcore
 from conformance.server import Reply
-from support.waiting import LATE, until
+from support.waiting import GENEROUS, LATE, until
 
 from .calls_support import calling, each_kind
 from .list_support import PER_PAGE, Book, reading
-
-
-def ids(pager: billcore.Pager[billcore.Order]) -> list[Any]:
-    return [order.id for order in pager]
 
 
 @each_kind
@@ -44,18 +40,6 @@ def test_the_first_item_costs_one_request() -> None:
         next(items)  # each next() of the consumer drives the prefetch
         until(lambda: len(book.asked) >= 9)
         assert sorted(book.asked) == list(range(1, 10)), "the second item requests eight more pages"
-
-
-def test_stopping_early_ends_what_is_on_its_way() -> None:
-    book = Book(50, delay=0.2)
-    with reading(book, concurrency=4) as (_, client):
-        for order in client.subscriptions.orders("s"):
-            if order.id == 1:
-                break
-        begun = time.monotonic()
-        assert client.subscriptions.orders("s").first() is not None
-        assert time.monotonic() - begun < LATE
-        assert len(book.asked) <= 1 + 4 + 1
 
 
 def test_prefetched_pages_that_failed_are_fetched_again() -> None:
@@ -90,27 +74,10 @@ def test_a_pause_is_no_time_out() -> None:
         assert seen == list(range(5 * PER_PAGE))
 
 
-def test_the_time_out_of_a_page_that_is_waited_for() -> None:
-    book = Book(5)
-    with reading(book, concurrency=3) as (_, client):
-        pager = client.subscriptions.orders("s", timeout=0.3)
-        seen: list[Any] = []
-        book.instead[2] = [Reply(raw=b"", ending="hang")] * 1000
-
-        def read() -> bool:
-            begun = time.monotonic()
-            with pytest.raises(billcore.TimeoutError):
-                seen.extend(order.id for order in pager)
-            assert 0.29 <= time.monotonic() - begun < LATE
-            return len(seen) >= PER_PAGE
-
-        until(read)  # on a busy machine, page 1 may be late too
-        assert seen == list(range(PER_PAGE))
-
-
-def test_too_many_requests_make_it_slower_and_lose_nothing() -> None:
-    book = Book(30)
-    for number in (4, 5, 6, 9):
-        book.instead[number] = [Reply(status=429, headers={"Retry-After": "0"}, body=b"null")]
-    with reading(book, concurrency=6, max_retries=2) as (_, client):
-        assert ids(client.subscriptions.orders("s")) == list(range(30 * PER_PAGE))
+@each_kind
+def test_a_list_has_a_time_out_of_its_own(kind: str) -> None:
+    with calling(kind, [Reply(raw=b"", ending="hang")], timeout=GENEROUS) as (_, calls):
+        pager, begun = calls.client.subscriptions.orders("s", timeout=0.3), time.monotonic()
+        with pytest.raises(billcore.TimeoutError):
+            calls.done(pager.first())
+        assert time.monotonic() - begun < LATE
