@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -13,12 +12,11 @@ from typing import Any
 import pytest
 
 import billcore
-from billcore import testing, webhooks
+from billcore import webhooks
 
 from .support import ACCOUNT, API_KEY, SECRET, event, sign, subscription
 
 URL = f"http://127.0.0.1:9{ACCOUNT}"
-CONTROL = "http://127.0.0.1:9/_sandbox"
 NOON = datetime(2025, 4, 25, 12, tzinfo=UTC)
 BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25T12:00:00Z", "data": null}'
 
@@ -62,8 +60,8 @@ class Length:
 
 
 # Invalid offsets; C++ must not read a value of another type as if the value were a timedelta.
-NO_OFFSETS: list[Any] = [0, 1.5, 10**12, "x" * 100, b"", [1, 2, 3], {}, True, object(), timedelta, Length()]
-NO_OFFSETS += [timedelta(days=1), timedelta(days=-1), timedelta.max, timedelta.min, timedelta(days=400)]
+NO_OFFSETS: list[Any] = [0, "x" * 100, object(), timedelta, Length(), timedelta(days=1), timedelta(days=-1)]
+NO_OFFSETS += [timedelta.max, timedelta.min]
 
 
 def refuses(call: Callable[[], object], words: str) -> None:
@@ -216,16 +214,12 @@ def timeouts() -> list[Callable[[Any], object]]:
         lambda timeout: billcore.Client(base_url=URL, api_key=API_KEY, timeout=timeout),
         lambda timeout: billcore.AsyncClient(base_url=URL, api_key=API_KEY, timeout=timeout),
         lambda timeout: client.with_options(timeout=timeout),
-        lambda timeout: waiting.with_options(timeout=timeout),
         lambda timeout: client.subscriptions.get("s", timeout=timeout),
-        lambda timeout: client.subscriptions.charge("s", product_id=1, amount=1, timeout=timeout),
         lambda timeout: client.subscriptions.orders("s", timeout=timeout),
         lambda timeout: client.subscriptions.find_charges("s", timeout=timeout, since=NOON),
-        lambda timeout: client.products.update(1, name="x", timeout=timeout),
         lambda timeout: client.request("GET", "/x", timeout=timeout),
         lambda timeout: waiting.orders.get("o", timeout=timeout),
         lambda timeout: waiting.subscriptions.list(timeout=timeout),
-        lambda timeout: waiting.subscriptions.find_charges("s", timeout=timeout, since=NOON),
     ]
 
 
@@ -252,30 +246,3 @@ def test_timeouts_that_are_long_or_numbers_of_another_kind(length: Any) -> None:
     with billcore.Client(base_url=URL, api_key=API_KEY, timeout=length) as client:
         client.with_options(timeout=length)
         assert client.subscriptions.orders("s", timeout=length).total is None
-
-
-def received(timeout: Any) -> webhooks.Event:
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": BODY}
-
-    scope = {"type": "http", "headers": [(b"service-signature", sign(BODY).encode())]}
-    return asyncio.run(webhooks.from_asgi(scope, receive, webhooks.Verifier(SECRET), timeout=timeout))
-
-
-def test_the_timeout_of_a_request_body() -> None:
-    for length in HUGE:
-        refuses(lambda length=length: received(length), "^timeout is out of range")  # type: ignore[misc]
-    for wrong in (0, -1, math.nan, -math.inf, "5", True, timedelta(seconds=5)):
-        refuses(lambda wrong=wrong: received(wrong), "^timeout must be a positive number")  # type: ignore[misc]
-    for accepted in (None, math.inf, 1e300, 10**300, 1):
-        assert received(accepted).id == 9
-
-
-def test_the_timeouts_of_the_sandbox() -> None:
-    for length in HUGE:
-        refuses(lambda length=length: testing.Control(CONTROL, length), "^timeout is out of range")  # type: ignore[misc]
-        refuses(lambda length=length: testing.Sandbox(start_timeout=length), "^start_timeout is out of range")  # type: ignore[misc]
-    control = testing.Control(CONTROL, math.inf)
-    refuses(lambda: control.wait_for_deliveries(10**400), "^timeout is out of range")
-    for wrong in (math.nan, -1, "5", timedelta(seconds=1)):
-        refuses(lambda wrong=wrong: control.wait_for_deliveries(wrong), "^timeout must be a number")  # type: ignore[misc]

@@ -10,7 +10,7 @@ import pytest
 
 import billcore
 
-from .support import ORDER, PRODUCT, resource, run_python, subscription
+from .support import ORDER, PRODUCT, resource, subscription
 
 
 class Receipt(pydantic.BaseModel):
@@ -43,8 +43,3 @@ def test_a_type_adapter() -> None:
     made = subscription()
     assert adapter.validate_python([made]) == [made]
     assert adapter.dump_python([made], mode="json") == [made.to_dict()]
-
-
-def test_pydantic_is_not_imported() -> None:
-    loaded = run_python("import sys, billcore\nbillcore.Order, billcore.Client\nprint(*sys.modules)").split()
-    assert "billcore._client" in loaded and not {"pydantic", "pydantic_core", "rich"} & {*loaded}

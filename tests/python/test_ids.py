@@ -21,11 +21,8 @@ class Text(str, enum.Enum):  # noqa: UP042  str() of a StrEnum member would be i
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        (7, 7),
-        ("7", "7"),
         (7, "7"),
         (10**40, "1" + "0" * 40),
-        (-1, "-1"),
         (Number.SEVEN, "7"),
         (Text.SEVEN, 7),
         ("a", "a"),
@@ -36,9 +33,7 @@ def test_equal_texts_are_one_id(a: str | int, b: str | int) -> None:
     assert billcore.same_id(b, a) is True
 
 
-@pytest.mark.parametrize(
-    ("a", "b"), [(7, 8), (7, "07"), (7, " 7"), (7, "7.0"), ("a", "A"), ("é", "e\u0301"), ("", "0")]
-)
+@pytest.mark.parametrize(("a", "b"), [(7, 8), (7, "07"), (7, " 7"), ("a", "A"), ("é", "e\u0301")])
 def test_nothing_is_normalised(a: str | int, b: str | int) -> None:
     assert billcore.same_id(a, b) is False
     assert billcore.same_id(b, a) is False

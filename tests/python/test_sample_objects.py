@@ -16,8 +16,6 @@ import pytest
 import billcore
 from billcore.testing import order, page, product, product_group, subscription
 
-from .support import run_python
-
 ROWS = json.loads((Path(__file__).resolve().parents[1] / "fixtures" / "fields.json").read_text("utf-8"))["rows"]
 MADE: list[tuple[Any, Any]] = [
     (order, billcore.Order),
@@ -163,13 +161,3 @@ def test_the_classes_otherwise_stay_as_they_are(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.undo()
     assert inspect.ismethoddescriptor(billcore.Orders.get) and isinstance(vars(billcore.Client)["orders"], property)
     client.close()
-
-
-def test_neither_a_mock_nor_inspect_is_loaded_with_the_client() -> None:
-    code = """
-import sys
-import billcore
-billcore.Client(base_url="http://127.0.0.1:9/x", api_key="k").close()
-print([name for name in ("inspect", "unittest.mock", "difflib", "billcore._mock_signature") if name in sys.modules])
-"""
-    assert run_python(code).strip() == "[]"

@@ -33,33 +33,18 @@ AWKWARD = "live/9f+A2\"x\\Q7'm<Z>0p&L=4%2Fv~T:b8{K}c"
 
 
 def spellings(text: str) -> list[str]:
-    """The text in the encodings of common string encoders."""
+    """The text in the encodings of common string encoders. redact_test.cpp has more."""
     quoted = json.dumps(text)[1:-1]
-    slashes = quoted.replace("/", "\\/")
     return [
         text,
         quoted,
-        slashes,
-        re.sub("[<>&'+/]", lambda found: f"\\u{ord(found[0]):04x}", quoted),
+        quoted.replace("/", "\\/"),
         "".join(f"\\u{ord(c):04X}" for c in text),
-        json.dumps(slashes)[1:-1],
         quote(text, safe=""),
-        quote(text, safe="/"),
-        re.sub("%..", lambda found: found[0].lower(), quote(text, safe="")),
-        "".join(f"%{ord(c):02X}" for c in text),
-        quote(quote(text, safe=""), safe=""),
         html.escape(text),
-        html.escape(text, quote=False).replace("'", "&#039;").replace('"', "&#34;").replace("/", "&#47;"),
-        "".join(f"&#x{ord(c):x};" for c in text),
-        quote("".join(f"\\u{ord(c):04x}" for c in text), safe=""),
-        json.dumps(html.escape(text)).replace("&", "\\u0026")[1:-1],
-        text.swapcase(),
         quote(text.swapcase(), safe=""),
         text.encode().hex(),
-        text.encode().hex().upper(),
         *(base64.b64encode(before + text.encode()).decode() for before in (b"", b"u:", b"me:")),
-        base64.b64encode(b"user:" + text.encode() + b"\n").decode().replace("/", "\\/"),
-        base64.urlsafe_b64encode(text.upper().encode()).decode().rstrip("="),
     ]
 
 
@@ -83,16 +68,8 @@ def answer(
 Shape = Callable[[int, str, str], bytes]  # (status, API key, result of echoed()) -> an answer
 BODIES: dict[str, Callable[[str, str], bytes]] = {
     "of the interface": lambda key, echo: json.dumps({"error": {"code": key, "message": f"key {echo}"}}).encode(),
-    "of the interface, all escaped": lambda key, _: (
-        '{"error":{"code":"%s","message":"key %s"}}' % ((spellings(key)[4],) * 2)
-    ).encode(),
-    "of the interface, with objects": lambda key, echo: json.dumps(
-        {"error": {"code": [key], "message": {"headers": echo, key: key}}}
-    ).encode(),
     "other JSON": lambda key, echo: json.dumps({key: [{"seen": echo}], "again": key}).encode(),
-    "JSON in JSON": lambda key, echo: json.dumps({"seen": json.dumps({"k": key, "all": echo})}).encode(),
     "HTML": lambda key, echo: f"<html><p title='{html.escape(key)}'>{html.escape(echo)}</p>{echo}".encode(),
-    "half a JSON": lambda key, echo: json.dumps({"error": {"message": f"{key} {echo}"}}).encode()[:-3],
     "text": lambda key, echo: (" ".join(spellings(key)) + "\n" + echo).encode(),
 }
 
@@ -104,16 +81,9 @@ def with_body(body: Callable[[str, str], bytes], fixed: int | None = None) -> Sh
 SHAPES: dict[str, Shape] = {
     **{f"body {name}": with_body(body) for name, body in BODIES.items()},
     "header": lambda status, _, echo: answer(status, b"null", {"X-Echo": echo, "X-Again": echo, "Server": echo}),
-    "Set-Cookie": lambda status, key, _: answer(
-        status, b"", {"Set-Cookie": f"a={key}", "WWW-Authenticate": f'k="{key}"'}
-    ),
-    "Retry-After": lambda status, key, _: answer(status, b"null", {"Retry-After": key}),
     "reason": lambda status, _, echo: answer(status, b"null", reason=echo),
     "request id": lambda status, key, _: answer(status, b"null", {"X-Request-Id": " ".join(spellings(key))}),
     "Location": lambda status, key, _: answer(status, b"", {"Location": f"/{quote(key)}?k={key}"}),
-    "Location elsewhere": lambda status, key, _: answer(
-        status, b"", {"Location": f"https://a:{quote(key, '')}@b.example/"}
-    ),
     # libcurl does not accept a trailer line longer than 4 KiB.
     "trailer": lambda status, key, echo: answer(status, key.encode(), trailer=echo[:3000]),
 }
@@ -122,14 +92,11 @@ STATUSES = (302, 401, 402, 404, 422, 429, 503)  # each with an exception of its 
 # Invalid answers, each of which contains the API key.
 BROKEN: dict[str, Shape] = {
     "no HTTP": lambda _, key, echo: f"{key} {echo}\r\n\r\n".encode(),
-    "no status": lambda _, key, __: f"HTTP/1.1 {key}\r\n\r\n".encode(),
     "a wrong length": lambda _, key, __: f"HTTP/1.1 200 OK\r\nContent-Length: {key}\r\n\r\n{key}".encode(),
     "too short": lambda _, key, __: f"HTTP/1.1 200 {key}\r\nContent-Length: 9999\r\nX: {key}\r\n\r\n{key}".encode(),
     "a broken chunk": lambda _, key, __: f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{key}\r\n".encode(),
-    "no gzip": lambda _, key, __: answer(200, key.encode(), {"Content-Encoding": "gzip"}),
     "an unknown encoding": lambda _, key, __: answer(200, key.encode(), {"Content-Encoding": key}),
     "a header without a colon": lambda _, key, __: f"HTTP/1.1 200 OK\r\n{key}\r\n\r\n".encode(),
-    "a head without end": lambda _, key, __: f"HTTP/1.1 200 OK\r\nX: {key}".encode(),
     "too much": lambda _, key, __: answer(200, key.encode() * 5000),
 }
 NOT_AS_PROMISED: dict[str, Shape] = {
@@ -142,16 +109,9 @@ NOT_AS_PROMISED: dict[str, Shape] = {
 OPERATIONS: list[Callable[[Any], Any]] = [
     lambda client: client.subscriptions.list().collect(),
     lambda client: client.subscriptions.get("s"),
-    lambda client: client.subscriptions.cancel("s"),
-    lambda client: client.subscriptions.change_product("s", product_id=1),
     lambda client: client.subscriptions.charge("s", product_id=1, amount=100),
     lambda client: client.subscriptions.orders("s").first(),
-    lambda client: client.products.list().collect(),
-    lambda client: client.products.get(1),
-    lambda client: client.products.update(1, name="x"),
     lambda client: client.products.delete(1),
-    lambda client: client.orders.get("o"),
-    lambda client: client.webhook_endpoints.create(url="https://a.example/"),
     lambda client: client.request("PATCH", "/x", json={}),
 ]
 
@@ -254,7 +214,7 @@ def play(kind: str, shape: Shape, statuses: tuple[int, ...], key: str, broken: b
 
 EVERY = [
     *(("blocking", shape, STATUSES[::3] if SANITIZED else STATUSES, AWKWARD) for shape in SHAPES.values()),
-    *(("blocking", shape, (200,), key) for shape in NOT_AS_PROMISED.values() for key in (PLAIN, AWKWARD)),
+    *(("blocking", shape, (200,), AWKWARD) for shape in NOT_AS_PROMISED.values()),
     *(("blocking", shape, (200,), key) for shape in BROKEN.values() for key in (PLAIN, AWKWARD)),
     # AsyncClient shares the core with Client, but separate code creates its exceptions, notes and log records.
     *(("asyncio", SHAPES[name], (402, 500), AWKWARD) for name in ("body of the interface", "header", "request id")),
@@ -267,9 +227,9 @@ def test_answers_show_no_key(
 ) -> None:
     broken = shape in BROKEN.values()
     raised, texts = play(kind, shape, statuses, key, broken)
-    # With a good status, three operations accept any body: delete, create an endpoint, and request().
+    # With a good status, two operations accept any body: delete and request().
     most = len(OPERATIONS) * len(statuses)
-    assert raised > 0 if broken else raised == (most - 3 if shape in NOT_AS_PROMISED.values() else most)
+    assert raised > 0 if broken else raised == (most - 2 if shape in NOT_AS_PROMISED.values() else most)
     show_nothing_of(key, texts + heard.texts)
     assert capfd.readouterr() == ("", "")
 
@@ -297,12 +257,10 @@ def test_errors_show_no_portal_url(serve: Serve, spelt: str) -> None:
     members = ",".join(f'"{name}":"{spelt}"' for name in names)
     bodies = [
         "{" + members + "}",
-        json.dumps({"error": {"code": "c", "message": "{" + members + "}"}}),
         json.dumps({"error": {"code": f"see {PORTAL}", "message": f"see {PORTAL}."}}),
         '{"data":[{' + members + "}]}",
-        '{"data":{' + members,
     ]
-    statuses = [500, 422, 422, 200, 200]
+    statuses = [500, 422, 200]
     _, client = serve([Reply(status=status, body=body.encode()) for status, body in zip(statuses, bodies, strict=True)])
     for _ in bodies:
         with pytest.raises(billcore.BillcoreError) as caught:

@@ -150,37 +150,3 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(
     with pytest.raises(billcore.testing.ControlError, match="32"):
         account.serve(refusing, secret="short")
     assert account.control.endpoints() == []
-
-
-class Shop:
-    """Records each event once. If `safe` is false, it records both of two concurrent deliveries of an event."""
-
-    def __init__(self, secret: str, *, safe: bool) -> None:
-        self.verifier, self.safe = webhooks.Verifier(secret), safe
-        self.known: set[str | int] = set()
-        self.booked: list[str | int] = []
-        self.came, self.both_came = 0, asyncio.Event()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        event = await webhooks.from_asgi(scope, receive, self.verifier)
-        self.came += 1
-        if self.came == 2:
-            self.both_came.set()
-        if event.id not in self.known:
-            if self.safe:
-                self.known.add(event.id)
-            await self.both_came.wait()  # stands for a slow write to a database
-            self.known.add(event.id)
-            self.booked.append(event.id)
-        await send({"type": "http.response.start", "status": 204})
-        await send({"type": "http.response.body"})
-
-
-@pytest.mark.parametrize(("safe", "times"), [(False, 2), (True, 1)])
-def test_a_race_of_two_duplicates_is_found(account: SandboxAccount, safe: bool, times: int) -> None:
-    shop = Shop(account.webhook_secret, safe=safe)
-    account.serve(shop)
-    account.fault("event_duplicate", event="product.updated", concurrent=True)
-    account.control.create_product("Tea")
-    first, second = account.events("product.updated", count=2, timeout=GENEROUS)
-    assert first == second and shop.booked == [first.id] * times

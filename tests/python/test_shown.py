@@ -21,17 +21,12 @@ from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SECRET, data, event, page
     ("amount", "currency", "text"),
     [
         (1875, "DKK", "18.75 DKK"),
-        (5, "DKK", "0.05 DKK"),
-        (0, "EUR", "0.00 EUR"),
         (-5, "EUR", "-0.05 EUR"),
         (-1875, "USD", "-18.75 USD"),
         (1875, "JPY", "1875 JPY"),
         (1875, "KWD", "1.875 KWD"),
-        (1, "BHD", "0.001 BHD"),
         (12345, "CLF", "1.2345 CLF"),
         (1875, "XYZ", "1875 XYZ"),
-        (1875, "KKA", "1875 KKA"),  # not a currency code
-        (1875, "dkk", "1875 dkk"),
         (2**63 - 1, "ISK", f"{2**63 - 1} ISK"),
     ],
 )
@@ -75,13 +70,6 @@ def test_notebooks_and_rich_show_no_url(name: str) -> None:
         Console(file=out, width=200).print(shown)
         assert "http" not in html + out.getvalue() + repr(shown)
     assert "&lt;b&gt;Åse &amp; Co" in made._repr_html_()
-
-
-@pytest.mark.parametrize("wrong", [10**30, True, 1.5, None, "5", [1]])
-def test_notebooks_show_what_is_no_amount(wrong: Any) -> None:
-    html = subscription(price=wrong)._repr_html_()
-    assert f"<tr><th>price</th><td>{'(1 item)' if wrong == [1] else wrong or ''}</td></tr>" in html
-    assert "<tr><th>vat</th><td>2500</td></tr>" in html
 
 
 def test_rich() -> None:

@@ -7,7 +7,6 @@ import inspect
 import pickle
 import pkgutil
 import pydoc
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,49 +62,6 @@ def test_every_member_has_a_docstring_and_a_signature(name: str) -> None:
     text = pydoc.plain(pydoc.render_doc(kind))
     assert all(f" {member}" in text for member, _ in members(kind))
     assert " at 0x" not in text and "_DEFAULT" not in text
-
-
-def public_functions() -> Iterator[tuple[str, Any]]:
-    for module, name in NAMES:
-        value = getattr(MODULES[module], name)
-        if inspect.isclass(value) and not issubclass(value, BaseException | billcore.NotGiven):
-            if module != "billcore.testing":
-                for key in vars(value):
-                    if not key.startswith("_") and inspect.isroutine(getattr(value, key)):
-                        yield f"{name}.{key}", getattr(value, key)
-        elif inspect.isroutine(value):
-            yield name, value
-
-
-FUNCTIONS = dict(public_functions())
-# Functions whose arguments are documented at another function or in the running text.
-ALIKE = {
-    "Verifier.allowing_any_key_length",
-    "explain",
-    "from_asgi",
-    "from_lambda",
-    "from_wsgi",
-    "same_id",
-    "sign",
-}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_argument_has_a_line(name: str) -> None:
-    """Functions with two or more arguments document each one in the section Args."""
-    signature, text = inspect.signature(FUNCTIONS[name]), inspect.getdoc(FUNCTIONS[name]) or ""
-    assert text and all(one.default is not ... for one in signature.parameters.values())
-    parameters = [one for one in signature.parameters if one != "self"]
-    assert not any(one.startswith("arg") for one in parameters)
-    if name in testing.__all__:
-        return
-    section = re.search(r"^Args:\n((?:    .*\n?)+)", text, re.MULTILINE)
-    if section is None:
-        assert len(parameters) < 2 or name.startswith("Arrow") or name in ALIKE, parameters
-        return
-    lines = section[1].splitlines()
-    assert [re.match(r"    (\w+): \S", line)[1] for line in lines if re.match(r"    \w+: ", line)] == parameters  # type: ignore[index]
-    assert len(lines) == len(parameters), "a line each"
 
 
 def test_defaults_can_be_inspected() -> None:

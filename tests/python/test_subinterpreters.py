@@ -32,11 +32,7 @@ webhooks.verify(b"", webhooks.sign(b"", "k" * 32), "k" * 32)
 print("works")
 """
 
-STATEMENTS = [
-    "import billcore",
-    "import billcore._webhook",
-    "from billcore import Client",
-]
+STATEMENTS = ["import billcore", "import billcore._webhook", "from billcore import Client"]
 # Hides the package's own check of the interpreter, so that the C++ modules have to check it themselves.
 HIDE = "sys.modules['_xxsubinterpreters'] = None; import _thread; _thread._is_main_interpreter = lambda: True"
 WAYS = {

@@ -225,10 +225,7 @@ def test_headers_of_the_wrong_type(headers: Any) -> None:
     ("body", "signature", "secret", "words"),
     [
         ({"id": 1}, None, SECRET, "dict"),
-        ("text", None, SECRET, "str"),
-        (None, None, SECRET, "None"),
         (BODY, 5, SECRET, "signature"),
-        (BODY, None, [SECRET, 5], "secret"),
         (BODY, sign(BODY), [], "secret"),
         (BODY, None, SECRET, "missing"),
         (BODY, "\ud800", SECRET, "64"),

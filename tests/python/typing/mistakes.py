@@ -4,7 +4,6 @@ If the mark of a line names checkers, the other checkers accept the line. For ex
 a TypedDict, and some checkers do not report a comparison of two literals that are never equal.
 """
 
-from collections.abc import Sequence
 from typing import assert_type
 
 import billcore
@@ -17,25 +16,17 @@ def webhook(event: webhooks.AnyEvent, body: bytes) -> None:
             pass
         case webhooks.OrderPaid(data=order):
             print(order.totl)  # wrong
-            order.total = 5  # wrong
             print(order.total + "DKK")  # wrong
         case webhooks.SubscriptionCancelled(data=subscription):
             print(subscription.ends_at.year)  # wrong
-            print(subscription.price.upper())  # wrong
         case webhooks.ProductUpdated(data=product):
             assert_type(product, billcore.Order)  # wrong
         case _:
             pass
     webhooks.verify("text", "x", "y")  # wrong
-    webhooks.unwrap(body, None, 5)  # wrong
     webhooks.unwrap(body, None)  # wrong
-    webhooks.Verifier("s", freshnes=5)  # wrong
-    webhooks.Verifier("s").unwrap_request(body)  # wrong
     webhooks.sign({"name": "test.hook"}, "s")  # wrong
     print(event.named)  # wrong
-    if isinstance(event, webhooks.OrderPaid) and event.name == "order.payed":  # wrong: mypy pyright
-        pass
-    event.id = 5  # wrong
 
 
 def route(event: webhooks.AnyEvent) -> None:
@@ -50,57 +41,42 @@ class Mine(webhooks.OrderPaid):  # wrong
 def write(client: billcore.Client) -> None:
     client.products.update(101, prise=5)  # wrong: mypy pyright pyrefly
     client.products.update(101, price="5")  # wrong
-    client.products.update(101, vat_rate="25")  # wrong
-    client.products.update("101", price=5)  # wrong
     typed: billcore.ProductWrite = {"prise": 5}  # wrong
     print(typed)
     client.subscriptions.charge(1, product_id=1, amount=1.5)  # wrong
     client.subscriptions.charge(1, product_id=1)  # wrong
-    client.subscriptions.charge(1, product_id=1, amounts=5)  # wrong
     client.subscriptions.find_charges(7)  # wrong
     client.subscriptions.find_charges(7, since="now")  # wrong
     client.webhook_endpoints.create()  # wrong
-    client.subscriptions.cancel()  # wrong
     client.subscriptions.get("s").price = 5  # wrong
 
 
 def read(client: billcore.Client) -> None:
     client.subscriptions.list(sort=True)  # wrong
-    client.subscriptions.list(strict="yes")  # wrong
     client.subscriptions.list(resume=b"p1.")  # wrong
-    client.subscriptions.orders(1, per_page="5")  # wrong
     client.products.list().to_arrow(5)  # wrong
     for page in client.products.list().pages():
         print(page.item)  # wrong
     order: billcore.Order = client.subscriptions.get(1)  # wrong
     print(order)
-    orders: Sequence[billcore.Order] = client.subscriptions.list().collect()  # wrong
-    print(orders)
     if (first := client.subscriptions.list().first()) is None:
         print(first.id)  # wrong
     if client.subscriptions.get(1).status == "canceled":  # wrong: mypy pyright
-        pass
-    if client.orders.get(1).state == "payed":  # wrong: mypy pyright
         pass
     match client.orders.get(1).state:
         case "payed":  # wrong: pyright
             pass
         case _:
             pass
-    client.subscriptions.orders(1, state="payed")  # wrong
     client.subscriptions.orders(1, state=["paid", "payed"])  # wrong
     client.orders.list()  # wrong
     len(client.products.list())  # wrong
-    print(client.products.list()[0])  # wrong
     billcore.format_amount(18.75, "DKK")  # wrong
-    billcore.format_amount(1875)  # wrong
     client.products.get("101")  # wrong
     print(client.nothing)  # wrong
-    print(billcore.AsyncNothing)  # wrong
     billcore.Client(concurrency="8")  # wrong
     billcore.Client(hooks=5)  # wrong
     billcore.Client("http://127.0.0.1/a")  # wrong
-    billcore.Client(base_urls="http://127.0.0.1/a")  # wrong
     client.with_options(api_key="k")  # wrong
 
 
@@ -115,6 +91,5 @@ async def awaited(client: billcore.AsyncClient) -> None:
 
 def objects() -> None:
     billcore.testing.order(totl=5)  # wrong: mypy pyright pyrefly
-    billcore.testing.order(total="5")  # wrong
     billcore.testing.subscription(status="alive")  # wrong
     billcore.testing.page(billcore.testing.order())  # wrong
