@@ -42,13 +42,6 @@ BODY = json.dumps(
     ensure_ascii=False,
 ).encode()
 SIGNATURE = webhooks.sign(BODY, SECRET)
-# Bodies of test.hook, in which only the name is reliable: everything else may be absent, null, or of any type.
-TEST_HOOKS = (
-    b'{"name":"test.hook"}',
-    b'{"name":"test.hook","data":null}',
-    b'{"id":0,"name":"test.hook","account":null,"created_at":"soon","data":[]}',
-    b'{"data":{"note":"\xc3\x85se"},"name":"test.hook","id":{}}',
-)
 HEADER = "Service-Signature"
 _FILE = Path(__file__).resolve().parents[1] / "fixtures" / "deliveries.json"
 # Bodies with the status of each receiver's answer, for all languages.

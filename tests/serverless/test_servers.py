@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from billcore import webhooks
 from billcore.testing import Sandbox
-from support.children import child_environment
-from support.waiting import GENEROUS
 
 from .support import (
     BODY,
@@ -23,7 +19,6 @@ from .support import (
     OTHER,
     SECRET,
     SIGNATURE,
-    TEST_HOOKS,
     UVICORN,
     ServerProcess,
     deliver_events,
@@ -38,7 +33,6 @@ from .support import (
 
 SIGNED = [(HEADER, SIGNATURE)]
 MIB = 1 << 20
-STATUS_WITHOUT_SECRET = {"fastapi": 1, "flask": 3, "django": 3}
 SERVERS = {
     "fastapi": [*UVICORN, "fastapi_app:app"],
     "flask": [*GUNICORN, "flask_app:app"],
@@ -79,13 +73,6 @@ def test_each_delivery_gets_the_verifiers_answer(server: ServerProcess) -> None:
     assert post(server.port, BODY, [*SIGNED, (HEADER, "0" * 64)]).told == (400, "malformed")
 
 
-@pytest.mark.parametrize("body", TEST_HOOKS)
-def test_only_the_name_of_a_test_hook_is_read(server: ServerProcess, body: bytes) -> None:
-    before = len(event_lines(server.output()))
-    assert post(server.port, body, [(HEADER, webhooks.sign(body, SECRET))]).told == (200, "")
-    assert event_lines(server.output())[before:] == [("test.hook", "")]
-
-
 def test_large_bodies(server: ServerProcess) -> None:
     whole = BODY + b" " * (MIB - len(BODY))
     assert post(server.port, whole, [(HEADER, webhooks.sign(whole, SECRET))]).told == (200, "")
@@ -112,21 +99,3 @@ def test_senders_that_stop(server: ServerProcess) -> None:
         assert read_all(connection).startswith("HTTP/1.1 408 ")
     assert post(server.port, BODY, SIGNED).told == (200, "")
     assert "Traceback" not in server.output() and "ERROR" not in server.output().upper()
-
-
-@pytest.mark.parametrize("name", SERVERS)
-def test_without_a_secret_the_server_ends_with_one_clear_line(name: str) -> None:
-    environment = child_environment()
-    environment.pop("WEBHOOK_SECRET", None)
-    place = ["--port", "0"] if name == "fastapi" else ["--bind", "127.0.0.1:0", "--no-control-socket"]
-    application = SERVERS[name][-1]
-    done = subprocess.run(
-        [sys.executable, "-m", SERVERS[name][0], *place, application],
-        capture_output=True,
-        text=True,
-        cwd=EXAMPLES,
-        env=environment,
-        timeout=GENEROUS,
-    )
-    assert done.returncode == STATUS_WITHOUT_SECRET[name], done.stderr
-    assert "Traceback" not in done.stderr and done.stderr.count("WEBHOOK_SECRET: the signing secret is empty") == 1
