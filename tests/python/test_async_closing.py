@@ -15,7 +15,7 @@ from conformance.server import Reply, Request
 from support.waiting import until, until_awaited
 
 from .async_support import Gate, Run, WatchedServer, asked, descriptors, each_loop, new_client, serving, silent
-from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_program
+from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, run_program
 
 
 @each_loop
@@ -149,34 +149,6 @@ def test_a_task_that_nobody_keeps_goes_on(run: Run) -> None:
 
         run(main())
         assert ended == ["sub_1"] and len(server.requests) == 1
-
-
-@each_loop
-def test_ended_loops_give_back_their_sockets(run: Run) -> None:
-    """The sockets are closed when the loop ends, even if the client is not used again and a list still exists."""
-
-    def script(request: Request) -> Reply:
-        return page([ORDER], 1, 3) if "/orders" in request.target else data(SUBSCRIPTION)
-
-    with serving(script) as (server, client):
-        kept: list[object] = []
-
-        async def calls() -> None:
-            await client.subscriptions.get("s")
-            items = aiter(client.subscriptions.orders("s"))
-            await anext(items)
-            kept.append(items)
-
-        run(calls())
-        assert server.connections == 1, "a loop keeps its connection"
-        gc.collect()
-        until(lambda: server.ended == server.connections)
-        before = descriptors()
-        for _ in range(30):
-            run(calls())
-        gc.collect()
-        until(lambda: descriptors() <= before)  # includes those of the server, which runs in this process
-        assert len(kept) == server.connections == 31
 
 
 def test_a_loop_that_is_never_closed_gives_back_its_sockets_when_it_goes() -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
-import time
 from typing import Any
 
 import pytest
 
 import billcore
 from conformance.server import Reply, Request
-from support.waiting import GENEROUS
 
-from .async_support import RUNNERS, Gate, Run, asked, each_loop, serving, silent
+from .async_support import RUNNERS, Run, each_loop, serving, silent
 from .support import SUBSCRIPTION, data, in_threads
 
 # Tests of asyncio's ways to run coroutines.
@@ -145,33 +143,3 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
             await client.close()
 
         run(main())
-
-
-# Test of the time for which a call blocks the loop.
-
-
-@each_loop
-def test_the_loop_is_not_held_up(run: Run) -> None:
-    """Detects a call that blocks the whole loop, not only its own task; tests/bench/loop_blocking.py measures the
-    time. The server answers only after the loop has gone on while the call waits."""
-    note = {"key": "seats", "note": "blue seats for the night train to Bergen with a window and one quiet table"}
-    answer = data({**SUBSCRIPTION, "metadata": [note] * 39_000})
-    gate = Gate(lambda _: answer)
-    with serving(gate, timeout=2 * GENEROUS) as (server, client):
-
-        async def main() -> float:
-            task = asyncio.create_task(client.subscriptions.get("s"))
-            await asked(server)
-            for _ in range(20):
-                await asyncio.sleep(0.001)
-            gate.open()
-            # The processor time of this thread does not grow while the machine runs other threads.
-            longest, last = 0.0, time.thread_time()
-            while not task.done():
-                await asyncio.sleep(0.001)
-                longest, last = max(longest, time.thread_time() - last), time.thread_time()
-            await task
-            await client.close()
-            return longest
-
-        assert run(main()) < 1  # with AddressSanitizer, reading 3.9 MB takes 0.1 s

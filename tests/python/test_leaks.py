@@ -168,9 +168,10 @@ print(json.dumps([before, loop(run(count))]))
 """
 
 LOOPS = """
-import asyncio
+import asyncio, collections
 
 client = billcore.AsyncClient(**options)  # never closed, as when a platform ends a handler
+kept = collections.deque(maxlen=5)  # lists that are not read on when their loop ends
 
 async def handle(number):
     match number % 4:
@@ -178,6 +179,8 @@ async def handle(number):
             assert (await client.subscriptions.get("s")).id == "sub_1"
         case 1:
             assert len(await client.subscriptions.orders("s").collect()) == 6
+            kept.append(aiter(client.subscriptions.orders("s")))
+            await anext(kept[-1])
         case 2:
             asyncio.ensure_future(client.subscriptions.get("late"))  # the loop ends it
             await asyncio.sleep(0)

@@ -38,14 +38,6 @@ def test_a_signature_is_a_str_bytes_or_none() -> None:
     assert (error.reason, error.http_status, str(error)) == ("missing", 401, "missing")
 
 
-@pytest.mark.parametrize("size", [0, 64 << 10, (64 << 10) + 1])  # a larger body is verified without the GIL
-def test_bodies_of_all_sizes_verify(size: int) -> None:
-    body = b"x" * size
-    assert webhooks.verify(body, sign(body), SECRET)
-    with pytest.raises(webhooks.SignatureError):
-        webhooks.verify(body + b"y", sign(body), SECRET)
-
-
 @pytest.mark.parametrize("make", [bytearray, memoryview, lambda body: array.array("B", body)])
 def test_any_buffer_is_a_body(make: Callable[[bytes], Any]) -> None:
     assert webhooks.verify(make(BODY), sign(BODY), SECRET)
