@@ -17,7 +17,7 @@ import billcore
 from conformance.server import Reply, Request, Script, ScriptedServer
 from support.waiting import GENEROUS, until_awaited
 
-from .support import ACCOUNT, API_KEY
+from .support import options_for
 
 T = TypeVar("T")
 UNSENT = 0.2  # seconds after which a test concludes that the client sent no request
@@ -49,17 +49,7 @@ class WatchedServer(ScriptedServer):
 
 
 def new_client(server: ScriptedServer, **options: Any) -> billcore.AsyncClient:
-    # Retries and prefetching are off by default, because the server sends its scripted answers in order.
-    return billcore.AsyncClient(
-        **{
-            "base_url": server.url + ACCOUNT,
-            "api_key": API_KEY,
-            "max_retries": 0,
-            "concurrency": 1,
-            "timeout": GENEROUS,
-            **options,
-        }
-    )
+    return billcore.AsyncClient(**options_for(server, **options))
 
 
 @contextmanager

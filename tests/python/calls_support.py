@@ -12,9 +12,8 @@ import uvloop
 
 import billcore
 from conformance.server import Script, ScriptedServer
-from support.waiting import GENEROUS
 
-from .support import ACCOUNT, API_KEY
+from .support import options_for
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "asyncio": asyncio.new_event_loop,
@@ -29,14 +28,7 @@ class Calls:
     """A client of one kind, with the functions that use its results."""
 
     def __init__(self, kind: str, server: ScriptedServer, **options: Any) -> None:
-        # Retries and prefetching are off by default, because the server sends its scripted answers in order.
-        settings: dict[str, Any] = {
-            "base_url": server.url + ACCOUNT,
-            "api_key": API_KEY,
-            "max_retries": 0,
-            "concurrency": 1,
-        }
-        settings |= {"timeout": GENEROUS, **options}
+        settings = options_for(server, **options)
         self.runner = asyncio.Runner(loop_factory=LOOPS[kind]) if kind in LOOPS else None
         self.client: Any = billcore.Client(**settings) if self.runner is None else billcore.AsyncClient(**settings)
 

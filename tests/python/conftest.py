@@ -15,7 +15,7 @@ import billcore
 from conformance.server import Script, ScriptedServer
 
 from .fork_support import Scene, answer
-from .support import ACCOUNT, API_KEY, SANITIZED
+from .support import SANITIZED, options_for
 
 # Hypothesis examples have no deadline, because a busy machine may run an example slowly.
 settings.register_profile("billcore", deadline=None)
@@ -61,8 +61,7 @@ def serve() -> Iterator[Serve]:
 
         def start(script: Script) -> tuple[ScriptedServer, billcore.Client]:
             server = stack.enter_context(ScriptedServer(script))
-            # The server sends its scripted answers in order, so retries and prefetching are off.
-            client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0, concurrency=1)
+            client = billcore.Client(**options_for(server))
             stack.callback(client.close)
             return server, client
 

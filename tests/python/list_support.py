@@ -12,7 +12,7 @@ import billcore
 from conformance.server import Reply, Request, ScriptedServer
 from support.waiting import GENEROUS
 
-from .support import ACCOUNT, API_KEY, ORDER, number_of, page
+from .support import ORDER, number_of, options_for, page
 
 PER_PAGE = 3
 
@@ -57,6 +57,6 @@ class Book:
 
 @contextmanager
 def reading(book: Callable[[Request], Reply], **options: Any) -> Iterator[tuple[ScriptedServer, billcore.Client]]:
-    settings: dict[str, Any] = {"api_key": API_KEY, "max_retries": 0, "timeout": 30, **options}
-    with ScriptedServer(book) as server, billcore.Client(base_url=server.url + ACCOUNT, **settings) as client:
+    options = {"concurrency": 8, **options}  # the default
+    with ScriptedServer(book) as server, billcore.Client(**options_for(server, **options)) as client:
         yield server, client

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 import billcore
 from billcore import webhooks
-from conformance.server import Reply, Request, json_reply
+from conformance.server import Reply, Request, ScriptedServer, json_reply
 from support.children import child_environment
+from support.waiting import GENEROUS
 
 T = TypeVar("T")
 ACCOUNT = "/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
@@ -82,6 +83,12 @@ PRODUCT: dict[str, Any] = {
     },
 }
 GROUP: dict[str, Any] = {"id": 5, "name": "All", "products": [42, 43]}
+
+
+def options_for(server: ScriptedServer, **more: Any) -> dict[str, Any]:
+    """Options of a client of this server. Retries and prefetching are off, because it sends its answers in order."""
+    own = {"base_url": server.url + ACCOUNT, "api_key": API_KEY}
+    return {**own, "max_retries": 0, "concurrency": 1, "timeout": GENEROUS, **more}
 
 
 def data(resource: Any, status: int = 200, **more: Any) -> Reply:

@@ -15,7 +15,7 @@ from billcore import webhooks
 from conformance.server import Reply, Request, ScriptedServer
 
 from .async_support import descriptors
-from .support import ACCOUNT, API_KEY, ORDER, SECRET, SUBSCRIPTION, data, page
+from .support import ACCOUNT, API_KEY, ORDER, SECRET, SUBSCRIPTION, data, options_for, page
 
 COUNT = 20
 Options = dict[str, Any]
@@ -147,7 +147,7 @@ WAYS: list[Callable[[Options], object]] = [
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_a_cycle_is_collected_with_its_sockets(way: Callable[[Options], object]) -> None:
     with ScriptedServer(script) as server:
-        options = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, "concurrency": 1}
+        options = options_for(server)
         gc.collect()
         with_server = descriptors()
         made = [weakref.ref(way(options)) for _ in range(COUNT)]
@@ -160,7 +160,7 @@ def test_a_cycle_is_collected_with_its_sockets(way: Callable[[Options], object])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_an_object_in_use_is_not_collected(way: Callable[[Options], object]) -> None:
     with ScriptedServer(script) as server:
-        options = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, "concurrency": 1}
+        options = options_for(server)
         made = way(options)
         for _ in range(3):
             gc.collect()
