@@ -202,7 +202,6 @@ def test_after_is_time_of_the_accounts_clock(mine: SandboxAccount, receiver: Rec
     ("route", "fields", "message"),
     [
         ("edit", {}, "edit takes one of body .* and changes"),
-        ("edit", {"body": "x", "changes": {}}, "edit takes one of body"),
         ("edit", {"changes": [1]}, "Expected `object"),
         ("edit", {"body": "x", "after": -1}, "Expected `float` >= 0"),
         ("replay", {"after": 1e300}, "Expected `float` <= "),
@@ -224,9 +223,7 @@ def test_what_cannot_be_sent_again_says_why(process: Sandbox, mine: SandboxAccou
     text = control.edit(f"seq:{hook['seq']}", body="no JSON")
     for number, message in (
         (1, "No delivery has the id 1: GET /_sandbox/deliveries lists them."),
-        ("0", "No delivery has the id 0"),
         ("seq:x", "No delivery has the seq x"),
-        ("9" * 50, "No delivery has the id 9999"),
     ):
         with pytest.raises(ControlError, match=f"404 not_found: {message}"):
             control.redeliver(number)
