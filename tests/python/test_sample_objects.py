@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock, create_autospec, patch
+from unittest.mock import AsyncMock, create_autospec
 
 import pytest
 
@@ -106,21 +106,6 @@ def test_create_autospec_refuses_what_the_client_does_not_have(client: Any) -> N
     for call in calls:
         with pytest.raises(TypeError):
             call()
-
-
-def test_an_autospec_of_the_client_is_used_like_a_client() -> None:
-    client = create_autospec(billcore.Client, instance=True)
-    client.subscriptions.charge.return_value = paid = order(total=1500)
-    client.subscriptions.list.return_value = page([subscription(status="unpaid")])
-    assert client.subscriptions.charge(41, product_id=7, amount=1500) is paid
-    assert [each.status for each in client.subscriptions.list(reference_id="x")] == ["unpaid"]
-    client.subscriptions.charge.assert_called_once_with(41, product_id=7, amount=1500)
-    client.products.update(7, {"colour": "red"}, name="x")
-    with pytest.raises(AssertionError):
-        client.subscriptions.charge.assert_called_once_with(41, product_id=7, amount=1)
-    with patch("billcore.Client", autospec=True) as made:
-        billcore.Client(base_url="x").subscriptions.get(41)
-    made.return_value.subscriptions.get.assert_called_once_with(41)
 
 
 def test_an_autospec_of_the_asyncio_client_is_awaited_where_the_client_is() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from billcore.testing import Control, ControlError, SandboxAccount
+from billcore.testing import SandboxAccount
 from sandbox.support import Receiver, Service, ended, events
 
 
@@ -43,19 +41,3 @@ def test_renewals_before_their_date(mine: SandboxAccount, receiver: Receiver) ->
     ended(control)
     assert events(receiver.received)[6:] == ["subscription.updated"] * 2
     assert [item.event["data"]["status"] for item in receiver.received[6:]] == ["delayed", "unpaid"]
-
-
-def test_products_that_cannot_be_bought(service: Service, other: Service, control: Control) -> None:
-    theirs = other.product("subscription")["id"]
-    made = control.checkout(theirs, reference_id="there", account=other.account)
-    assert other.subscription("there") == made["subscription"]
-    assert service.get(f"/order/{made['order']['id']}").status == 404
-    for number, account, message in (
-        (theirs, "nobody", "404 not_found: No account has this UUID"),
-        # Another account's product in the body gives 422, as in a charge; another account's id in the path gives 404.
-        (theirs, service.account, "422 invalid_product"),
-        (1, None, "422 invalid_product"),
-    ):
-        with pytest.raises(ControlError, match=message):
-            control.checkout(number, account=account)
-    assert [effect["account"] for effect in control.ledger()] == [other.account]
