@@ -27,6 +27,8 @@ from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SECRET, data, event, page
         (1875, "KWD", "1.875 KWD"),
         (12345, "CLF", "1.2345 CLF"),
         (1875, "XYZ", "1875 XYZ"),
+        (1875, "KKA", "1875 KKA"),  # not a currency code
+        (1875, "dkk", "1875 dkk"),
         (2**63 - 1, "ISK", f"{2**63 - 1} ISK"),
     ],
 )

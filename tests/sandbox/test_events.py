@@ -92,6 +92,7 @@ def test_shapes_that_options_choose(
             "subscription.updated",
         ]
         assert sandbox.control.state()["options"]["secret"] == "set"
+        assert sandbox.control.rotate_secret(sandbox.control.endpoints()[0]["id"]) != SECRET
 
 
 def test_the_test_hook(service: Service, other: Service, control: Control, receiver: Receiver) -> None:

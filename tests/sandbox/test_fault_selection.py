@@ -34,6 +34,7 @@ def test_times_method_and_path_choose_the_requests(service: Service, control: Co
         ({"path": "/subscription/{id}/orders"}, [200, 503, 503, 503, 200]),
         ({"path": "/subscription/*/ord*"}, [200, 503, 503, 503, 200]),
         ({"query": {"filter[state][]": "paid"}}, [200, 200, 200, 503, 200]),
+        ({"query": {"page": "2", "filter[state][]": "paid"}}, [200, 200, 200, 200, 200]),
         ({"method": "HEAD"}, [200, 200, 200, 200, 503]),
         ({"operation": "subscriptions.get"}, [503, 200, 200, 200, 503]),
     ],
