@@ -311,13 +311,3 @@ def test_hooks_run_in_the_context_of_their_call(run: Run) -> None:
         run(main())
     assert len(seen) == 20 and {("request", 1, f"task {n}") for n in range(5)} <= set(seen)
     assert {name for hook, number, name in seen if (hook, number) == ("response", 1)} == {f"task {n}" for n in range(5)}
-
-
-def test_blocking_hooks_run_in_the_context_of_their_call() -> None:
-    seen: list[str] = []
-    hooks = type("Looking", (), {"on_response": lambda self, attempt: seen.append(VARIABLE.get())})()
-    with calling("blocking", [data(ORDER)], hooks=hooks) as (_, calls):
-        token = VARIABLE.set("of the call")
-        calls.client.orders.get("o")
-        VARIABLE.reset(token)
-    assert seen == ["of the call"]

@@ -253,7 +253,7 @@ def test_two_tasks_cannot_use_one_pager_at_once(run: Run) -> None:
         assert len(server.requests) == 1
 
 
-# Awaited calls: cancelled, over, never awaited, on several loops.
+# Awaited calls: cancelled, closed, over, never awaited.
 
 
 @each_loop
