@@ -11,10 +11,7 @@ from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
 
 # The test modules that make no REST calls; they do not run for AsyncClient.
 WEBHOOKS = {
-    "test_accounts",
     "test_explain",
-    "test_fields",
-    "test_freshness",
     "test_mutations",
     "test_rfc4231",
     "test_webhook_vectors",

@@ -151,21 +151,3 @@ def check(case: dict[str, Any], reply: dict[str, Any]) -> None:
     said = json.dumps(error, ensure_ascii=False)
     for hidden in [API_KEY, *expect.get("hidden", [])]:
         assert hidden not in said and json.dumps(hidden)[1:-1] not in said, "a secret is shown"
-
-
-# The test below checks the cases themselves.
-
-
-def test_cases_are_whole() -> None:
-    names = [case["name"] for case in CASES]
-    assert len(set(names)) == len(names)
-    for case in CASES:
-        expect = case["expect"]
-        assert ("error" in expect) != ("ok" in expect), case["name"]
-        classes = expect.get("error", {}).get("class", [])
-        assert set([classes] if isinstance(classes, str) else classes) <= set(STATUS), case["name"]
-        assert set(case.get("langs", LANGUAGES)) <= set(LANGUAGES)
-        if "server" in case:
-            assert "requests" in expect or "targets" in expect, case["name"]
-        for reply in case.get("server", []):
-            make_reply(fill(reply, {"<page>": "1"}))

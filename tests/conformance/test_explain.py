@@ -139,10 +139,9 @@ def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
     return body, given, as_json
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_any_input_is_explained(seed: int, driver: Driver) -> None:
+def test_any_input_is_explained(driver: Driver, language: str) -> None:
     """run() checks that explain() never fails, never accepts a signature that Python's hmac refuses, and shows no
     input."""
-    chance = random.Random(seed)
-    for _ in range(50):
+    chance = random.Random(1)
+    for _ in range(1000 if language == "cpp" else 100):
         run(driver, *_odd_input(chance))

@@ -1,5 +1,5 @@
-"""Verifies 10,000 damaged deliveries in every language. verdict() computes the expected results with Python's
-hmac."""
+"""Verifies 10,000 damaged deliveries in C++, and 1,000 in every other language. verdict() computes the expected results
+with Python's hmac."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from .drivers import EMPTY_IS_MISSING, Driver
 from .fixtures import body_bytes, load, text_or_b64
 
-ROUNDS, CASES_A_ROUND = 20, 500
 GOOD = [
     (body_bytes(case), text_or_b64(case["signature"]), [text_or_b64(secret) for secret in case["secrets"]])
     for case in load("webhook_vectors.json")["cases"]
@@ -145,10 +142,9 @@ def _run(driver: Driver, delivery: Delivery, chunks: list[int] | None) -> int | 
     return str(error["reason"])
 
 
-@pytest.mark.parametrize("seed", range(ROUNDS))
-def test_mutated_deliveries_get_the_verdict_of_the_rules(seed: int, driver: Driver, language: str) -> None:
-    chance = random.Random(f"mutations {seed}")
-    for number in range(CASES_A_ROUND):
+def test_mutated_deliveries_get_the_verdict_of_the_rules(driver: Driver, language: str) -> None:
+    chance = random.Random("mutations")
+    for number in range(10_000 if language == "cpp" else 1_000):
         delivery = mutate(chance)
         chunks = [chance.randrange(200) for _ in range(4)] if chance.random() < 0.25 else None
         got, wanted = _run(driver, delivery, chunks), verdict(*delivery)

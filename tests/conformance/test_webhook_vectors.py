@@ -1,5 +1,5 @@
-"""Runs every webhook vector in every language: verify (the whole body and in chunks), unwrap, the getters, and
-sign."""
+"""Runs every webhook vector in every language: verify (the whole body and in chunks), unwrap, the getters, and sign;
+also of verifiers with freshness, and of verifiers for several accounts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,17 +17,20 @@ import pytest
 from .drivers import EMPTY_IS_MISSING, STATUS, Driver
 from .fixtures import FOLDER, body_bytes, differences, load, text_or_b64
 
-CASES = load("webhook_vectors.json")["cases"]
-GOOD = [case for case in CASES if case["expect"]["verify"] == "ok"]
+VECTORS, FRESHNESS, ACCOUNTS = (load(f"{name}.json")["cases"] for name in ("webhook_vectors", "freshness", "accounts"))
+CASES: list[dict[str, Any]] = [*VECTORS, *FRESHNESS, *ACCOUNTS]
+GOOD = [case for case in VECTORS if case["expect"]["verify"] == "ok"]
 
 
 def _arguments(case: dict[str, Any]) -> dict[str, Any]:
-    args = {
-        "body_b64": base64.b64encode(body_bytes(case)).decode(),
-        "signature": case.get("signature"),
-        "secrets": case["secrets"],
-    }
-    return args | ({"max_body": case["max_body"]} if "max_body" in case else {})
+    args = {"body_b64": base64.b64encode(body_bytes(case)).decode(), "signature": case.get("signature")}
+    given = ("secrets", "accounts", "max_body", "freshness", "now")
+    return args | {name: case[name] for name in given if name in case}
+
+
+def _secrets(case: dict[str, Any]) -> list[bytes]:
+    given = case["secrets"] if "secrets" in case else [each for one in case["accounts"] for each in one["secrets"]]
+    return [text_or_b64(secret) for secret in given]
 
 
 def _check_refusal(case: dict[str, Any], error: dict[str, Any], *, empty_is_missing: bool = False) -> None:
@@ -48,9 +52,9 @@ def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
     assert error["message"].strip() and "\n" not in error["message"]
     said = json.dumps(error, ensure_ascii=False)
     body = body_bytes(case).decode("utf-8", "replace")
-    for hidden in [text_or_b64(secret).decode("latin-1") for secret in case["secrets"]] + [body]:
+    for hidden in [secret.decode("latin-1") for secret in _secrets(case)] + [body]:
         assert len(hidden.strip()) < 16 or hidden not in said, "a secret or the body is in the error"
-    macs = [hmac.new(text_or_b64(secret), body_bytes(case), "sha256").hexdigest() for secret in case["secrets"]]
+    macs = [hmac.new(secret, body_bytes(case), "sha256").hexdigest() for secret in _secrets(case)]
     assert not any(mac in said for mac in macs), "the right signature is in the error"
     given = case.get("signature")
     if isinstance(given, str) and len(given) >= 31:
@@ -61,8 +65,14 @@ def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_case(case: dict[str, Any], driver: Driver, language: str) -> None:
     empty_is_missing = language in EMPTY_IS_MISSING
-    _verify(case, driver, empty_is_missing=empty_is_missing)
-    _stream(case, driver, empty_is_missing=empty_is_missing)
+    if "accounts" in case:  # an account, or the age of an event, is known only when the body is parsed
+        _refuses(case, driver, "webhook.verify")
+    else:
+        _verify(case, driver, empty_is_missing=empty_is_missing)
+    if case in VECTORS:
+        _stream(case, driver, empty_is_missing=empty_is_missing)
+    else:
+        _refuses(case, driver, "webhook.stream")
     _unwrap(case, driver, empty_is_missing=empty_is_missing)
     _unwrap_request(case, driver)
     if case in GOOD:
@@ -70,9 +80,16 @@ def test_case(case: dict[str, Any], driver: Driver, language: str) -> None:
         _sign(case, driver)
 
 
+def _refuses(case: dict[str, Any], driver: Driver, op: str) -> None:
+    error = driver.run({"op": op, "args": _arguments(case) | {"chunks": []}})["error"]
+    assert error["class"] == "ConfigError", error
+
+
 def _verify(case: dict[str, Any], driver: Driver, *, empty_is_missing: bool) -> None:
     reply = driver.run({"op": "webhook.verify", "args": _arguments(case)})
-    if case["expect"]["verify"] == "ok":
+    if case["expect"]["verify"] == "ok" and case in FRESHNESS:
+        assert reply == {"ok": {"secret_index": 0}}
+    elif case["expect"]["verify"] == "ok":
         assert reply == {"ok": {"secret_index": case["expect"]["secret_index"]}}
     else:
         assert "error" in reply, "accepted"
@@ -195,6 +212,59 @@ def test_matches(driver: Driver) -> None:
             ]
     reply = driver.run({"op": "webhook.matches", "args": {"secrets": secrets, "deliveries": deliveries}})
     assert reply == {"ok": {"matches": expected}}
+
+
+def test_without_freshness_no_event_is_stale(driver: Driver) -> None:
+    stale = [case for case in FRESHNESS if case["expect"]["verify"] == "stale"]
+    assert len(stale) > 20
+    for case in stale:
+        args = {key: value for key, value in _arguments(case).items() if key != "freshness"}
+        assert driver.run({"op": "webhook.verify", "args": args}) == {"ok": {"secret_index": 0}}, case["name"]
+
+
+def test_freshness_by_the_clock_of_the_system(driver: Driver) -> None:
+    secret = "whsec-0123456789abcdefghijklmnop"
+    for created, wanted in ((datetime.now(UTC).isoformat(), None), ("2001-01-01T00:00:00Z", "stale")):
+        body = f'{{"id":1,"name":"order.paid","created_at":"{created}"}}'.encode()
+        args = {
+            "body_b64": base64.b64encode(body).decode(),
+            "signature": hmac.new(secret.encode(), body, "sha256").hexdigest(),
+            "secrets": [secret],
+            "freshness": 3600,
+        }
+        reply = driver.run({"op": "webhook.verify", "args": args})
+        assert ("ok" in reply) if wanted is None else reply["error"]["reason"] == wanted, reply
+
+
+def test_matches_of_accounts(driver: Driver) -> None:
+    """The secret of the named account is counted, even if another account has the same; a refused event is not."""
+    cases = [case for case in ACCOUNTS if case["accounts"] == ACCOUNTS[0]["accounts"]]
+    counts = [0] * len(_secrets(ACCOUNTS[0]))
+    for case in cases:
+        if case["expect"]["unwrap"] == "ok":
+            counts[case["expect"]["matched"]] += 1
+    assert all(counts)
+    deliveries = [{name: _arguments(case)[name] for name in ("body_b64", "signature")} for case in cases]
+    args = {"accounts": ACCOUNTS[0]["accounts"], "deliveries": deliveries}
+    assert driver.run({"op": "webhook.matches", "args": args}) == {"ok": {"matches": counts}}
+
+
+def test_an_unsigned_body_of_an_account_is_not_parsed(driver: Driver) -> None:
+    """The other reasons come first, and freshness last, as with any verifier."""
+    good, forged = (
+        _arguments(next(case for case in ACCOUNTS if case["name"] == name)) | {"read": []}
+        for name in ("first_secret", "another_accounts_secret")
+    )
+    old = {"freshness": 1, "now": 0}
+    for args, reason in (
+        (good | {"max_body": 3}, "body_too_large"),
+        (good | {"signature": None}, "missing"),
+        (good | {"signature": "x"}, "malformed"),
+        (good | {"signature": "0" * 64}, "mismatch"),
+        (good | old, "stale"),
+        (forged | old, "mismatch"),
+    ):
+        assert driver.run({"op": "webhook.unwrap", "args": args})["error"]["reason"] == reason
 
 
 def test_files_are_what_their_script_makes() -> None:

@@ -15,20 +15,6 @@ from .fixtures import ACCOUNT, API_KEY, differences, wire_cases, with_examples
 from .server import Reply, Request, ScriptedServer, json_reply
 
 CASES = [case for case in wire_cases() if "call" in case]
-OPERATIONS = {
-    "subscriptions.list",
-    "subscriptions.get",
-    "subscriptions.cancel",
-    "subscriptions.change_product",
-    "subscriptions.charge",
-    "subscriptions.orders",
-    "products.list",
-    "products.get",
-    "products.update",
-    "products.delete",
-    "orders.get",
-    "webhook_endpoints.create",
-}
 
 
 def scripted(reply: dict[str, Any]) -> Reply:
@@ -94,29 +80,3 @@ def play(case: dict[str, Any], driver: Driver) -> None:
     else:
         assert "error" in reply, reply
         check_error(case["expect"]["error"], reply["error"])
-
-
-# The tests below check the fixtures themselves.
-
-
-def test_every_operation_has_a_fixture() -> None:
-    assert {case["call"]["op"] for case in CASES} - {"request"} == OPERATIONS
-
-
-@pytest.mark.parametrize("case", wire_cases(), ids=lambda case: str(case["name"]))
-def test_fixture_is_whole(case: dict[str, Any]) -> None:
-    assert case["quote"] and all(case["quote"]) and case["section"]
-    assert ("call" in case) == ("exchanges" in case) == ("expect" in case)
-    assert "call" in case or "sandbox" in case
-    for exchange in case.get("exchanges", []):
-        request = exchange["request"]
-        headers = {name.lower(): value for name, value in request["headers"].items()}
-        assert {"host", "x-api-key", "user-agent", "accept"} <= headers.keys()
-        body = request.get("body")
-        if request["method"] in ("GET", "DELETE"):
-            assert body is None and headers.keys().isdisjoint({"content-type", "content-length"})
-        else:
-            assert headers["content-length"] == str(len(body.encode()))
-            assert ("content-type" in headers) == bool(body)
-            assert not body or json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False) == body
-        assert request["target"].startswith(ACCOUNT) and request["target"].isascii()
