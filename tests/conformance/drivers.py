@@ -33,8 +33,6 @@ OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
 # A Go string cannot be absent, so the Go client reports an empty signature as missing.
 EMPTY_IS_MISSING = {"go"}
-# The Rust client takes a count as an unsigned integer, so a test cannot pass a negative count.
-UNSIGNED = {"rust"}
 # Clients besides those of LANGUAGES: the driver in C runs the same requests on a loop, and AsyncClient awaits them.
 CLIENTS = (*LANGUAGES, "c-loop", "python-async")
 DEADLINE = 120.0  # seconds; a call that takes longer counts as hanging

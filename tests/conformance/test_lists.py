@@ -12,7 +12,7 @@ import pytest
 
 from support.waiting import GENEROUS
 
-from .drivers import CLIENTS, STATUS, UNSIGNED, Driver
+from .drivers import CLIENTS, STATUS, Driver
 from .fixtures import ACCOUNT, API_KEY
 from .server import Reply, Request, ScriptedServer, json_reply
 
@@ -177,12 +177,3 @@ def test_states_that_are_none(language: str, driver: Driver) -> None:
             error = driver.run({"op": op, "client": client, "args": {"resume": state}, "take": "all"})["error"]
             assert error["class"] == "InvalidArgumentError" and "another list" in error["message"]
         assert len(book.asked) == before, "no request is made"
-
-
-@pytest.mark.parametrize("concurrency", [0, -1])
-def test_a_concurrency_below_1_is_a_config_error(language: str, driver: Driver, concurrency: int) -> None:
-    if concurrency < 0 and language in UNSIGNED:
-        return
-    with ScriptedServer() as server:
-        error = orders(driver, server, concurrency)["error"]
-        assert error["class"] == "ConfigError" and "concurrency" in error["message"]

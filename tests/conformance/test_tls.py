@@ -185,8 +185,3 @@ def test_the_common_name_does_not_count(
         error = reply["error"]
         assert error["class"] == "TlsError" and not error.get("outcome_unknown"), error
         assert "subject" in error["message"]
-
-
-def test_a_ca_bundle_that_is_no_file_is_a_config_error(driver: Driver, right: Server) -> None:
-    error = driver.run({**GET, "client": right.client(ca_bundle="/nowhere/ca.pem")})["error"]
-    assert error["class"] == "ConfigError" and "/nowhere/ca.pem" in error["message"]

@@ -51,13 +51,6 @@ class Certificates:
         self.expired = self._signed("expired", "localhost", "20200101000000Z", "20210101000000Z")
         self.not_yet = self._signed("not_yet", "localhost", "20480101000000Z", "20490101000000Z")
         self.other_host = self._signed("other_host", "elsewhere.example", "20200101000000Z", "20490101000000Z")
-        # Certificates that name the host only in the common name.
-        self.no_name = self._signed("no_name", "localhost", "20200101000000Z", "20490101000000Z", names="")
-        self.email = self._signed("email", "localhost", "20200101000000Z", "20490101000000Z", names="email:a@localhost")
-        self._openssl(
-            "req", "-x509", *_KEY, "-days", "2", *_name("localhost"), "-keyout", "alone.key", "-out", "alone.pem"
-        )
-        self.self_signed = self._context("alone")
 
     def files(self, name: str) -> tuple[Path, Path]:
         """Returns the files of a certificate and of its key."""

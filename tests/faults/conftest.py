@@ -13,14 +13,11 @@ import pytest
 from billcore.testing import Sandbox
 
 from .certificates import Certificates
-from .libcurl import library, release
+from .libcurl import library
 from .model.run import Totals as ModelTotals
 from .scene import WRITES, World, languages
 
 HERE = Path(__file__).resolve().parent
-_worlds: list[World] = []
-_models: list[ModelTotals] = []
-_told: list[str] = []  # lines for the final report, from the worker processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -92,7 +89,6 @@ def whole_world(pytestconfig: pytest.Config) -> Iterator[World]:
     # The sandbox refuses a second cancellation, so that a repeated write is detected.
     with Sandbox(second_cancel="refuse") as sandbox:
         world = World(sandbox)
-        _worlds.append(world)
         yield world
         world.close()
 
@@ -110,28 +106,4 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 @pytest.fixture(scope="session")
 def model_totals() -> ModelTotals:
-    _models.append(ModelTotals())
-    return _models[-1]
-
-
-def told() -> list[str]:
-    """Returns the final report lines of this process."""
-    lines = [line for world in _worlds for line in world.totals.lines()]
-    lines += [line for model in _models for line in model.lines()]
-    return [*lines, "libcurl " + (".".join(map(str, release())) or "linked in")] if _worlds else lines
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    output = getattr(session.config, "workeroutput", None)  # only a worker of pytest-xdist has this attribute
-    if output is not None:
-        output["told"] = told()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    _told.extend(f"{node.gateway.id}: {line}" for line in getattr(node, "workeroutput", {}).get("told", ()))
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in [*_told, *told()]:
-        terminalreporter.write_line(line)
+    return ModelTotals()

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -118,39 +118,11 @@ class Outcome:
         return f"{self.operation} {self.mark}: {self.name} after {self.took:.3f} s: {self.error.get('message', '')}"
 
 
-@dataclass
-class Totals:
-    """Counts of the whole run, for the last lines of the output."""
-
-    calls: Counter[str] = field(default_factory=Counter)
-    outcomes: Counter[str] = field(default_factory=Counter)
-    effects: Counter[str] = field(default_factory=Counter)
-    late: float = 0.0
-
-    def add(self, outcome: Outcome, effects: int) -> None:
-        kind = "reads" if outcome.mark is None else "writes"
-        self.calls[kind] += 1
-        if outcome.timeout is not None:
-            self.late = max(self.late, outcome.took - outcome.timeout)
-        if outcome.mark is None:
-            self.outcomes["reads ok" if outcome.name == "ok" else "reads failed, typed"] += 1
-            return
-        self.effects[outcome.operation] += effects
-        said = {1: "done", 0: "certainly not done", None: "unknown"}[outcome.certain]
-        self.outcomes[f"writes {said}" + (f", effect {'yes' if effects else 'no'}" if said == "unknown" else "")] += 1
-
-    def lines(self) -> Iterable[str]:
-        yield f"calls: {dict(self.calls)}; outcomes: {dict(sorted(self.outcomes.items()))}"
-        yield f"effects in the ledger: {sum(self.effects.values())} {dict(sorted(self.effects.items()))}"
-        yield f"latest end after a deadline: {self.late * 1000:.0f} ms"
-
-
 class World:
     """The sandbox, the resources that tests use up, and the drivers."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self.totals = Totals()
         self.scenes = 0  # number of Scene objects that are in use
         self._drivers: dict[str, Driver] = {}
         self._numbers = itertools.count(1000)
@@ -297,7 +269,6 @@ class Scene:
         writes = 0
         for outcome in self.outcomes:
             effects = found.pop((outcome.operation, outcome.mark), 0) if outcome.mark is not None else 0
-            self.world.totals.add(outcome, effects)
             if outcome.timeout is not None:
                 assert outcome.took <= outcome.timeout + LATE, f"too late: {outcome}"
             if outcome.mark is None:

@@ -127,7 +127,6 @@ ROWS = [
     final("400", steps.canned(400), "BadRequestError", "BadRequestError", effect=0),
     final("402", steps.canned(402), "PaymentError", "PaymentError", effect=0),
 ]
-BY_NAME = {row.name: row for row in ROWS}
 # Rows with a fault of the connection, not of an answer's content.
 CONNECTION_ROWS = [row for row in ROWS if row.write in (LOST, LATE)]
 

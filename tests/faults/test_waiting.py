@@ -33,27 +33,6 @@ def test_retry_after_seconds(world: World, language: str, status: int) -> None:
         assert 0.98 <= gap <= 1 + LATE
 
 
-@pytest.mark.parametrize(("asked", "timeout"), [("50", 40.0), ("61", None), ("61", 120.0), ("9999999", None)])
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_wait_that_is_too_long_is_not_begun(
-    world: World, language: str, status: int, asked: str, timeout: float | None
-) -> None:
-    with Scene(world, language, script=[steps.canned(status, f"Retry-After: {asked}")]) as scene:
-        outcome = scene.call("orders.get", max_retries=2, timeout=timeout)
-        assert outcome.name == ("RateLimitError" if status == 429 else "ServerError")
-        assert outcome.error["retry_after"] == float(asked)
-        assert outcome.took < LATE and len(scene.proxy.seen) == 1
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_write_does_not_wait(world: World, language: str, status: int) -> None:
-    with Scene(world, language, script=[steps.canned(status, "Retry-After: 50")]) as scene:
-        outcome = scene.call("subscriptions.charge", max_retries=2)
-        assert outcome.name == ("RateLimitError" if status == 429 else "ServerError")
-        assert outcome.unknown == (status == 503)
-        assert outcome.error["retry_after"] == 50 and outcome.took < LATE
-
-
 @pytest.mark.parametrize("step", [steps.canned(503), steps.reset_unread], ids=["503", "reset"])
 def test_one_deadline_over_all_attempts(world: World, language: str, step: Step) -> None:
     with Scene(world, language, script=[step] * 60) as scene:
