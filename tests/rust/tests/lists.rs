@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use billcore::{CallOptions, CancelToken, Cell, ErrorCode, List, Order, OrderQuery, Result};
-use support::{Reply, Service, book, error, order, resident, serve, wait};
+use support::{Reply, Service, book, error, resident, serve, wait};
 
 fn orders(service: &Service) -> List<Order> {
     service.connect().subscriptions().orders("s", OrderQuery::new()).unwrap()
@@ -14,20 +14,6 @@ fn orders(service: &Service) -> List<Order> {
 
 fn ids(orders: impl Iterator<Item = Result<Order>>) -> Vec<String> {
     orders.map(|order| order.unwrap().id().unwrap().into()).collect()
-}
-
-#[test]
-fn a_list_is_read_whole() {
-    let service = serve(book(15));
-    let mut list = orders(&service);
-    assert_eq!((list.total().unwrap(), list.verdict().unwrap()), (None, None));
-    assert_eq!(ids(list.by_ref()).len(), 15);
-    let verdict = list.verdict().unwrap().unwrap();
-    assert!(verdict.complete && verdict.reason.is_none());
-    assert_eq!((list.total().unwrap(), list.fetched_pages().unwrap()), (Some(15), 2));
-    assert!(list.next().is_none() && list.first().unwrap().is_some());
-    let empty = serve(book(0));
-    assert!(orders(&empty).next().is_none() && orders(&empty).first().unwrap().is_none());
 }
 
 #[test]
@@ -45,22 +31,6 @@ fn a_list_that_is_left_can_be_gone_on_with() {
     let rest = thread::spawn(move || ids(list)).join().unwrap(); // a list may move to another thread
     assert_eq!((first.len(), rest.len(), rest[0].as_str()), (13, 37, "ord_14"));
     assert_eq!(resumed, rest);
-}
-
-#[test]
-fn the_state_is_exact_within_a_loop() {
-    let service = serve(book(40));
-    let client = service.connect();
-    let mut list = orders(&service);
-    for seen in 1..=40 {
-        list.next().unwrap().unwrap();
-        let state = list.state().unwrap();
-        if seen % 7 == 0 {
-            let query = OrderQuery::new().resume(&state);
-            let next = client.subscriptions().orders("s", query).unwrap().first().unwrap().unwrap();
-            assert_eq!(next.id().unwrap().as_str(), format!("ord_{}", seen + 1));
-        }
-    }
 }
 
 #[test]
@@ -159,20 +129,6 @@ fn dropping_a_list_ends_what_is_in_flight() {
     wait("pages are fetched ahead", || service.sent().len() > 1);
     drop(list);
     wait("all connections end", || service.broken() == service.sent().len() - 1);
-}
-
-#[test]
-fn an_item_that_is_not_as_promised() {
-    let service = serve(|_| {
-        Reply::Json(format!(
-            r#"{{"data":[{},{{"id":7,"total":"9"}}],"pagination":{{"total":2,"count":2,"per_page":10,"current_page":1,"total_pages":1,"links":{{}}}}}}"#,
-            order(1)
-        ))
-    });
-    let odd = orders(&service).last().unwrap().unwrap();
-    let failed = error(odd.total(), ErrorCode::Decode);
-    assert_eq!(failed.field_path(), Some("data[1].total"));
-    error(odd.currency(), ErrorCode::MissingField);
 }
 
 #[test]
