@@ -153,10 +153,42 @@ class Http2Connection(Connection):
 Http2Step = Callable[[Stream], None]
 
 
-def passing(stream: Stream) -> None:
-    answer = stream.forward()
-    stream.send_answer_head(answer)
-    stream.send_body(answer.body, end=True)
+def answering(
+    sent: int | None = None,
+    *,
+    length: bool = True,
+    end: bool = False,
+    apart: bool = False,
+    then: Callable[[Stream], None] = lambda _: None,
+) -> Http2Step:
+    """Sends the sandbox's answer with `sent` bytes (None: all) of its body. length: whether to send its Content-Length.
+    end: ends the stream with the last byte. apart: waits until the client has read everything. then: what to do at the
+    end."""
+
+    def step(stream: Stream) -> None:
+        answer = stream.forward()
+        stream.send_answer_head(answer, length=length)
+        if sent != 0 or end:
+            stream.send_body(answer.body[:sent], end=end)
+        if apart:
+            stream.wait_until_read()
+        then(stream)
+
+    return step
+
+
+def instead(then: Callable[[Stream], None], *, effect: bool) -> Http2Step:
+    """Sends no answer of the sandbox. effect: whether the write is done."""
+
+    def step(stream: Stream) -> None:
+        if effect:
+            stream.forward()
+        then(stream)
+
+    return step
+
+
+passing = answering(end=True)
 
 
 def by_protocol(proxy: Proxy, number: int, sock: Any) -> Connection:
@@ -178,53 +210,25 @@ def broken(code: Codes, place: str) -> Http2Step:
     """Resets the stream. place: when, namely after the "request", after the "effect" (the write is done but not
     answered), after the "headers" or within the "body"."""
 
-    def step(stream: Stream) -> None:
-        if place != "request":
-            answer = stream.forward()
-        if place in ("headers", "body"):
-            stream.send_answer_head(answer)
-        if place == "body":
-            stream.send_body(answer.body[:9], end=False)
+    def reset(stream: Stream) -> None:
         stream.reset_stream(code)
 
-    return step
+    if place in ("headers", "body"):
+        return answering(9 if place == "body" else 0, then=reset)
+    return instead(reset, effect=place == "effect")
 
 
 def no_error(sent: int | None, *, end: bool = False, apart: bool = False) -> Http2Step:
-    """Resets the stream with NO_ERROR after `sent` bytes (None: all) of a body without Content-Length. end: ends the
-    stream before the reset. apart: waits before the reset until the client has read everything.
-    """
-
-    def step(stream: Stream) -> None:
-        answer = stream.forward()
-        stream.send_answer_head(answer, length=False)
-        if sent != 0:
-            stream.send_body(answer.body[:sent], end=end)
-        if apart:
-            stream.wait_until_read()
-        stream.reset_stream(Codes.NO_ERROR)
-
-    return step
+    """Resets the stream with NO_ERROR, in or after an answer without Content-Length."""
+    return answering(sent, length=False, end=end, apart=apart, then=lambda stream: stream.reset_stream(Codes.NO_ERROR))
 
 
 def broken_off(sent: int | None) -> Http2Step:
-    """Sends `sent` bytes (None: all) of a body without Content-Length, then violates the protocol."""
-
-    def step(stream: Stream) -> None:
-        answer = stream.forward()
-        stream.send_answer_head(answer, length=False)
-        if sent != 0:
-            stream.send_body(answer.body[:sent], end=False)
-        stream.wait_until_read()
-        stream.break_protocol()
-
-    return step
+    """Violates the protocol, in or after an answer without Content-Length."""
+    return answering(sent, length=False, apart=True, then=Stream.break_protocol)
 
 
-def no_length(stream: Stream) -> None:
-    answer = stream.forward()
-    stream.send_answer_head(answer, length=False)
-    stream.send_body(answer.body, end=True)
+no_length = answering(length=False, end=True)
 
 
 def big_header(size: int, count: int = 1) -> Http2Step:
@@ -237,57 +241,32 @@ def big_header(size: int, count: int = 1) -> Http2Step:
     return step
 
 
-def trailers(stream: Stream) -> None:
-    answer = stream.forward()
-    stream.send_answer_head(answer, length=False)
-    stream.send_body(answer.body, end=False)
-    stream.send_trailers(("x-sum", "1"), ("x-request-id", "of-the-trailers"))
+trailers = answering(
+    length=False, then=lambda stream: stream.send_trailers(("x-sum", "1"), ("x-request-id", "of-the-trailers"))
+)
 
 
 def ended(*, effect: bool, reset: bool) -> Http2Step:
     """Closes or resets the whole connection instead of sending an answer."""
-
-    def step(stream: Stream) -> None:
-        if effect:
-            stream.forward()
-        stream.reset() if reset else stream.close()
-
-    return step
+    return instead(Stream.reset if reset else Stream.close, effect=effect)
 
 
 def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_ERROR) -> Http2Step:
     """Sends GOAWAY instead of an answer, then closes. last=0: the GOAWAY reports that the request was not
     processed."""
 
-    def step(stream: Stream) -> None:
-        if effect:
-            stream.forward()
+    def leave(stream: Stream) -> None:
         stream.seen.refused = last == 0 and code != Codes.HTTP_1_1_REQUIRED
         stream.go_away(last, code)
         stream.close()
 
-    return step
+    return instead(leave, effect=effect)
 
 
-def short(stream: Stream) -> None:
-    """Sends a body shorter than its Content-Length, and ends the stream properly."""
-    answer = stream.forward()
-    stream.send_answer_head(answer)
-    stream.send_body(answer.body[:-5], end=True)
-
-
-def no_body(stream: Stream) -> None:
-    """Sends a Content-Length, then ends the stream without a body."""
-    stream.send_answer_head(stream.forward())
-    stream.send_body(b"", end=True)
-
-
-def cut(stream: Stream) -> None:
-    """Closes the connection in the middle of the answer's body."""
-    answer = stream.forward()
-    stream.send_answer_head(answer)
-    stream.send_body(answer.body[:20], end=False)
-    stream.close()
+short = answering(-5, end=True)  # the stream ends before the Content-Length
+no_body = answering(0, end=True)
+cut = answering(20, then=Stream.close)
+silent_after_headers = answering(0)
 
 
 def gzipped(cut: int = 0, short: int = 0, *, length: bool = True) -> Http2Step:
@@ -313,24 +292,11 @@ def drip(stream: Stream) -> None:
 
 
 def silent(*, effect: bool) -> Http2Step:
-    def step(stream: Stream) -> None:
-        if effect:
-            stream.forward()
-
-    return step
-
-
-def silent_after_headers(stream: Stream) -> None:
-    stream.send_answer_head(stream.forward())
+    return instead(lambda _: None, effect=effect)
 
 
 def canned(status: int, *headers: tuple[str, str], effect: bool = False) -> Http2Step:
-    def step(stream: Stream) -> None:
-        if effect:
-            stream.forward()
-        stream.send_head(status, *headers, end=True)
-
-    return step
+    return instead(lambda stream: stream.send_head(status, *headers, end=True), effect=effect)
 
 
 def leaving(chance: random.Random) -> Http2Step:

@@ -8,8 +8,9 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
+from typing import Any
 
-from .proxy import Exchange, Gone, Step
+from .proxy import Exchange, Gone, RawAnswer, Step
 
 BOMB = gzip.compress(b"0" * (32 << 20))  # 32 MB, compressed to 32 KB
 
@@ -60,6 +61,22 @@ def cut(place: str, *, reset: bool) -> Step:
     return step
 
 
+def answering(form: Callable[[RawAnswer], bytes], *, close: bool = False) -> Step:
+    """Sends what `form` makes of the sandbox's answer."""
+
+    def step(exchange: Exchange) -> None:
+        exchange.send(form(exchange.forward()))
+        if close:
+            exchange.close()
+
+    return step
+
+
+def with_body(end: int | None = None, **headers: str | int | None) -> Callable[[RawAnswer], bytes]:
+    """The answer with other headers, and with its body up to `end`."""
+    return lambda answer: answer.with_headers(**headers) + answer.body[:end]
+
+
 def longer(by: int, *, hold: bool) -> Step:
     """Sends a Content-Length larger than the body. hold: keeps the connection open."""
 
@@ -73,50 +90,28 @@ def longer(by: int, *, hold: bool) -> Step:
 
 def shorter(by: int) -> Step:
     """Sends a Content-Length smaller than the body; the rest of the body stays on the open connection."""
-
-    def step(exchange: Exchange) -> None:
-        answer = exchange.forward()
-        exchange.send(answer.with_headers(Content_Length=len(answer.body) - by) + answer.body)
-
-    return step
+    return answering(lambda answer: answer.with_headers(Content_Length=len(answer.body) - by) + answer.body)
 
 
-def no_length(exchange: Exchange) -> None:
-    """Sends no Content-Length, so that the end of the connection ends the body."""
-    answer = exchange.forward()
-    exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body)
-    exchange.close()
-
-
-def no_length_cut(exchange: Exchange) -> None:
-    """Sends no Content-Length and ends the connection in the middle of the body."""
-    answer = exchange.forward()
-    exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body[:-5])
-    exchange.close()
-
-
-def bad_length(exchange: Exchange) -> None:
-    answer = exchange.forward()
-    exchange.send(answer.with_headers(Content_Length="many") + answer.body)
-    exchange.close()
+# Without a Content-Length, the end of the connection ends the body.
+no_length = answering(with_body(Content_Length=None, Connection="close"), close=True)
+no_length_cut = answering(with_body(-5, Content_Length=None, Connection="close"), close=True)
+bad_length = answering(with_body(Content_Length="many"), close=True)
 
 
 def lengths(*values: str) -> Step:
     """Sends one Content-Length header for each of these values; {} in a value is replaced by the true length."""
 
-    def step(exchange: Exchange) -> None:
-        answer = exchange.forward()
+    def form(answer: RawAnswer) -> bytes:
         true = str(len(answer.body))
         lines = "".join(f"Content-Length: {value.replace('{}', true)}\r\n" for value in values)
-        exchange.send(answer.with_headers(Content_Length=None)[:-2] + lines.encode() + b"\r\n" + answer.body)
+        return answer.with_headers(Content_Length=None)[:-2] + lines.encode() + b"\r\n" + answer.body
 
-    return step
+    return answering(form)
 
 
-def two_answers(exchange: Exchange) -> None:
-    """Sends a second complete answer, which belongs to no request."""
-    answer = exchange.forward()
-    exchange.send(answer.raw + b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnull")
+# A second complete answer belongs to no request.
+two_answers = answering(lambda answer: answer.raw + b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnull")
 
 
 def drip(pause: float, size: int) -> Step:
@@ -158,79 +153,54 @@ def canned(
     return step
 
 
-def interim(exchange: Exchange) -> None:
-    """Sends two interim answers before the sandbox's answer."""
-    answer = exchange.forward()
-    exchange.send(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n" + answer.raw)
+INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
+interim = answering(lambda answer: INTERIM + answer.raw)
 
 
 def big_header(size: int, count: int = 1) -> Step:
-    def step(exchange: Exchange) -> None:
-        answer = exchange.forward()
-        extra = b"".join(b"X-Big-%d: %s\r\n" % (number, b"b" * size) for number in range(count))
-        exchange.send(answer.head[:-2] + extra + b"\r\n" + answer.body)
-
-    return step
+    extra = b"".join(b"X-Big-%d: %s\r\n" % (number, b"b" * size) for number in range(count))
+    return answering(lambda answer: answer.head[:-2] + extra + b"\r\n" + answer.body)
 
 
 def gzipped(cut: int = 0) -> Step:
     """Sends a compressed body without its last `cut` bytes, with the Content-Length of what is sent."""
 
-    def step(exchange: Exchange) -> None:
-        answer = exchange.forward()
+    def form(answer: RawAnswer) -> bytes:
         body = gzip.compress(answer.body)
         body = body[: len(body) - cut]
-        exchange.send(answer.with_headers(Content_Encoding="gzip", Content_Length=len(body)) + body)
+        return answer.with_headers(Content_Encoding="gzip", Content_Length=len(body)) + body
 
-    return step
-
-
-def gzip_bomb(exchange: Exchange) -> None:
-    """Sends a compressed body, although the client did not request compression."""
-    answer = exchange.forward()
-    exchange.send(answer.with_headers(Content_Encoding="gzip", Content_Length=len(BOMB)) + BOMB)
+    return answering(form)
 
 
-def transfer_bomb(exchange: Exchange) -> None:
-    """Sends a body with the transfer coding gzip, which libcurl decodes although the client did not request it."""
-    exchange.send(exchange.forward().with_headers(Content_Length=None, Transfer_Encoding="gzip") + BOMB)
-    exchange.close()
+# The client did not request compression; libcurl decodes a transfer coding all the same.
+gzip_bomb = answering(lambda answer: answer.with_headers(Content_Encoding="gzip", Content_Length=len(BOMB)) + BOMB)
+transfer_bomb = answering(
+    lambda answer: answer.with_headers(Content_Length=None, Transfer_Encoding="gzip") + BOMB, close=True
+)
+garbage = answering(lambda _: b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", close=True)
 
 
-def garbage(exchange: Exchange) -> None:
-    exchange.forward()
-    exchange.send(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
-    exchange.close()
+def of_http10(**headers: Any) -> Callable[[RawAnswer], bytes]:
+    return lambda answer: with_body(**headers)(answer).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
 
 
-def http10(exchange: Exchange) -> None:
-    answer = exchange.forward()
-    head = answer.with_headers(Content_Length=None).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
-    exchange.send(head + answer.body)
-    exchange.close()
-
-
-def http10_keep_alive(exchange: Exchange) -> None:
-    answer = exchange.forward()
-    head = answer.with_headers(Connection="keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0", 1)
-    exchange.send(head + answer.body)
+http10 = answering(of_http10(Content_Length=None), close=True)
+http10_keep_alive = answering(of_http10(Connection="keep-alive"))
 
 
 def chunked(end: bytes, *, close: bool, gzipped: bool = False) -> Step:
     """Sends a body in chunks of seven bytes, then `end` instead of the last chunk."""
 
-    def step(exchange: Exchange) -> None:
-        answer = exchange.forward()
+    def form(answer: RawAnswer) -> bytes:
         data = gzip.compress(answer.body) if gzipped else answer.body
         pieces = [data[at : at + 7] for at in range(0, len(data), 7)]
         body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
         coding = "gzip" if gzipped else None
         head = answer.with_headers(Content_Length=None, Transfer_Encoding="chunked", Content_Encoding=coding)
-        exchange.send(head + body + end)
-        if close:
-            exchange.close()
+        return head + body + end
 
-    return step
+    return answering(form, close=close)
 
 
 def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
