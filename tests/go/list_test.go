@@ -59,6 +59,33 @@ func TestALoopThatIsLeftCanBeGoneOnWith(t *testing.T) {
 	}
 }
 
+func TestTheStateIsExactWithinALoop(t *testing.T) {
+	s := serve(t, book(40))
+	client := connect(t, s.URL)
+	list := client.Subscriptions().Orders(background, "s")
+	seen := 0
+	for _, err := range list.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen++; seen%7 != 0 {
+			continue
+		}
+		standing := must(list.Standing())
+		next, found, err := client.Subscriptions().Orders(background, "s", billcore.ListResume(standing.State)).First()
+		if seen == 40 {
+			break
+		}
+		id, _ := next.ID()
+		if err != nil || !found || id != billcore.ID(fmt.Sprintf("ord_%d", seen+1)) {
+			t.Fatal(seen, id, found, err)
+		}
+	}
+	if seen != 40 {
+		t.Fatal(seen)
+	}
+}
+
 func TestPages(t *testing.T) {
 	list := connect(t, serve(t, book(25)).URL).Subscriptions().Orders(background, "s")
 	ids(t, list, 3)

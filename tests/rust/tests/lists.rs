@@ -34,6 +34,22 @@ fn a_list_that_is_left_can_be_gone_on_with() {
 }
 
 #[test]
+fn the_state_is_exact_within_a_loop() {
+    let service = serve(book(40));
+    let client = service.connect();
+    let mut list = orders(&service);
+    for seen in 1..=40 {
+        list.next().unwrap().unwrap();
+        let state = list.state().unwrap();
+        if seen % 7 == 0 {
+            let query = OrderQuery::new().resume(&state);
+            let next = client.subscriptions().orders("s", query).unwrap().first().unwrap().unwrap();
+            assert_eq!(next.id().unwrap().as_str(), format!("ord_{}", seen + 1));
+        }
+    }
+}
+
+#[test]
 fn pages() {
     let service = serve(book(25));
     let mut list = orders(&service);
