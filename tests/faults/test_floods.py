@@ -73,8 +73,9 @@ class Flooded:
         return by_protocol(proxy, number, sock)
 
 
-@pytest.mark.parametrize("name", FLOODS)
-@pytest.mark.parametrize("kind", ["blocking", "awaited"])
+@pytest.mark.parametrize(
+    ("kind", "name"), [*(("awaited", name) for name in FLOODS), ("blocking", "empty-data"), ("blocking", "ping")]
+)
 def test_a_call_ends_and_a_loop_goes_on(certificates: Certificates, kind: str, name: str) -> None:
     longest = 0.0
 

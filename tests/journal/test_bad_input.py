@@ -80,15 +80,11 @@ def test_the_longest_key(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"amount": None},
         {"amount": 1.5},
-        {"amount": True},
         {"amount": 2**63},
         {"product_id": "7"},
         {"quantity": "1"},
-        {"subscription": None},
         {"subscription": ""},
-        {"description": 7},
         {"description": "a\ud800"},
         {"subscription": "a\ud800"},
     ],
