@@ -121,7 +121,7 @@ def test_the_ends_of_time() -> None:
         )
 
 
-# Freshness: tests/conformance/test_freshness.py has its rules.
+# Freshness: tests/conformance/test_webhook_vectors.py has its rules.
 
 
 @pytest.mark.parametrize("freshness", [300, 300.0, timedelta(minutes=5)])
