@@ -198,7 +198,7 @@ make_wheel() { # FOLDER
 area_meets() {
   local beside with
   build_wheel
-  mapfile -t beside < <(grep -hE '^(asyncpg|django|duckdb|psycopg|psycopg2-binary|pytest|pytest-xdist|sqlalchemy)(\[[a-z]+\])?==' \
+  mapfile -t beside < <(grep -hE '^(asyncpg|celery|django|duckdb|psycopg|psycopg2-binary|pytest|pytest-xdist|sqlalchemy)(\[[a-z]+\])?==' \
     tests/requirements.txt; grep -v '^#' tests/meets/requirements.txt)
   # This environment is beside that of the wheel, because ddtrace and OpenTelemetry change what other packages do.
   with="$bc_cache/meets-$(printf '%s\n' "$wheel_folder" "${beside[@]}" | sha256sum | cut -c1-16)"

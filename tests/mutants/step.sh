@@ -65,7 +65,7 @@ pytest() {
 # spark ARGUMENT…, meets ARGUMENT…: pytest with the packages of Spark or of the area meets
 spark() { pytest_with tests/spark/requirements.txt "$@"; }
 meets() {
-  local beside='^(asyncpg|django|duckdb|h11|msgspec|psycopg|psycopg2-binary|pytest|sqlalchemy|starlette|uvicorn)(\[[a-z]+\])?=='
+  local beside='^(asyncpg|celery|django|duckdb|h11|msgspec|psycopg|psycopg2-binary|pytest|sqlalchemy|starlette|uvicorn)(\[[a-z]+\])?=='
   pytest_with <(grep -hE "$beside" tests/requirements.txt; cat tests/meets/requirements.txt) "$@"
 }
 pytest_with() { # REQUIREMENTS ARGUMENT…
