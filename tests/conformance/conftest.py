@@ -25,7 +25,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--language", choices=LANGUAGES, help="only the cases of this language, with any other one")
+    parser.addoption("--language", choices=CLIENTS, help="only the cases of this client, with any other one")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -33,8 +33,9 @@ OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
 # A Go string cannot be absent, so the Go client reports an empty signature as missing.
 EMPTY_IS_MISSING = {"go"}
-# Clients besides those of LANGUAGES: the driver in C runs the same requests on a loop, and AsyncClient awaits them.
-CLIENTS = (*LANGUAGES, "c-loop", "python-async")
+# Clients besides those of LANGUAGES: the driver in C runs the same requests on a loop, and the AsyncClients of Python
+# and Rust await them.
+CLIENTS = (*LANGUAGES, "c-loop", "python-async", *(["rust-async"] if "rust" in LANGUAGES else []))
 DEADLINE = 120.0  # seconds; a call that takes longer counts as hanging
 
 # Maps the name of an exception class to its billcore_status, the same number in every language.

@@ -97,6 +97,7 @@ WAYS = {
     "python-async": (*COMMON, "collect", "mixed", "batches", "joined"),
     "go": COMMON,
     "rust": (*COMMON, "mixed"),
+    "rust-async": (*COMMON, "mixed"),
 }
 
 

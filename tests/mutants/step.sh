@@ -103,7 +103,9 @@ rusttest() {
   tests_begin
   (cd "$bc_rust_source/capi/rust" && cargo test --quiet --all-features)
   (cd "$bc_rust_source/tests/rust" && cargo test --quiet)
-  BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver" "$python" -m pytest -x -q -n 2 tests/conformance --language rust
+  export BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver"
+  "$python" -m pytest -x -q -n 2 tests/conformance --language rust
+  "$python" -m pytest -x -q -n 2 tests/conformance --language rust-async
 }
 
 torture() {

@@ -26,7 +26,8 @@ MOST = {
     "tracing": 6,
     "serde": 8,
     "tower": 11,
-    "tokio": 6,
+    "tokio": 8,
+    "async-io": 18,
 }
 
 

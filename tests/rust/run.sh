@@ -20,7 +20,8 @@ in_each() { for package in "${packages[@]}"; do (cd "$package" && "$@"); done; }
 # Runs a command in capi/rust, once for each set of Cargo features that compiles different code.
 in_each_form() {
   local form
-  for form in --all-features --no-default-features "--no-default-features --features tower,serde" ""; do
+  for form in --all-features --no-default-features "--no-default-features --features tower,serde" "" "--features tokio" \
+    "--features async-io"; do
     # shellcheck disable=SC2086 # words
     (cd capi/rust && "$@" $form)
   done
@@ -115,8 +116,12 @@ step the wire fixtures
 (cd tests/rust && cargo build --quiet --bin driver)
 cd "$root"
 export BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver"
-PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language rust
+for client in rust rust-async; do
+  PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language "$client"
+done
 
 step what Rust says of a faulty connection
-PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,late}.py \
-  --driver rust --few
+for client in rust rust-async; do
+  PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,late}.py \
+    --driver "$client" --few
+done

@@ -139,26 +139,17 @@ def prepare_rust(data: Row) -> Row:
 
 
 def _argument(row: Row) -> Row:
-    """Returns an argument's declaration in the public method, how it is set, and how an awaited call passes it on."""
+    """Returns an argument's declaration in the public method, and how it is set."""
     name = row["name"]
     if row["type"] == "id":
-        id_ = {"public": f"{name}: impl AsRef<str>", "set": f'text("{name}", {name}.as_ref())'}
-        return id_ | {"name": name, "owned": f"{name}.as_ref().to_owned()", "moved": name}
+        return {"public": f"{name}: impl AsRef<str>", "set": f'text("{name}", {name}.as_ref())'}
     if row["type"] in ("text", "url"):
-        text = {"public": f"{name}: &str", "set": f'text("{name}", {name})'}
-        return text | {"name": name, "owned": f"{name}.to_owned()", "moved": f"&{name}"}
-    number = {"public": f"{name}: i64", "set": f'integer("{name}", {name})'}
-    return number | {"name": name, "owned": "", "moved": name}
+        return {"public": f"{name}: &str", "set": f'text("{name}", {name})'}
+    return {"public": f"{name}: i64", "set": f'integer("{name}", {name})'}
 
 
 def _bundle(name: str, kind: str) -> Row:
-    return {
-        "name": name,
-        "public": f"{name}: {kind}",
-        "set": f"options({name}.given.into_optional()?.as_ref())",
-        "owned": "",
-        "moved": name,
-    }
+    return {"public": f"{name}: {kind}", "set": f"options({name}.given.into_optional()?.as_ref())"}
 
 
 def _operation_doc(operation: Row, codes: dict[str, str], methods: dict[str, str]) -> str:
@@ -190,8 +181,6 @@ def prepare_rust_operations(data: Row) -> None:
         operation["rust_driver"] = ", ".join(parts)
         operation["rust_arguments"] = rows
         operation["rust_sets"] = "".join(f".{row['set']}?" for row in rows)
-        operation["rust_names"] = ", ".join(row["name"] for row in rows)
-        operation["rust_moved"] = ", ".join(row["moved"] for row in rows)
         methods = {
             row["name"]: f"{row['group']}::{row['name']}"
             for row in data["operations"]

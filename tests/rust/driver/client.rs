@@ -1,14 +1,11 @@
 use std::time::Duration;
 
-use billcore::{
-    Client, ClientChanges, Error, Item, List, Order, Page, Product, ProductChanges, RequestOptions, Response,
-    Subscription,
-};
-use serde::{Deserialize, Serialize};
+use billcore::{CallOptions, Client, Error, Order, Product, ProductChanges, RequestOptions, Response, Subscription};
+use serde::Deserialize;
 use serde_json::{Map, Value, json as object};
 
-use crate::reading::{Json, json, received};
-use crate::{Arguments, Failure, Outcome, Request};
+use crate::reading::{json, received};
+use crate::{Arguments, Outcome};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -62,13 +59,12 @@ pub fn connect(given: &str) -> Result<Client, Error> {
     options.build()
 }
 
-/// A client that shares the connections of another, with this time-out in seconds; None: no time-out.
-pub fn limited(client: &Client, timeout: Option<f64>) -> Result<Client, Error> {
-    let changes = ClientChanges::new();
-    client.with_options(match timeout {
-        Some(seconds) => changes.timeout(Duration::try_from_secs_f64(seconds).unwrap_or_default()),
-        None => changes.no_timeout(),
-    })
+/// The options of a call with this time-out in seconds; None: no time-out.
+pub fn limited(timeout: Option<f64>) -> CallOptions {
+    match timeout {
+        Some(seconds) => CallOptions::new().timeout(Duration::try_from_secs_f64(seconds).unwrap_or_default()),
+        None => CallOptions::new().no_timeout(),
+    }
 }
 
 /// The JSON of a resource as received.
@@ -115,11 +111,11 @@ macro_rules! common {
 }
 pub(crate) use common;
 
-/// Updates a product. Sets a field by its typed method if the value has the field's type, else as null or JSON.
-pub fn update(client: &Client, args: &Arguments) -> Outcome {
+/// The fields of a product to change. Sets a field by its typed method if the value has the field's type, else as null
+/// or JSON.
+pub fn changes_of(args: &Arguments) -> ProductChanges {
     let mut changes = ProductChanges::new();
-    let fields = args.raw("fields").unwrap_or("{}");
-    for (name, raw) in members(fields) {
+    for (name, raw) in members(args.raw("fields").unwrap_or("{}")) {
         let value: Value = serde_json::from_str(&raw).unwrap_or_default();
         changes = match (name.as_str(), &value) {
             ("name", Value::String(text)) => changes.name(text),
@@ -132,7 +128,7 @@ pub fn update(client: &Client, args: &Arguments) -> Outcome {
             _ => changes.json(&name, &raw),
         };
     }
-    raw_of(client.products().update(args.integer("id"), changes))
+    changes
 }
 
 /// The members of a JSON object in their order: each name with its value as JSON text.
@@ -151,7 +147,7 @@ fn members(object: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-pub fn send(client: &Client, args: &Arguments) -> Outcome {
+pub fn options_of(args: &Arguments) -> RequestOptions {
     let mut options = RequestOptions::new();
     for (name, value) in args.get::<Map<String, Value>>("query").unwrap_or_default() {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -163,73 +159,5 @@ pub fn send(client: &Client, args: &Arguments) -> Outcome {
     if args.get("raise_on_error") == Some(false) {
         options = options.accept_all_statuses();
     }
-    answered(client.request(&args.text("method"), &args.text("path"), options))
-}
-
-/// Reads a list in the way that the request's `take` names.
-pub fn read<T: Item + Raw>(request: &Request, mut list: List<T>) -> Outcome {
-    let mut items: Vec<Json> = Vec::new();
-    let limit = request.take.as_u64().and_then(|limit| usize::try_from(limit).ok());
-    let read = match request.take.as_str() {
-        Some("first") => list.first().and_then(|found| found.map_or(Ok(()), |item| keep(&mut items, &item))),
-        Some("first-all") => list.first().and_then(|_| all(&mut items, &mut list, None)),
-        Some("pages") => list.pages().try_for_each(|page| keep_page(&mut items, &page?)),
-        Some("mixed") => mixed(&mut items, &mut list),
-        _ => all(&mut items, &mut list, limit),
-    };
-    read.and_then(|()| standing(&list, &items)).map_err(|error| Failure::Listing {
-        error,
-        items: items.clone(),
-        state: list.state().ok(),
-    })
-}
-
-fn keep(items: &mut Vec<Json>, item: &impl Raw) -> Result<(), Error> {
-    items.push(received(item.raw_text()?));
-    Ok(())
-}
-
-fn keep_page<T: Item + Raw>(items: &mut Vec<Json>, page: &Page<T>) -> Result<(), Error> {
-    page.iter().try_for_each(|item| keep(items, &item?))
-}
-
-fn all<T: Item + Raw>(items: &mut Vec<Json>, list: &mut List<T>, limit: Option<usize>) -> Result<(), Error> {
-    for item in list.by_ref().take(limit.unwrap_or(usize::MAX)) {
-        keep(items, &item?)?;
-    }
-    // The loop may have ended at the requested number of items: stop the list.
-    if limit.is_some_and(|limit| limit <= items.len()) { list.stop() } else { Ok(()) }
-}
-
-/// Reads an item, then a page, until the list ends.
-fn mixed<T: Item + Raw>(items: &mut Vec<Json>, list: &mut List<T>) -> Result<(), Error> {
-    while let Some(item) = list.next() {
-        keep(items, &item?)?;
-        if let Some(page) = list.pages().next() {
-            keep_page(items, &page?)?;
-        }
-    }
-    Ok(())
-}
-
-fn standing<T: Item>(list: &List<T>, items: &[Json]) -> Result<Json, Error> {
-    let verdict = list.verdict()?;
-    let word = verdict.map(|verdict| if verdict.complete { "complete" } else { "possibly_missed" });
-    #[derive(Serialize)]
-    struct Standing<'a> {
-        items: &'a [Json],
-        verdict: Option<&'static str>,
-        reason: Option<&'static str>,
-        total: Option<i64>,
-        fetched_pages: i64,
-        state: String,
-    }
-    Ok(json(Standing {
-        items,
-        verdict: word,
-        reason: verdict.and_then(|verdict| verdict.reason),
-        total: list.total()?,
-        fetched_pages: list.fetched_pages()?,
-        state: list.state()?,
-    }))
+    options
 }

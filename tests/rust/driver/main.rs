@@ -1,23 +1,26 @@
 //! The conformance driver in Rust: reads one JSON request per line from stdin, writes one JSON reply per line to stdout
-//! (see tests/conformance).
+//! (see tests/conformance). With the argument `async` it awaits each call of an `AsyncClient`, in tokio.
 
 mod classes;
 mod client;
 mod fields;
+mod lists;
 mod operations;
 mod reading;
 mod webhooks;
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use billcore::{Client, Error};
+use billcore::{AsyncClient, CallOptions, Client, Error};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::classes::class;
 use crate::reading::Json;
@@ -133,10 +136,22 @@ fn described(failure: Failure) -> Value {
     Value::Object(out)
 }
 
+/// Waits for a future in the driver's runtime.
+fn awaited<F: Future>(future: F) -> F::Output {
+    static RUNTIME: LazyLock<Runtime> =
+        LazyLock::new(|| Builder::new_current_thread().enable_all().build().expect("a runtime"));
+    RUNTIME.block_on(future)
+}
+
+enum Way {
+    Blocking(Client),
+    Async(AsyncClient),
+}
+
 /// Reuses the client as long as the requests have the same options.
-#[derive(Default)]
 struct Driver {
-    client: Option<(String, Client)>,
+    client: Option<(String, Way)>,
+    is_async: bool,
 }
 
 impl Driver {
@@ -147,13 +162,14 @@ impl Driver {
         let given = request.client.as_ref().map_or("{}", |raw| raw.get());
         if self.client.as_ref().is_none_or(|(made_with, _)| made_with != given) {
             self.client = None;
-            self.client = Some((given.to_owned(), client::connect(given)?));
+            let client = client::connect(given)?;
+            let way = if self.is_async { Way::Async(AsyncClient::new(client)) } else { Way::Blocking(client) };
+            self.client = Some((given.to_owned(), way));
         }
+        let call = request.timeout.map_or_else(CallOptions::new, client::limited);
         match &self.client {
-            Some((_, client)) => match request.timeout {
-                Some(timeout) => operations::run(&client::limited(client, timeout)?, request),
-                None => operations::run(client, request),
-            },
+            Some((_, Way::Blocking(client))) => operations::run(&client.with_call(call), request),
+            Some((_, Way::Async(client))) => operations::run_awaited(&client.with_call(call), request),
             None => Err(Failure::NoSuchOp),
         }
     }
@@ -172,7 +188,8 @@ impl Driver {
 }
 
 fn main() -> std::io::Result<()> {
-    let mut driver = Driver::default();
+    let is_async = std::env::args().nth(1).is_some_and(|way| way == "async");
+    let mut driver = Driver { client: None, is_async };
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,38 +77,32 @@ async fn dropping_a_future_ends_the_transfer() {
 #[tokio::test]
 async fn a_future_that_is_dropped_early_sends_nothing() {
     let service = serve(wrapped(&order(1)));
-    let client = AsyncClient::with_limit(service.connect(), 1);
+    let client = AsyncClient::new(service.options().max_connections(1).build().unwrap());
     drop(client.orders().get("o")); // never polled
     let mut running = Box::pin(client.orders().get("hang"));
     while service.sent().is_empty() {
         assert!(timeout(Duration::from_millis(2), &mut running).await.is_err());
     }
-    // The limit is one call, so the next call waits.
+    // The connection is in use, so the next call waits. A write that waits in vain was not sent.
     assert!(timeout(Duration::from_millis(20), client.orders().get("o")).await.is_err());
+    let soon = client.with_call(CallOptions::new().timeout(Duration::from_millis(20)));
+    let late = error(soon.subscriptions().charge("s", 1, 1, ChargeOptions::new()).await, ErrorCode::Timeout);
+    assert!(!late.outcome_unknown() && late.message().contains("nothing was sent"), "{late}");
     assert_eq!(service.sent().len(), 1);
     drop(running);
     client.orders().get("o").await.unwrap();
     assert_eq!(service.sent().len(), 2);
 }
 
-/// A dropped call counts toward the limit, like a pending one, until its transfer has ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dropped_futures_do_not_pile_up() {
+async fn dropped_futures_leave_nothing() {
     let service = serve(wrapped(&order(1)));
-    let client = AsyncClient::with_limit(service.connect(), 4);
-    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
-    let mut most = 0;
+    let client = AsyncClient::new(service.options().max_connections(4).build().unwrap());
     for round in 0..300 {
         let id = if round % 3 == 0 { "o" } else { "hang" };
         let _ = timeout(Duration::from_millis(round % 7), client.orders().get(id)).await;
-        most = most.max(threads());
     }
-    for _ in 0..20 {
-        client.orders().get("o").await.unwrap();
-    }
-    // `most` counts the threads of the client, and of the runtimes and servers of all tests in this program. The URL
-    // has an IP address, so libcurl does not start resolver threads.
-    assert!(most < 300, "{most} threads");
+    client.orders().get("o").await.unwrap();
     wait("every transfer ends", || {
         let hung = service.sent().iter().filter(|line| line.contains("hang")).count();
         service.broken() == hung
@@ -147,7 +142,7 @@ async fn an_async_list_can_be_resumed() {
     assert!(read.verdict().unwrap().unwrap().complete);
     assert!(orders(&serve(book(0))).next().await.is_none());
     let mut stream = orders(&service);
-    let polled = std::future::poll_fn(|cx| futures_core::Stream::poll_next(Pin::new(&mut stream), cx)).await;
+    let polled = poll_fn(|cx| futures_core::Stream::poll_next(Pin::new(&mut stream), cx)).await;
     polled.unwrap().unwrap();
 }
 
@@ -211,8 +206,124 @@ fn a_runtime_that_is_gone() {
         }
     });
     runtime.shutdown_background();
-    drop(call); // dropping the call still cancels its transfer, through the call's cancel token
+    drop(call); // ends its transfer although nothing drives the calls any more
     wait("the transfer ends", || service.broken() == 1);
+}
+
+/// Polls once, where nothing wakes the task.
+fn polled<T>(future: impl Future<Output = T>) -> Poll<T> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn on_one_thread() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Each runtime drives the calls that are awaited in it, also while another does not run.
+#[test]
+fn runtimes_do_not_wait_for_each_other() {
+    let open = Arc::new(AtomicBool::new(false));
+    let (is_open, good) = (Arc::clone(&open), wrapped(&order(1)));
+    let service = serve(move |request| {
+        while request.path.ends_with("/held") && !is_open.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        good(request)
+    });
+    let client = connect(&service);
+    let mut moved = Box::pin(client.orders().get("held"));
+    let (first, second) = (on_one_thread(), on_one_thread());
+    first.block_on(async {
+        while service.sent().is_empty() {
+            assert!(timeout(Duration::from_millis(2), &mut moved).await.is_err());
+        }
+    });
+    // Nobody runs the first runtime any more.
+    second.block_on(client.orders().get("o")).unwrap();
+    open.store(true, Ordering::SeqCst);
+    second.block_on(&mut moved).unwrap();
+    drop(second);
+    first.block_on(client.orders().get("o")).unwrap();
+    async_io::block_on(client.orders().get("o")).unwrap();
+}
+
+/// A task that does not poll a call that it has begun holds up no other task.
+#[tokio::test]
+async fn a_call_that_is_not_polled_holds_up_no_other() {
+    let service = serve(wrapped(&order(1)));
+    let client = connect(&service);
+    let (begun, wait_begun) = tokio::sync::oneshot::channel();
+    let (end, wait_end) = tokio::sync::oneshot::channel::<()>();
+    let own = client.clone();
+    let holder = tokio::spawn(async move {
+        let mut first = Box::pin(own.orders().get("o"));
+        assert!(polled(&mut first).is_pending());
+        begun.send(()).unwrap();
+        wait_end.await.unwrap();
+        first.await
+    });
+    wait_begun.await.unwrap();
+    client.orders().get("o").await.unwrap();
+    end.send(()).unwrap();
+    holder.await.unwrap().unwrap();
+}
+
+/// Without tokio, the reactor of async-io drives the calls.
+#[test]
+fn outside_of_tokio() {
+    let service = serve(book(30));
+    let client = connect(&service);
+    let mut list = orders(&service);
+    async_io::block_on(async {
+        let mut seen = 0;
+        while let Some(order) = list.next().await {
+            seen += usize::from(order.is_ok());
+        }
+        assert_eq!(seen, 30);
+    });
+    let mut call = Box::pin(client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()));
+    assert!(polled(&mut call).is_pending());
+    wait("async-io's own thread sends it", || service.sent().iter().any(|line| line.contains("hang")));
+    drop(call);
+    wait("its transfer ends", || service.broken() == 1);
+}
+
+#[test]
+fn a_list_is_read_on_in_another_runtime() {
+    let service = serve(book(30));
+    let runtime = on_one_thread();
+    let mut list = orders(&service);
+    runtime.block_on(list.next()).unwrap().unwrap();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    {
+        let _entered = handle.enter();
+        for _ in 0..9 {
+            let Poll::Ready(Some(Ok(_))) = polled(list.next()) else { panic!("the page is here") };
+        }
+        let Poll::Ready(Some(failed)) = polled(list.next()) else { panic!("nothing can fetch a page") };
+        assert!(error(failed, ErrorCode::Interrupted).message().contains("nothing was sent"));
+        assert!(matches!(polled(list.next()), Poll::Ready(None)));
+    }
+    assert_eq!((service.sent().len(), list.fetched_pages().unwrap()), (1, 1));
+    assert_eq!(on_one_thread().block_on(list.next()).unwrap().unwrap().id().unwrap().as_str(), "ord_11");
+}
+
+#[tokio::test]
+async fn pages_are_a_stream() {
+    let service = serve(book(25));
+    let mut list = orders(&service);
+    list.next().await.unwrap().unwrap();
+    let mut pages = list.pages();
+    let mut counts = Vec::new();
+    while let Some(page) = poll_fn(|cx| futures_core::Stream::poll_next(Pin::new(&mut pages), cx)).await {
+        counts.push(page.unwrap().len());
+        if counts.len() == 1 {
+            assert!(matches!(polled(pages.next()), Poll::Pending)); // which loses no page
+        }
+    }
+    assert_eq!(counts, [9, 10, 5]);
+    assert!(list.verdict().unwrap().unwrap().complete);
 }
 
 #[test]
@@ -221,37 +332,10 @@ fn futures_may_move_between_threads() {
         value
     }
     let service = serve(book(1));
-    let client = connect(&service);
-    let mut never = pin!(sent(client.subscriptions().charge("s", 1, 1, ChargeOptions::new())));
+    let client = sent(connect(&service));
+    drop(sent(client.subscriptions().charge("s", 1, 1, ChargeOptions::new())));
     let mut list = sent(orders(&service));
     drop(sent(list.next()));
-    // Outside of a runtime, tokio panics before the client sends a request.
-    let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        matches!(never.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)
-    }));
-    assert!(polled.is_err() && service.sent().is_empty());
-}
-
-#[test]
-fn a_list_ends_with_its_runtime() {
-    let service = serve(book(30));
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let mut list = orders(&service);
-    runtime.block_on(list.next()).unwrap().unwrap();
-    let handle = runtime.handle().clone();
-    drop(runtime);
-    let _entered = handle.enter(); // tasks spawned on the stopped runtime end at once
-    let mut next = || match pin!(list.next()).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(found) => found,
-        Poll::Pending => panic!("nothing is awaited"),
-    };
-    for _ in 0..9 {
-        next().unwrap().unwrap(); // an item of a page that the client has already received
-    }
-    for _ in 0..3 {
-        error(next().unwrap(), ErrorCode::Interrupted);
-        assert!(next().is_none());
-    }
-    error(list.state(), ErrorCode::Interrupted);
-    assert_eq!(service.sent().len(), 1);
+    sent(list.pages());
+    assert!(service.sent().is_empty());
 }

@@ -3,8 +3,10 @@
 mod support;
 
 use std::fmt::Write as _;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -150,6 +152,52 @@ async fn a_thousand_dropped_futures() {
     for line in ends.0.ends.lock().unwrap().iter() {
         let unsent = line == "None Some(Interrupted) false false None";
         assert!(unsent || line == &GIVEN_UP.replace("hang", "s") || line == WAYS[0].2, "{line}");
+    }
+}
+
+/// Makes other calls from its hook: in a task, with a blocking client, and in vain in the hook itself.
+struct Calling {
+    client: OnceLock<AsyncClient>,
+    tasks: Mutex<Vec<tokio::task::JoinHandle<billcore::Result<billcore::Order>>>>,
+    refused: AtomicUsize,
+}
+
+struct Caller(Arc<Calling>);
+
+impl Hooks for Caller {
+    fn on_response(&self, attempt: &Attempt<'_>) {
+        let client = self.0.client.get().unwrap();
+        if attempt.method != "POST" {
+            return;
+        }
+        client.client().orders().get("o").unwrap();
+        let own = client.clone();
+        self.0.tasks.lock().unwrap().push(tokio::spawn(async move { own.orders().get("o").await }));
+        match pin!(client.orders().get("o")).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Err(error)) if error.code() == ErrorCode::InvalidArgument => {
+                self.0.refused.fetch_add(1, Ordering::SeqCst);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hook_may_make_calls() {
+    let service = service();
+    let calling = Arc::new(Calling { client: OnceLock::new(), tasks: Mutex::default(), refused: AtomicUsize::new(0) });
+    let client = AsyncClient::new(service.options().hooks(Caller(Arc::clone(&calling))).build().unwrap());
+    calling.client.set(client.clone()).unwrap();
+    client.subscriptions().charge("s", 1, 1, ChargeOptions::new()).await.unwrap();
+    let mut given_up = Box::pin(client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()));
+    while service.sent().iter().all(|line| !line.contains("hang")) {
+        assert!(timeout(Duration::from_millis(2), &mut given_up).await.is_err());
+    }
+    drop(given_up);
+    let tasks = std::mem::take(&mut *calling.tasks.lock().unwrap());
+    assert_eq!((tasks.len(), calling.refused.load(Ordering::SeqCst)), (2, 2));
+    for task in tasks {
+        task.await.unwrap().unwrap();
     }
 }
 

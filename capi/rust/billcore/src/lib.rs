@@ -34,7 +34,8 @@
 //! - **Lists** are iterators ([`List`]) that fetch the next pages while the caller reads the current page.
 //! - **Cancelling**: each call can have a [`CancelToken`], a time-out and a deadline ([`CallOptions`]).
 //! - **Webhooks**: see [`webhook`]. The module `webhook` does not need the feature `client`.
-//! - **Async**: the feature `tokio` adds the type `AsyncClient`.
+//! - **Async**: the features `tokio` and `async-io` add the type `AsyncClient`, which makes thousands of calls at once
+//!   without a thread of its own.
 //!
 //! The constructors of clients and verifiers check that the crate and the C library have the same major and minor
 //! version.
@@ -56,7 +57,7 @@ mod value;
 mod version;
 pub mod webhook;
 
-#[cfg(feature = "tokio")]
+#[cfg(feature = "_aio")]
 mod aio;
 #[cfg(feature = "client")]
 mod client;
@@ -73,7 +74,7 @@ pub use timestamp::Timestamp;
 pub use value::{Kind, Members, Value};
 pub use version::VERSION;
 
-#[cfg(feature = "tokio")]
+#[cfg(feature = "_aio")]
 pub use aio::*;
 #[cfg(feature = "client")]
 pub use client::*;

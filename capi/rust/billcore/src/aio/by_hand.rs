@@ -3,15 +3,21 @@
 use std::sync::Arc;
 
 use super::{AsyncProducts, AsyncSubscriptions};
-use crate::client::{ChargeSearch, ProductChanges};
+use crate::client::{ChargeSearch, ProductChanges, items, no_charge};
 use crate::error::{Error, Result};
+use crate::ffi::Operation;
 use crate::{Order, Product, Timestamp};
 
 impl AsyncSubscriptions<'_> {
     /// Asynchronous form of [`Subscriptions::find_charges`](crate::Subscriptions::find_charges); takes the error in an
     /// `Arc`.
     pub async fn find_charges(self, charge: Arc<Error>, search: ChargeSearch) -> Result<Vec<Order>> {
-        self.0.run(move |client| client.subscriptions().find_charges(&charge, search)).await
+        let search = search.given.into_optional()?;
+        let found = self.0.search(move |engine, call| {
+            let charge = charge.as_native().ok_or_else(no_charge)?;
+            engine.native.find_charges(charge, search.as_ref(), call)
+        });
+        items(&found.await?)
     }
     /// Asynchronous form of [`Subscriptions::find_charges_since`](crate::Subscriptions::find_charges_since).
     pub async fn find_charges_since(
@@ -20,14 +26,17 @@ impl AsyncSubscriptions<'_> {
         since: Timestamp,
         search: ChargeSearch,
     ) -> Result<Vec<Order>> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().find_charges_since(id, since, search)).await
+        let (id, micros, search) = (id.as_ref().to_owned(), since.unix_micros(), search.given.into_optional()?);
+        let found =
+            self.0.search(move |engine, call| engine.native.find_charges_since(&id, micros, search.as_ref(), call));
+        items(&found.await?)
     }
 }
 
 impl AsyncProducts<'_> {
     /// Asynchronous form of [`Products::update`](crate::Products::update).
     pub async fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
-        self.0.run(move |client| client.products().update(id, changes)).await
+        let operation = Operation::update(id, changes)?;
+        self.0.perform(operation).await?.resource().map(Product::own)
     }
 }

@@ -5,54 +5,91 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
-use super::{Trigger, ended, slot};
-use crate::client::{Item, List, Page, Verdict};
+use super::AsyncClient;
+use super::call::Pending;
+use super::reactor::{Command, ListId, Reactor};
+use crate::client::{CancelToken, Item, Page, Verdict};
 use crate::error::{Error, ErrorCode, Result};
-use crate::ffi::Step;
+use crate::ffi::{NativeList, Operation, Step};
 
-/// An asynchronous [`List`]: await its items with [`AsyncList::next`], or use it as a [`Stream`]. Fetching a page
-/// occupies a thread; returning the items of a fetched page does not.
+/// An asynchronous [`List`](crate::List): await its items with [`AsyncList::next`], or use it as a [`Stream`] of items.
+/// [`AsyncList::pages`] is a stream of pages.
 ///
 /// Dropping the future of `next` loses no item: the list continues to fetch the page, and the next call of `next`
 /// returns the item that the dropped future would have returned. Dropping the list cancels the list's requests in
 /// flight.
 pub struct AsyncList<T> {
-    /// The list; `None` while the blocking task that fetches a page owns the list.
-    list: Option<List<T>>,
-    fetching: Option<Fetching<T>>,
+    fetching: Option<Pending>,
     page: Option<Page<T>>,
     given: usize,
     /// How many items of `page` are already marked as read in the C library's list.
     told: usize,
     failed: bool,
-    slots: Arc<Semaphore>,
-    _ends: Trigger,
+    token: Option<CancelToken>,
+    list: OnReactor,
 }
 
-type Fetched<T> = Result<(List<T>, Result<Option<Page<T>>>)>;
-type Fetching<T> = Pin<Box<dyn Future<Output = Fetched<T>> + Send>>;
+/// A list of the C library, which the reactor owns.
+struct OnReactor {
+    reactor: Arc<Reactor>,
+    id: ListId,
+}
 
-impl<T: Item> AsyncList<T> {
-    pub(super) fn of(list: List<T>, ends: Trigger, slots: &Arc<Semaphore>) -> Self {
-        Self {
-            list: Some(list),
+impl OnReactor {
+    fn with<T>(&self, read: impl FnOnce(&NativeList) -> Result<T>) -> Result<T> {
+        self.reactor.with_list(self.id, read)
+    }
+}
+
+impl Drop for OnReactor {
+    fn drop(&mut self) {
+        self.reactor.command(Command::FreeList(self.id));
+    }
+}
+
+impl AsyncClient {
+    pub(super) fn list<T: Item>(&self, operation: &Operation) -> Result<AsyncList<T>> {
+        let (client, call) = self.client.parts();
+        let (token, options) = call.on_loop()?;
+        let id = self.reactor.add_list(client.list(operation, options.as_ref())?)?;
+        Ok(AsyncList {
             fetching: None,
             page: None,
             given: 0,
             told: 0,
             failed: false,
-            slots: Arc::clone(slots),
-            _ends: ends,
-        }
+            token: token.cloned(),
+            list: OnReactor { reactor: Arc::clone(&self.reactor), id },
+        })
     }
+}
 
+impl<T: Item> AsyncList<T> {
     /// Returns the next item; `None` at the end of the list. After an error, `next` returns `None` once; a further
     /// `next` requests the failed page again.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll(cx)).await
+    }
+    /// Reads whole pages from the current position. The first page lacks the items that `self` has already returned.
+    pub fn pages(&mut self) -> AsyncPages<'_, T> {
+        AsyncPages { list: self }
+    }
+
+    /// Returns the list's first item without moving the position. Sends at most one request.
+    pub async fn first(&mut self) -> Result<Option<T>> {
+        if self.page.is_none() {
+            self.page = poll_fn(|cx| self.fetch(cx)).await?;
+        }
+        Ok(match self.standing()?.with(NativeList::first)? {
+            Step::Item(native) => Some(T::own(native)),
+            Step::Done => None,
+        })
+    }
+    /// Cancels prefetching, as [`List::stop`](crate::List::stop).
+    pub fn stop(&mut self) -> Result<()> {
+        self.tell()?;
+        self.standing()?.with(NativeList::stop)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
@@ -68,108 +105,84 @@ impl<T: Item> AsyncList<T> {
                 }
                 return Poll::Ready(Some(item));
             }
-            if self.fetching.is_none() {
-                match self.fetch() {
-                    Ok(begun) => self.fetching = Some(begun),
-                    Err(error) => return self.fail(error),
-                }
-            }
-            let Some(fetching) = &mut self.fetching else { continue };
-            let fetched = ready!(fetching.as_mut().poll(cx));
-            self.fetching = None;
-            match fetched {
-                Ok((list, step)) => {
-                    self.list = Some(list);
-                    match step {
-                        Ok(Some(page)) => self.page = Some(page),
-                        Ok(None) => return Poll::Ready(None),
-                        Err(error) => return self.fail(error),
-                    }
-                }
+            match ready!(self.fetch(cx)) {
+                Ok(Some(page)) => self.page = Some(page),
+                Ok(None) => return Poll::Ready(None),
                 Err(error) => return self.fail(error),
             }
         }
     }
 
-    fn fail(&mut self, error: Error) -> Poll<Option<Result<T>>> {
+    fn poll_page(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Page<T>>>> {
+        if std::mem::take(&mut self.failed) {
+            return Poll::Ready(None);
+        }
+        let page = match ready!(self.fetch(cx)) {
+            Ok(Some(page)) => page,
+            Ok(None) => return Poll::Ready(None),
+            Err(error) => return self.fail(error),
+        };
+        match self.list.with(|list| list.skip(page.len())) {
+            Ok(()) => Poll::Ready(Some(Ok(page))),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn fail<R>(&mut self, error: Error) -> Poll<Option<Result<R>>> {
         self.failed = true;
         Poll::Ready(Some(Err(error)))
     }
 
-    /// Marks the current page as read, and begins to fetch the next page.
-    fn fetch(&mut self) -> Result<Fetching<T>> {
-        self.tell()?;
-        (self.page, self.given, self.told) = (None, 0, 0);
-        let mut list = self.list.take().ok_or_else(|| not_here(false))?;
-        let slots = Arc::clone(&self.slots);
-        Ok(Box::pin(async move {
-            let slot = slot(&slots).await?;
-            let task = spawn_blocking(move || {
-                let _slot = slot;
-                let step = next_page(&mut list);
-                (list, step)
-            });
-            task.await.map_err(ended)
-        }))
+    /// Fetches what is unread of the list after the items that were returned; `None` at the end.
+    fn fetch(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Page<T>>>> {
+        if self.fetching.is_none() {
+            self.tell()?;
+            (self.page, self.given, self.told) = (None, 0, 0);
+            let OnReactor { reactor, id } = &self.list;
+            let id = *id;
+            let begin = move |engine: &super::reactor::Engine| engine.native.fetch(engine.list(id)?);
+            self.fetching = Some(Pending::new(reactor, self.token.as_ref(), Some(id), begin));
+        }
+        let Some(fetching) = &mut self.fetching else { return Poll::Pending };
+        let fetched = ready!(Pin::new(fetching).poll(cx));
+        self.fetching = None;
+        Poll::Ready(fetched?.page()?.map(Page::own).transpose())
     }
 
     /// Marks the items that `next` has returned as read in the C library's list.
     fn tell(&mut self) -> Result<()> {
-        let fetching = self.fetching.is_some();
-        let list = self.list.as_mut().ok_or_else(|| not_here(fetching))?;
+        self.standing()?;
         if self.given > self.told {
-            list.native().skip(self.given - self.told)?;
+            self.list.with(|list| list.skip(self.given - self.told))?;
             self.told = self.given;
         }
         Ok(())
     }
 
-    fn standing(&self) -> Result<&List<T>> {
-        self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
+    fn standing(&self) -> Result<&OnReactor> {
+        if self.fetching.is_none() {
+            return Ok(&self.list);
+        }
+        Err(Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first"))
     }
-    /// Returns the same value as [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return
-    /// [`ErrorCode::InvalidArgument`] if the caller dropped a pending future of `next` and the list is still fetching
-    /// the page, and [`ErrorCode::Interrupted`] if the list's tokio runtime was shut down.
+    /// Returns the same value as [`List::state`](crate::List::state). `state`, `total`, `fetched_pages` and `verdict`
+    /// return [`ErrorCode::InvalidArgument`] if the caller dropped a pending future of `next` and the list is still
+    /// fetching the page.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
-        self.standing()?.state()
+        self.standing()?.with(NativeList::state)
     }
-    /// Returns the same value as [`List::total`].
+    /// Returns the same value as [`List::total`](crate::List::total).
     pub fn total(&self) -> Result<Option<i64>> {
-        self.standing()?.total()
+        self.standing()?.with(NativeList::total)
     }
-    /// Returns the same value as [`List::fetched_pages`].
+    /// Returns the same value as [`List::fetched_pages`](crate::List::fetched_pages).
     pub fn fetched_pages(&self) -> Result<i64> {
-        self.standing()?.fetched_pages()
+        self.standing()?.with(NativeList::fetched_pages)
     }
-    /// Returns the same value as [`List::verdict`].
+    /// Returns the same value as [`List::verdict`](crate::List::verdict).
     pub fn verdict(&self) -> Result<Option<Verdict>> {
-        self.standing()?.verdict()
-    }
-}
-
-fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
-    // `peek_page` does not mark items as read. Only `tell` marks items as read, after `next` has returned them, so
-    // `state` is exact in the middle of a page.
-    loop {
-        let Step::Item(native) = list.native().peek_page()? else { return Ok(None) };
-        let page = Page::own(native)?;
-        if !page.is_empty() {
-            return Ok(Some(page));
-        }
-        if let Step::Done = list.native().next_page()? {
-            return Ok(None);
-        }
-    }
-}
-
-/// The error of a method called while a blocking task owns the list, or after the tokio runtime shut down and dropped
-/// the list.
-fn not_here(fetching: bool) -> Error {
-    if fetching {
-        Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")
-    } else {
-        Error::new(ErrorCode::Interrupted, "the list ended with the tokio runtime it was read on: make a new one")
+        self.standing()?.with(Verdict::of)
     }
 }
 
@@ -183,5 +196,25 @@ impl<T: Item> Stream for AsyncList<T> {
 impl<T> fmt::Debug for AsyncList<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AsyncList").field("fetching", &self.fetching.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// A [`Stream`] of the pages of a list: see [`AsyncList::pages`].
+#[derive(Debug)]
+pub struct AsyncPages<'a, T> {
+    list: &'a mut AsyncList<T>,
+}
+
+impl<T: Item> AsyncPages<'_, T> {
+    /// Returns the next page, as [`AsyncList::next`] returns items.
+    pub async fn next(&mut self) -> Option<Result<Page<T>>> {
+        poll_fn(|cx| self.list.poll_page(cx)).await
+    }
+}
+
+impl<T: Item> Stream for AsyncPages<'_, T> {
+    type Item = Result<Page<T>>;
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().list.poll_page(cx)
     }
 }

@@ -1,83 +1,52 @@
-//! The client for tokio. Calls run on tokio's threads for blocking work. Dropping the future of a call triggers a
-//! `CancelToken`, which cancels the call.
+//! The client for async programs: its calls run on a loop of the C library, without threads of their own.
 
 mod by_hand;
+mod call;
+mod drive;
 mod list;
 mod operations;
+mod reactor;
 
 use std::fmt;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::{JoinError, spawn_blocking};
-
-pub use self::list::AsyncList;
+use self::call::Pending;
+pub use self::list::{AsyncList, AsyncPages};
 pub use self::operations::*;
-use crate::client::{CancelToken, Client, RequestOptions, Response};
-use crate::error::{Error, ErrorCode, Result};
+use self::reactor::{Engine, Outcome, Reactor};
+use crate::client::{Client, RequestOptions, Response};
+use crate::error::Result;
+use crate::ffi::{NativePage, Operation, Options, Performed, Ticket};
 
-/// How many calls of an [`AsyncClient`] may run at once by default; see [`AsyncClient::with_limit`].
-const CALLS: usize = 64;
-
-/// An asynchronous [`Client`] for tokio. Each call runs on one of tokio's threads for blocking work, so an
-/// `AsyncClient` needs a tokio runtime. Clones share the connections and the limit.
+/// An asynchronous [`Client`]. Any number of calls may be in flight, on one thread or on many, and none occupies a
+/// thread: with the feature `tokio` a task of the runtime that awaits a call drives all calls, and with the feature
+/// `async-io` the reactor of async-io does (smol, async-std, and any other executor). With both features, calls that
+/// are awaited in a tokio runtime use tokio. The runtime must have I/O enabled.
 ///
-/// Dropping the future of a call cancels the call, which then frees its thread. If the dropped call is a write, only
-/// the hooks can find out whether the write was sent and how the service answered (see
+/// Clones share the connections: as many as [`ClientOptions::max_connections`](crate::ClientOptions::max_connections)
+/// says, or else 100. Further calls wait, within their time-outs, and take 2 KB of the C library each; a write that
+/// waited in vain was not sent. An `AsyncClient` may be used in several runtimes, also at once.
+///
+/// Dropping the future of a call cancels the call at once, also if no other task awaits one. If the dropped call is a
+/// write, only the hooks can find out whether the write was sent and how the service answered (see
 /// [`Attempt::path`](crate::Attempt::path)). So do not wrap the future of a charge in a time-out: use
 /// [`CallOptions::timeout`](crate::CallOptions::timeout), whose error tells whether the charge may have happened
-/// ([`Error::outcome_unknown`]).
+/// ([`Error::outcome_unknown`](crate::Error::outcome_unknown)). A call begins, and its time-out, when its future is first
+/// polled.
 ///
-/// The limit (see [`AsyncClient::with_limit`]) is the maximum number of calls that run at once. A call whose future
-/// was dropped counts towards the limit until its thread is free. A call beyond the limit waits; its time-out begins
-/// when the wait is over.
-///
-/// Each call in progress blocks one thread, because the C ABI has only blocking calls. For calls without threads, the C
-/// ABI lacks functions that begin a call, return the file descriptors and the timer that the call waits for, continue
-/// the call when a descriptor is ready or the timer expires, and return the result. With such functions, tokio's
-/// `AsyncFd` could wait for the descriptors.
+/// Hooks run on a thread that polls a call, drops its future or drives the calls. A hook may spawn a task that makes
+/// calls; a call that the hook itself awaits fails with
+/// [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument), because it could not end before the hook.
 #[derive(Clone)]
 pub struct AsyncClient {
     client: Client,
-    slots: Arc<Semaphore>,
-}
-
-/// Triggers a cancel token when the `Trigger` is dropped.
-struct Trigger(CancelToken);
-
-impl Drop for Trigger {
-    fn drop(&mut self) {
-        self.0.trigger();
-    }
-}
-
-async fn slot(slots: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-    Arc::clone(slots).acquire_owned().await.map_err(|_| gone())
-}
-
-fn gone() -> Error {
-    Error::new(ErrorCode::Interrupted, "the tokio runtime was shut down before the call began: nothing was sent")
-}
-
-/// The error of a blocking task that ended without a result. If the task panicked, `ended` raises that panic again.
-fn ended(error: JoinError) -> Error {
-    if error.is_panic() {
-        resume_unwind(error.into_panic());
-    }
-    gone()
+    reactor: Arc<Reactor>,
 }
 
 impl AsyncClient {
-    /// Wraps `client`; at most 64 calls run at once.
+    /// Makes an asynchronous client with the options of `client`, but with connections of its own.
     pub fn new(client: Client) -> Self {
-        Self::with_limit(client, CALLS)
-    }
-    /// Wraps `client`; at most `calls` calls run at once. Each call occupies one of the runtime's threads for blocking
-    /// work, of which tokio has 512 by default.
-    pub fn with_limit(client: Client, calls: usize) -> Self {
-        let calls = calls.clamp(1, Semaphore::MAX_PERMITS);
-        Self { client, slots: Arc::new(Semaphore::new(calls)) }
+        Self { reactor: Arc::new(Reactor::new(client.clone())), client }
     }
     /// Makes a client with the base URL in `BILLCORE_BASE_URL` and the API key in `BILLCORE_API_KEY`, without
     /// connecting.
@@ -91,28 +60,30 @@ impl AsyncClient {
     /// Returns a client whose calls use the options `call`: see [`Client::with_call`].
     #[must_use]
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
-        Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }
+        Self { client: self.client.with_call(call), reactor: Arc::clone(&self.reactor) }
     }
-    /// Makes a copy of the wrapped client for one call. Dropping the returned `Trigger` cancels the copy's calls.
-    fn cancellable(&self) -> Result<(Client, Trigger)> {
-        let call = self.client.call();
-        let token = call.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)?;
-        Ok((self.client.with_call(call.clone().cancel(&token)), Trigger(token)))
+
+    async fn start(
+        &self,
+        begin: impl FnOnce(&Engine, Option<&Options>) -> Result<Ticket> + Send + 'static,
+    ) -> Result<Outcome> {
+        let (token, call) = self.client.parts().1.on_loop()?;
+        Pending::new(&self.reactor, token, None, move |engine| begin(engine, call.as_ref())).await
     }
-    async fn run<T: Send + 'static>(&self, call: impl FnOnce(&Client) -> Result<T> + Send + 'static) -> Result<T> {
-        let slot = slot(&self.slots).await?;
-        let (client, _ends) = self.cancellable()?;
-        let task = spawn_blocking(move || {
-            let _slot = slot;
-            call(&client)
-        });
-        task.await.map_err(ended)?
+    async fn perform(&self, operation: Operation) -> Result<Performed> {
+        self.start(move |engine, call| engine.native.perform(&operation, call)).await?.performed()
+    }
+    async fn search(
+        &self,
+        begin: impl FnOnce(&Engine, Option<&Options>) -> Result<Ticket> + Send + 'static,
+    ) -> Result<NativePage> {
+        self.start(begin).await?.performed()?.page()
     }
 
     /// Asynchronous form of [`Client::request`].
     pub async fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
-        let (method, path) = (method.to_owned(), path.to_owned());
-        self.run(move |client| client.request(&method, &path, options)).await
+        let operation = Operation::request(method, path, options)?;
+        Response::own(self.perform(operation).await?.response()?)
     }
 }
 

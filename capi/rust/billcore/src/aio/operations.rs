@@ -2,6 +2,7 @@
 use super::{AsyncClient, AsyncList};
 use crate::client::{ChargeOptions, OrderQuery, ProductQuery, Response, SubscriptionQuery};
 use crate::error::Result;
+use crate::ffi::Operation;
 use crate::{Order, Product, Subscription};
 
 /// The asynchronous form of [`Subscriptions`](crate::Subscriptions).
@@ -11,23 +12,28 @@ pub struct AsyncSubscriptions<'a>(pub(super) &'a AsyncClient);
 impl AsyncSubscriptions<'_> {
     /// Asynchronous form of [`Subscriptions::list`](crate::Subscriptions::list).
     pub fn list(self, query: SubscriptionQuery) -> Result<AsyncList<Subscription>> {
-        let (client, ends) = self.0.cancellable()?;
-        Ok(AsyncList::of(client.subscriptions().list(query)?, ends, &self.0.slots))
+        let operation = Operation::new("subscriptions.list")?.options(query.given.into_optional()?.as_ref())?;
+        self.0.list(&operation)
     }
     /// Asynchronous form of [`Subscriptions::get`](crate::Subscriptions::get).
     pub async fn get(self, id: impl AsRef<str>) -> Result<Subscription> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().get(id)).await
+        let operation = Operation::new("subscriptions.get")?.text("id", id.as_ref())?;
+        let performed = self.0.perform(operation).await?;
+        performed.resource().map(Subscription::own)
     }
     /// Asynchronous form of [`Subscriptions::cancel`](crate::Subscriptions::cancel).
     pub async fn cancel(self, id: impl AsRef<str>) -> Result<Subscription> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().cancel(id)).await
+        let operation = Operation::new("subscriptions.cancel")?.text("id", id.as_ref())?;
+        let performed = self.0.perform(operation).await?;
+        performed.resource().map(Subscription::own)
     }
     /// Asynchronous form of [`Subscriptions::change_product`](crate::Subscriptions::change_product).
     pub async fn change_product(self, id: impl AsRef<str>, product_id: i64) -> Result<Subscription> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().change_product(id, product_id)).await
+        let operation = Operation::new("subscriptions.change_product")?
+            .text("id", id.as_ref())?
+            .integer("product_id", product_id)?;
+        let performed = self.0.perform(operation).await?;
+        performed.resource().map(Subscription::own)
     }
     /// Asynchronous form of [`Subscriptions::charge`](crate::Subscriptions::charge).
     pub async fn charge(
@@ -37,13 +43,20 @@ impl AsyncSubscriptions<'_> {
         amount: i64,
         options: ChargeOptions,
     ) -> Result<Order> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().charge(id, product_id, amount, options)).await
+        let operation = Operation::new("subscriptions.charge")?
+            .text("id", id.as_ref())?
+            .integer("product_id", product_id)?
+            .integer("amount", amount)?
+            .options(options.given.into_optional()?.as_ref())?;
+        let performed = self.0.perform(operation).await?;
+        performed.resource().map(Order::own)
     }
     /// Asynchronous form of [`Subscriptions::orders`](crate::Subscriptions::orders).
     pub fn orders(self, id: impl AsRef<str>, query: OrderQuery) -> Result<AsyncList<Order>> {
-        let (client, ends) = self.0.cancellable()?;
-        Ok(AsyncList::of(client.subscriptions().orders(id, query)?, ends, &self.0.slots))
+        let operation = Operation::new("subscriptions.orders")?
+            .text("id", id.as_ref())?
+            .options(query.given.into_optional()?.as_ref())?;
+        self.0.list(&operation)
     }
 }
 
@@ -54,16 +67,21 @@ pub struct AsyncProducts<'a>(pub(super) &'a AsyncClient);
 impl AsyncProducts<'_> {
     /// Asynchronous form of [`Products::list`](crate::Products::list).
     pub fn list(self, query: ProductQuery) -> Result<AsyncList<Product>> {
-        let (client, ends) = self.0.cancellable()?;
-        Ok(AsyncList::of(client.products().list(query)?, ends, &self.0.slots))
+        let operation = Operation::new("products.list")?.options(query.given.into_optional()?.as_ref())?;
+        self.0.list(&operation)
     }
     /// Asynchronous form of [`Products::get`](crate::Products::get).
     pub async fn get(self, id: i64) -> Result<Product> {
-        self.0.run(move |client| client.products().get(id)).await
+        let operation = Operation::new("products.get")?.integer("id", id)?;
+        let performed = self.0.perform(operation).await?;
+        performed.resource().map(Product::own)
     }
     /// Asynchronous form of [`Products::delete`](crate::Products::delete).
     pub async fn delete(self, id: i64) -> Result<()> {
-        self.0.run(move |client| client.products().delete(id)).await
+        let operation = Operation::new("products.delete")?.integer("id", id)?;
+        let performed = self.0.perform(operation).await?;
+        drop(performed);
+        Ok(())
     }
 }
 
@@ -74,8 +92,9 @@ pub struct AsyncOrders<'a>(pub(super) &'a AsyncClient);
 impl AsyncOrders<'_> {
     /// Asynchronous form of [`Orders::get`](crate::Orders::get).
     pub async fn get(self, id: impl AsRef<str>) -> Result<Order> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.orders().get(id)).await
+        let operation = Operation::new("orders.get")?.text("id", id.as_ref())?;
+        let performed = self.0.perform(operation).await?;
+        performed.resource().map(Order::own)
     }
 }
 
@@ -86,8 +105,9 @@ pub struct AsyncWebhookEndpoints<'a>(pub(super) &'a AsyncClient);
 impl AsyncWebhookEndpoints<'_> {
     /// Asynchronous form of [`WebhookEndpoints::create`](crate::WebhookEndpoints::create).
     pub async fn create(self, url: &str) -> Result<Response> {
-        let url = url.to_owned();
-        self.0.run(move |client| client.webhook_endpoints().create(&url)).await
+        let operation = Operation::new("webhook_endpoints.create")?.text("url", url)?;
+        let performed = self.0.perform(operation).await?;
+        Response::own(performed.response()?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The operations that core/interface does not generate.
 
 use super::options::no_change;
-use super::{ChargeSearch, ProductChanges, Products, Subscriptions, page::items};
+use super::{ChargeSearch, ProductChanges, Products, RequestOptions, Subscriptions, page::items};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::Operation;
 use crate::{Order, Product, Timestamp};
@@ -17,9 +17,7 @@ impl Subscriptions<'_> {
     /// find the charge's order. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
     /// [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
-        let charge = charge.as_native().ok_or_else(|| {
-            Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")
-        })?;
+        let charge = charge.as_native().ok_or_else(no_charge)?;
         let search = search.given.into_optional()?;
         items(&self.client.run(|client, call| client.find_charges(charge, search.as_ref(), call))?)
     }
@@ -37,8 +35,23 @@ impl Products<'_> {
     /// Changes only the given fields, and returns the product after the change. The request is sent at most once. An
     /// update without any field fails with [`ErrorCode::InvalidArgument`].
     pub fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
-        let changes = changes.given.into_optional()?.ok_or_else(no_change)?;
-        let operation = Operation::new("products.update")?.integer("id", id)?.options(Some(&changes))?;
+        let operation = Operation::update(id, changes)?;
         self.client.run(|client, call| client.perform(&operation, call)?.resource()).map(Product::own)
     }
+}
+
+/// The operations of which both clients make the same from their arguments.
+impl Operation {
+    pub(crate) fn update(id: i64, changes: ProductChanges) -> Result<Self> {
+        let changes = changes.given.into_optional()?.ok_or_else(no_change)?;
+        Self::new("products.update")?.integer("id", id)?.options(Some(&changes))
+    }
+    pub(crate) fn request(method: &str, path: &str, options: RequestOptions) -> Result<Self> {
+        let options = options.given.into_optional()?;
+        Self::new("request")?.text("method", method)?.text("path", path)?.options(options.as_ref())
+    }
+}
+
+pub(crate) fn no_charge() -> Error {
+    Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")
 }

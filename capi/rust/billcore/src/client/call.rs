@@ -13,8 +13,8 @@ pub struct CallOptions {
     timeout: Timeout,
     total_timeout: Option<Duration>,
     deadline: Option<Instant>,
-    pub(crate) cancel: Option<CancelToken>,
-    pub(super) hooks: Option<Arc<HookContext>>,
+    cancel: Option<CancelToken>,
+    hooks: Option<Arc<HookContext>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,8 +40,8 @@ impl CallOptions {
         self.timeout = Timeout::Never;
         self
     }
-    /// Limits the time of a whole list or search, from its first request on, with the caller's pauses. Without it a
-    /// list has no limit, and the time-out of a search is that of the whole search.
+    /// Limits the time of a whole list, search or `get_many`, from its first request on, with the caller's pauses.
+    /// Without it a list and `get_many` have no limit, and the time-out of a search is that of the whole search.
     pub fn total_timeout(mut self, timeout: Duration) -> Self {
         self.total_timeout = Some(timeout);
         self
@@ -74,8 +74,12 @@ impl CallOptions {
             hooks: self.hooks.or_else(|| before.hooks.clone()),
         }
     }
-    /// Makes the C library's options object; `None` when nothing is set. The caller must keep the hooks alive until
-    /// the call returns or the list is dropped.
+    /// The token, and the options without it, which the C library does not take for the calls of a loop.
+    #[cfg(feature = "_aio")]
+    pub(crate) fn on_loop(&self) -> Result<(Option<&CancelToken>, Option<Options>)> {
+        Ok((self.cancel.as_ref(), Self { cancel: None, ..self.clone() }.native()?))
+    }
+    /// Makes the C library's options object; `None` when nothing is set.
     pub(super) fn native(&self) -> Result<Option<Options>> {
         let timed = self.timeout != Timeout::OfClient || self.total_timeout.is_some() || self.deadline.is_some();
         if !timed && self.cancel.is_none() && self.hooks.is_none() {

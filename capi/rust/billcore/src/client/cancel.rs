@@ -19,26 +19,44 @@ pub struct CancelToken(Arc<Inner>);
 
 struct Inner {
     native: Cancel,
-    children: Mutex<Vec<Weak<Inner>>>,
+    children: Mutex<Children>,
+}
+
+#[derive(Default)]
+struct Children {
+    all: Vec<Weak<dyn Triggered>>,
+    /// How many there were after the last look for those that are gone.
+    kept: usize,
+}
+
+/// Something that a token triggers when the token is triggered.
+pub(crate) trait Triggered: Send + Sync {
+    fn trigger(&self);
 }
 
 impl CancelToken {
     /// Makes a token that is not triggered yet.
     pub fn new() -> Result<Self> {
-        Ok(Self(Arc::new(Inner { native: Cancel::new()?, children: Mutex::new(Vec::new()) })))
+        Ok(Self(Arc::new(Inner { native: Cancel::new()?, children: Mutex::default() })))
     }
     /// Makes a child token, which is triggered when `self` is triggered. Triggering the child does not trigger `self`.
     pub fn child(&self) -> Result<Self> {
         let made = Self::new()?;
-        {
-            let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
-            children.retain(|child| child.strong_count() > 0);
-            children.push(Arc::downgrade(&made.0));
-        }
+        self.add(Arc::downgrade(&made.0) as Weak<dyn Triggered>);
         if self.is_triggered() {
             made.trigger();
         }
         Ok(made)
+    }
+    /// Adds something that `trigger` will trigger as long as it exists. The caller looks afterwards whether the token
+    /// was triggered before.
+    pub(crate) fn add(&self, child: Weak<dyn Triggered>) {
+        let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
+        if children.all.len() > 2 * children.kept {
+            children.all.retain(|child| child.strong_count() > 0);
+            children.kept = children.all.len();
+        }
+        children.all.push(child);
     }
     /// Cancels all running and later calls that use the token. A triggered token stays triggered. `trigger` does not
     /// wait for the calls to end.
@@ -54,13 +72,12 @@ impl CancelToken {
     }
 }
 
-impl Inner {
+impl Triggered for Inner {
     fn trigger(&self) {
         self.native.trigger();
-        // If another thread adds a child after this line, child() triggers the new child, because child() checks the
-        // parent after adding.
+        // A child that another thread adds after this line learns of it by looking after add().
         let children = std::mem::take(&mut *self.children.lock().unwrap_or_else(PoisonError::into_inner));
-        for child in children.iter().filter_map(Weak::upgrade) {
+        for child in children.all.iter().filter_map(Weak::upgrade) {
             child.trigger();
         }
     }

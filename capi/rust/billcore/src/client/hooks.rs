@@ -35,7 +35,8 @@ pub struct Attempt<'a> {
 
 /// Methods that the client calls for every attempt of every call, for logs, metrics and traces. The methods run on
 /// the thread of the call. If threads share a client, several methods may run at once. When a list with pages in
-/// flight is stopped or dropped, the methods run on the thread that stops or drops the list.
+/// flight is stopped or dropped, the methods run on the thread that stops or drops the list. For an
+/// `AsyncClient`, its documentation says where they run.
 ///
 /// Each `on_request` is followed by exactly one `on_response`, even when the attempt fails or is cancelled. A hook
 /// may make other calls, but must not use the list whose page is being fetched.

@@ -1,10 +1,9 @@
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use super::{Client, Page};
 use crate::error::Result;
-use crate::ffi::{HookContext, NativeClient, NativeList, Options, Step};
+use crate::ffi::{NativeClient, NativeList, Options, Step};
 
 mod sealed {
     pub trait Sealed: Sized {
@@ -35,8 +34,6 @@ pub trait Item: Sealed + Send + Sync + 'static {}
 /// ```
 pub struct List<T> {
     native: NativeList,
-    /// Keeps the hooks alive: the library may call the hooks until the list is freed.
-    _hooks: [Option<Arc<HookContext>>; 2],
     failed: bool,
     kind: PhantomData<fn() -> T>,
 }
@@ -46,9 +43,7 @@ impl<T: Item> List<T> {
         client: &Client,
         begin: impl FnOnce(&NativeClient, Option<&Options>) -> Result<NativeList>,
     ) -> Result<Self> {
-        let native = client.run(begin)?;
-        let hooks = [client.shared.hooks.clone(), client.call.hooks.clone()];
-        Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
+        Ok(Self { native: client.run(begin)?, failed: false, kind: PhantomData })
     }
 
     /// Converts the item or page in `step` to a public type with the function `own`. After an error, `take` makes the
@@ -101,12 +96,7 @@ impl<T: Item> List<T> {
     /// Whether the list returned every record that existed during the whole reading. `None` until the last item was
     /// read or the list was stopped.
     pub fn verdict(&self) -> Result<Option<Verdict>> {
-        let found = self.native.verdict()?;
-        Ok(found.map(|(complete, reason)| Verdict { complete, reason: Some(reason).filter(|_| !complete) }))
-    }
-    #[cfg(feature = "tokio")]
-    pub(crate) fn native(&self) -> &NativeList {
-        &self.native
+        Verdict::of(&self.native)
     }
 }
 
@@ -154,4 +144,11 @@ pub struct Verdict {
     /// that the list grew by more records than the number of ids in [`List::state`], so the list may have missed
     /// records and returned others twice; drop duplicates by id.
     pub reason: Option<&'static str>,
+}
+
+impl Verdict {
+    pub(crate) fn of(list: &NativeList) -> Result<Option<Self>> {
+        let found = list.verdict()?;
+        Ok(found.map(|(complete, reason)| Self { complete, reason: Some(reason).filter(|_| !complete) }))
+    }
 }

@@ -16,11 +16,16 @@ mod tracing;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "_aio")]
+pub(crate) use self::by_hand::no_charge;
 pub use self::call::CallOptions;
 pub use self::cancel::CancelToken;
+#[cfg(feature = "_aio")]
+pub(crate) use self::cancel::Triggered;
 pub use self::hooks::{Attempt, Hooks};
 pub use self::list::{Item, List, Pages, Verdict};
 pub use self::operations::*;
+pub(crate) use self::options::Settings;
 pub use self::options::{ChargeSearch, RequestOptions};
 pub(crate) use self::page::items;
 pub use self::page::{Cell, Page, Pagination};
@@ -30,7 +35,7 @@ pub use self::settings::*;
 pub use self::tracing::TracingHooks;
 
 use crate::error::Result;
-use crate::ffi::{HookContext, NativeClient, Operation, Options};
+use crate::ffi::{NativeClient, Operation, Options};
 
 /// A client of the billing service. A `Client` is cheap to clone, and any number of threads may share it. Clones share
 /// the connections.
@@ -41,15 +46,8 @@ use crate::ffi::{HookContext, NativeClient, Operation, Options};
 /// ```
 #[derive(Clone)]
 pub struct Client {
-    shared: Arc<Shared>,
+    native: Arc<NativeClient>,
     call: CallOptions,
-}
-
-/// Rust drops the fields in the order of their declaration: first the C client, then the hooks that the C client may
-/// call.
-struct Shared {
-    native: NativeClient,
-    hooks: Option<Arc<HookContext>>,
 }
 
 impl Client {
@@ -62,49 +60,47 @@ impl Client {
     pub fn from_env() -> Result<Self> {
         ClientOptions::new().build()
     }
-    fn make(native: NativeClient, hooks: Option<Arc<HookContext>>) -> Self {
-        Self { shared: Arc::new(Shared { native, hooks }), call: CallOptions::new() }
+    fn make(native: NativeClient) -> Self {
+        Self { native: Arc::new(native), call: CallOptions::new() }
     }
     /// Makes a second client that differs from `self` only in the given options. `self` and the second client share the
     /// connections. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the client
     /// is closed.
     pub fn with_options(&self, changes: ClientChanges) -> Result<Self> {
-        let native = self.shared.native.with_options(&changes.given.into_native()?)?;
-        Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
+        let native = self.native.with_options(&changes.given.into_native()?)?;
+        Ok(Self { call: self.call.clone(), ..Self::make(native) })
     }
     /// Returns a client whose calls use the options `call`. For a single call:
     /// `client.with_call(call).orders().get(id)`. If `self` was made by `with_call`, its call options, such as a token,
     /// still apply unless `call` sets them.
     #[must_use]
     pub fn with_call(&self, call: CallOptions) -> Self {
-        Self { shared: Arc::clone(&self.shared), call: call.over(&self.call) }
+        Self { native: Arc::clone(&self.native), call: call.over(&self.call) }
     }
-    #[cfg(feature = "tokio")]
-    pub(crate) fn call(&self) -> &CallOptions {
-        &self.call
+    #[cfg(feature = "_aio")]
+    pub(crate) fn parts(&self) -> (&NativeClient, &CallOptions) {
+        (&self.native, &self.call)
     }
     /// Closes idle connections. Running calls finish, and existing lists still return the pages that they have already
     /// fetched. Later calls fail with [`ErrorCode::Config`](crate::ErrorCode::Config), also on all clones. Closing
     /// again does nothing. Closing a client made by [`Client::with_options`] closes no connections: the connections
     /// belong to the original client.
     pub fn close(&self) -> Result<()> {
-        self.shared.native.close()
+        self.native.close()
     }
 
     /// Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE. A request with a method other than
     /// GET counts as a write, which is sent at most once. `path` is relative to the base URL and begins with a slash;
     /// it is already percent-encoded and has no query.
     pub fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
-        let options = options.given.into_optional()?;
-        let operation =
-            Operation::new("request")?.text("method", method)?.text("path", path)?.options(options.as_ref())?;
+        let operation = Operation::request(method, path, options)?;
         self.run(|client, call| Response::own(client.perform(&operation, call)?.response()?))
     }
 
     /// Runs `operation` with the C library's client and with the call options of `self`.
     fn run<T>(&self, operation: impl FnOnce(&NativeClient, Option<&Options>) -> Result<T>) -> Result<T> {
         let call = self.call.native()?;
-        operation(&self.shared.native, call.as_ref())
+        operation(&self.native, call.as_ref())
     }
 }
 

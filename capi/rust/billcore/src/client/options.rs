@@ -1,6 +1,5 @@
 //! The code that all option types share, and the options that core/interface does not generate.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Client, ClientOptions, Hooks, ProductChanges};
@@ -12,12 +11,11 @@ use crate::timestamp::milliseconds;
 pub(crate) struct Settings {
     native: Result<Options>,
     empty: bool,
-    hooks: Option<Arc<HookContext>>,
 }
 
 impl Settings {
     pub(super) fn new(kind: OptionsKind) -> Self {
-        Self { native: Options::new(kind), empty: true, hooks: None }
+        Self { native: Options::new(kind), empty: true }
     }
     pub(super) fn set(&mut self, to: impl FnOnce(&Options) -> Result<()>) {
         self.empty = false;
@@ -31,7 +29,7 @@ impl Settings {
         self.native
     }
     /// `None` when no option was set.
-    pub(super) fn into_optional(self) -> Result<Option<Options>> {
+    pub(crate) fn into_optional(self) -> Result<Option<Options>> {
         let empty = self.empty;
         Ok(Some(self.native?).filter(|_| !empty))
     }
@@ -54,13 +52,13 @@ macro_rules! options {
         /// A setter returns no error: when a value is invalid, the call that takes the options returns the error.
         #[must_use]
         pub struct $name {
-            pub(super) given: super::options::Settings,
+            pub(crate) given: crate::client::Settings,
         }
 
         impl $name {
             /// Makes options of which none is set.
             pub fn new() -> Self {
-                Self { given: super::options::Settings::new($kind) }
+                Self { given: crate::client::Settings::new($kind) }
             }
             #[allow(dead_code)]
             pub(super) fn set(mut self, to: impl FnOnce(&crate::ffi::Options) -> crate::Result<()>) -> Self {
@@ -87,17 +85,13 @@ pub(super) use options;
 
 impl ClientOptions {
     /// Sets the hooks, which the client calls for every attempt of every call.
-    pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
-        let hooks = HookContext::new(hooks);
-        self.given.set(|to| to.set_hooks(&hooks));
-        self.given.hooks = Some(hooks);
-        self
+    pub fn hooks(self, hooks: impl Hooks + 'static) -> Self {
+        self.set(|to| to.set_hooks(&HookContext::new(hooks)))
     }
     /// Makes the client without connecting. Fails with [`ErrorCode::Config`] when an option is missing or invalid.
     pub fn build(self) -> Result<Client> {
         crate::version::loaded()?;
-        let native = NativeClient::new(&self.given.native?)?;
-        Ok(Client::make(native, self.given.hooks))
+        Ok(Client::make(NativeClient::new(&self.given.native?)?))
     }
 }
 

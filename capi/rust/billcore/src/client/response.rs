@@ -12,7 +12,7 @@ pub struct Response {
 }
 
 impl Response {
-    pub(super) fn own(native: NativeResponse) -> Result<Self> {
+    pub(crate) fn own(native: NativeResponse) -> Result<Self> {
         let info = ResponseInfo::own(native.info()?);
         Ok(Self { native, info })
     }

@@ -17,7 +17,7 @@ handle!(
     Options, billcore_options, billcore_options_free, single
 );
 
-/// Hooks that the C library calls. A `HookContext` must live as long as the clients, calls and lists that use it.
+/// Hooks that the C library calls.
 pub(crate) struct HookContext(Box<dyn Hooks>);
 
 impl HookContext {
@@ -27,8 +27,8 @@ impl HookContext {
 }
 
 unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_attempt) {
-    // SAFETY: the owner of the client, call or list keeps the context alive; the hooks are `Sync`; the attempt is valid
-    // during this call.
+    // SAFETY: the library has a share of the context until it releases the share; the hooks are `Sync`; the attempt is
+    // valid during this call.
     let (hooks, given) = unsafe { (&*context.cast::<HookContext>().cast_const(), &*attempt) };
     // SAFETY: the texts are valid during this call, and `told`, which borrows them, is dropped before the call ends.
     let (method, route, request_id, path) =
@@ -53,6 +53,12 @@ unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_at
         _ => {}
     };
     catch_unwind(AssertUnwindSafe(tell)).unwrap_or_else(forget);
+}
+
+unsafe extern "C" fn release(context: *mut c_void) {
+    // SAFETY: the library gives back, once, the share that `set_hooks` has passed to it.
+    let hooks = unsafe { Arc::from_raw(context.cast::<HookContext>().cast_const()) };
+    catch_unwind(AssertUnwindSafe(|| drop(hooks))).unwrap_or_else(forget);
 }
 
 #[derive(Clone, Copy)]
@@ -82,12 +88,12 @@ impl Options {
         // SAFETY: the output pointers are valid.
         made(|out, error| unsafe { sys::billcore_options_new(kind as i32, out, error) })
     }
-    /// The caller must keep `hooks` alive as long as any client, list or call made with `self` exists.
+    /// The library keeps a share of `hooks` as long as any client, list or call made with `self` exists.
     pub(crate) fn set_hooks(&self, hooks: &Arc<HookContext>) -> Result<()> {
-        let context = Arc::as_ptr(hooks).cast_mut().cast();
-        // SAFETY: the handle is valid and used by this thread alone; clients, lists and calls of this crate keep the
-        // context alive.
-        check(|error| unsafe { sys::billcore_options_set_hook(self.get(), Some(hook), context, None, error) })
+        let context = Arc::into_raw(Arc::clone(hooks)).cast_mut().cast();
+        // SAFETY: the handle is valid and used by this thread alone; the library releases the context, even if the
+        // function fails.
+        check(|error| unsafe { sys::billcore_options_set_hook(self.get(), Some(hook), context, Some(release), error) })
     }
 }
 
@@ -117,7 +123,7 @@ impl Cancel {
 }
 
 handle!(
-    /// A client. The owner of a `NativeClient` must also keep the client's hooks alive.
+    /// A client.
     NativeClient, billcore_client, billcore_client_free, shared
 );
 
@@ -169,7 +175,7 @@ calls! { NativeResponse;
 }
 
 handle!(
-    /// A list. The owner of a `NativeList` must also keep the list's hooks alive.
+    /// A list.
     NativeList, billcore_list, billcore_list_free, single
 );
 
@@ -177,9 +183,9 @@ calls! { NativeList;
     fn next(&self) -> Step<Resource> = billcore_list_next;
     fn next_page(&self) -> Step<NativePage> = billcore_list_next_page;
     fn first(&self) -> Step<Resource> = billcore_list_first;
-    #[cfg(feature = "tokio")]
+    #[cfg(feature = "_aio")]
     fn peek_page(&self) -> Step<NativePage> = billcore_list_peek_page;
-    #[cfg(feature = "tokio")]
+    #[cfg(feature = "_aio")]
     fn skip(&self, count: usize) = billcore_list_skip;
     fn stop(&self) = billcore_list_stop;
     fn total(&self) -> Option<i64> = billcore_list_total;

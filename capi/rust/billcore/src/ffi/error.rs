@@ -1,6 +1,10 @@
 use billcore_sys as sys;
 
+#[cfg(feature = "_aio")]
+use super::Output;
 use super::{handle, text_out};
+#[cfg(feature = "_aio")]
+use crate::error::{Error, Result};
 
 handle!(
     /// An error of the library.
@@ -47,6 +51,15 @@ impl NativeError {
         cause -> i32 = billcore_error_cause;
     }
 
+    /// The error that a call's end has, or else `result`.
+    #[cfg(feature = "_aio")]
+    pub(super) fn or<T>(failure: *mut sys::billcore_error, result: T) -> Result<T> {
+        if failure.is_null() {
+            return Ok(result);
+        }
+        // SAFETY: the library has given the error to the caller, which gives it to this function.
+        Err(unsafe { Self::of(failure) }.map_or_else(|error| error, Error::native))
+    }
     /// How many seconds the answer tells the client to wait before the next attempt.
     pub(crate) fn retry_after(&self) -> Option<f64> {
         let mut seconds = 0.0;

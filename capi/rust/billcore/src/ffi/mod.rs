@@ -9,6 +9,8 @@
 mod client;
 mod error;
 mod json;
+#[cfg(feature = "_aio")]
+mod loops;
 #[cfg(feature = "client")]
 mod operation;
 mod resource;
@@ -18,8 +20,10 @@ use std::{ffi::CStr, ptr, slice, str};
 
 use billcore_sys as sys;
 
+#[cfg(feature = "_aio")]
+pub(crate) use self::loops::*;
 #[cfg(feature = "client")]
-pub(crate) use self::{client::*, operation::Operation};
+pub(crate) use self::{client::*, operation::*};
 pub(crate) use self::{
     error::NativeError,
     json::{NativeItems, NativeValue},

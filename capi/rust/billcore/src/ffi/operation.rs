@@ -2,6 +2,8 @@ use std::ptr;
 
 use billcore_sys as sys;
 
+#[cfg(feature = "_aio")]
+use super::NativePage;
 use super::client::{Call, NativeClient, NativeList, NativeResponse, raw};
 use super::{Input, Options, Resource, check, handle, made};
 use crate::error::Result;
@@ -36,13 +38,26 @@ impl Operation {
 /// What an operation has returned; NULL for an operation that returns nothing.
 pub(crate) struct Performed(*mut sys::billcore_result);
 
+// SAFETY: no object of the library is bound to the thread that made it.
+unsafe impl Send for Performed {}
+
 impl Performed {
+    #[cfg(feature = "_aio")]
+    pub(super) fn own(result: *mut sys::billcore_result) -> Self {
+        Self(result)
+    }
     pub(crate) fn resource(mut self) -> Result<Resource> {
         // SAFETY: the handle is valid or NULL, and the output pointers are valid.
         made(|out, error| unsafe {
             let kind = sys::billcore_result_kind_of(self.0);
             sys::billcore_result_take_resource(&raw mut self.0, kind, out, error)
         })
+    }
+    /// The page of a search for charges.
+    #[cfg(feature = "_aio")]
+    pub(crate) fn page(mut self) -> Result<NativePage> {
+        // SAFETY: the handle is valid or NULL, and the output pointers are valid.
+        made(|out, error| unsafe { sys::billcore_result_take_page(&raw mut self.0, out, error) })
     }
     pub(crate) fn response(mut self) -> Result<NativeResponse> {
         // SAFETY: the handle is valid or NULL, and the output pointers are valid.
