@@ -122,6 +122,15 @@ const std::vector<Function>& client_functions() {
               nullptr, nullptr);
          end_of_call(g.loop);
        }},
+      CALL(billcore_loop_many_new, g.loop, std::int32_t{2}, true, no_options),
+      {"billcore_loop_many_wait",
+       [](Given& g) {
+         const auto many = make(&billcore_loop_many_new, g.loop, std::int32_t{2}, true, no_options);
+         call(&billcore_many_add, many, g.read, std::uint64_t{7});
+         call(&billcore_loop_many_wait, g.loop, many, no_done, nullptr, nullptr);
+         end_of_call(g.loop);
+         call(&billcore_many_next, many);
+       }},
       CALL(billcore_loop_new, g.client),
       CALL(billcore_loop_next, g.loop),
       CALL(billcore_loop_process, g.loop),

@@ -42,6 +42,7 @@
 #define BILLCORE_LOOP_H
 
 #include "billcore/client.h"
+#include "billcore/many.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,7 +50,7 @@ extern "C" {
 
 /** A loop. Freed with billcore_loop_free. Threads: one thread at a time, except for billcore_loop_cancel. A function
  * that finds another thread within the loop gives BILLCORE_ERROR_INVALID_ARGUMENT; rely on a lock, not on this check.
- * The lists that are read on a loop share its thread rule. */
+ * The lists and the reads (billcore/many.h) on a loop share its thread rule. */
 typedef struct billcore_loop billcore_loop;
 
 /** Names a call that was started, among the calls of its loop. Never 0, and never used again. */
@@ -130,6 +131,21 @@ BILLCORE_INLINE billcore_status billcore_result_take_orders(billcore_result** re
   if (out != NULL) *out = BILLCORE_CAST(billcore_order_page*, page);
   return status;
 }
+
+/** Makes many reads on the loop, with its client; otherwise as billcore_many_new. The functions of billcore/many.h do not
+ * wait for them: billcore_many_next gives BILLCORE_DONE when the next result is not here. After billcore_loop_free they
+ * give BILLCORE_ERROR_INVALID_ARGUMENT. The options have no cancel token. The caller frees *out.  @since 0.1 */
+BILLCORE_API billcore_status billcore_loop_many_new(billcore_loop* loop, int32_t concurrency, bool ordered,
+                                                    const billcore_call_options* call, billcore_many** out,
+                                                    billcore_error** err);
+
+/** Starts to wait until billcore_many_next has something to return: a result, an error, or that no read is left. The call
+ * has no result, and its end says that the wait is over. Reads that are made on a loop can have one wait at a time;
+ * they progress without one, and billcore_loop_cancel ends the wait only. They may be freed at any time; a wait still
+ * has its end. The other arguments are those of billcore_loop_start.  @since 0.1 */
+BILLCORE_API billcore_status billcore_loop_many_wait(billcore_loop* loop, billcore_many* many, billcore_done done,
+                                                     void* context, billcore_release release, billcore_ticket* ticket,
+                                                     billcore_error** err);
 
 /** Asks the loop to cancel a call, and makes the descriptor readable. The next billcore_loop_process gives the call up
  * before it does anything else; the call then ends with BILLCORE_ERROR_INTERRUPTED, and billcore_error_outcome_unknown

@@ -5,7 +5,7 @@
  * number that the program gave to its read, and a resource or the error of its call, so that one that fails does not stop
  * the others. Memory is bounded by the number of calls in flight, whatever the number of reads. Requests progress while
  * billcore_many_next() waits; a pause of the program does not count towards the time-out of a call. After an answer with
- * status 429 fewer calls are in flight. To wait for other descriptors too, use billcore/loop.h.
+ * status 429 fewer calls are in flight. To wait for other descriptors too, see billcore_loop_many_new.
  *
  * @code{.c}
  * uint64_t number = 0;
@@ -56,7 +56,8 @@ BILLCORE_API billcore_status billcore_many_add(billcore_many* many, billcore_ope
 
 /** Waits for a result. *number is that of its read; *result or *failure, which the caller frees, is NULL. Both are NULL
  * when no read is left. BILLCORE_ERROR_TIMEOUT when the total time-out has passed, BILLCORE_ERROR_INTERRUPTED when the
- * interrupt callback or the cancel token of the options ends the wait; the calls stay in flight then.  @since 0.1 */
+ * interrupt callback or the cancel token of the options ends the wait; the calls stay in flight then. BILLCORE_DONE when
+ * the reads are made on a loop and the next result is not here.  @since 0.1 */
 BILLCORE_API billcore_status billcore_many_next(billcore_many* many, uint64_t* number, billcore_result** result,
                                                 billcore_error** failure, billcore_error** err);
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "billcore/async_client.hpp"
 #include "billcore/internal.hpp"
@@ -160,6 +161,27 @@ class FetchCall final : public LoopCall {
   std::shared_ptr<ListOnLoop> list_;
 };
 
+class ManyCall final : public LoopCall {
+ public:
+  ManyCall(billcore_loop& of, Then then, std::shared_ptr<ManyOnLoop> many)
+      : LoopCall(of, std::move(then)), many_(std::move(many)) {
+    many_->is_waiting = true;
+  }
+  ~ManyCall() override { many_->is_waiting = false; }
+
+  void begin() override {
+    many_->reads->wait([this] { end([]() -> billcore_result* { return nullptr; }); });
+  }
+
+ private:
+  std::optional<Error> give_up() override {
+    many_->reads->cancel();
+    return many_->reads->interruption();
+  }
+
+  std::shared_ptr<ManyOnLoop> many_;
+};
+
 LoopCall::Then then_of(billcore_done done, void* context, billcore_release release) {
   const std::shared_ptr<void> none;
   return {done, release == nullptr ? std::shared_ptr<void>(none, context) : owned(context, release)};
@@ -192,13 +214,19 @@ billcore_status start_search(billcore_loop* loop, Make make, const billcore_call
       ticket, err);
 }
 
+/// Remembers what must not outlive the loop.
+template <typename Part>
+void remember(std::vector<std::weak_ptr<Part>>& in, const std::shared_ptr<Part>& part) {
+  std::erase_if(in, [](const auto& each) { return each.expired(); });
+  in.push_back(part);
+}
+
 std::shared_ptr<ListOnLoop> list_on(const Turn& turn, billcore_list& list) {
   auto& on = list.on_loop;
   if (on != nullptr && on->loop == &*turn) return on;
   if (on != nullptr && on->loop != nullptr) refuse("the list is read on another loop");
   auto made = std::make_shared<ListOnLoop>(*turn, internal::Access::flow(list.view), turn.client());
-  std::erase_if(turn->lists, [](const auto& each) { return each.expired(); });
-  turn->lists.push_back(made);
+  remember(turn->lists, made);
   return on = std::move(made);
 }
 
@@ -282,6 +310,33 @@ billcore_status billcore_loop_find_charges_since(billcore_loop* loop, billcore_s
                                                  billcore_error** err) {
   return start_search(
       loop, [&] { return search_since(id, unix_micros, search); }, call, done, context, release, ticket, err);
+}
+
+billcore_status billcore_loop_many_new(billcore_loop* loop, int32_t concurrency, bool ordered,
+                                       const billcore_call_options* call, billcore_many** out, billcore_error** err) {
+  return billcore::capi::call(
+      err,
+      [&] {
+        const Turn turn(loop);
+        const billcore::ManyOptions options{concurrency, ordered};
+        auto made = std::make_shared<ManyOnLoop>(*turn, turn.client(), options, call_options_of(call));
+        remember(turn->manies, made);
+        *out = new billcore_many{.on_loop = std::move(made)};
+      },
+      out);
+}
+
+billcore_status billcore_loop_many_wait(billcore_loop* loop, billcore_many* many, billcore_done done, void* context,
+                                        billcore_release release, billcore_ticket* ticket, billcore_error** err) {
+  return start(
+      loop, done, context, release,
+      [&](const Turn& turn, LoopCall::Then then) {
+        const auto& on = handle(many).on_loop;
+        if (on == nullptr || on->loop != &*turn) refuse("wait for reads that billcore_loop_many_new made on this loop");
+        if (on->is_waiting) refuse("the reads have a wait whose end was not taken: one at a time");
+        return std::make_unique<ManyCall>(*turn, std::move(then), on);
+      },
+      ticket, err);
 }
 
 billcore_status billcore_loop_cancel(billcore_loop* loop, billcore_ticket ticket, billcore_error** err) {

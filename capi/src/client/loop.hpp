@@ -16,6 +16,7 @@
 #include "billcore/async_client.hpp"
 #include "billcore/internal.hpp"
 #include "billcore/loop.h"
+#include "billcore/many.h"
 #include "client/handles.hpp"
 #include "shared/guard.hpp"
 
@@ -111,7 +112,23 @@ struct ListOnLoop {
   bool is_fetching = false;
 };
 
+/// Reads on a loop. Their handle and a wait own them, so that the handle may be freed during a wait.
+struct ManyOnLoop {
+  ManyOnLoop(billcore_loop& on, const AsyncClient& client, const ManyOptions& options, const CallOptions& call)
+      : loop(&on), reads(std::in_place, client, options, call) {}
+  billcore_loop* loop;  // nullptr once the loop was freed; `reads` is then empty
+  std::optional<internal::LoopMany> reads;
+  bool is_waiting = false;
+};
+
 }  // namespace billcore::capi
+
+struct billcore_many {
+  static constexpr const char* name = "billcore_many";
+  // One of the two.
+  std::shared_ptr<billcore::detail::BlockingMany> calls = {};
+  std::shared_ptr<billcore::capi::ManyOnLoop> on_loop = {};
+};
 
 struct billcore_loop {
   static constexpr const char* name = "billcore_loop";
@@ -124,6 +141,12 @@ struct billcore_loop {
       if (const auto list = each.lock()) {
         list->pages.reset();
         list->loop = nullptr;
+      }
+    }
+    for (const auto& each : manies) {
+      if (const auto many = each.lock()) {
+        many->reads.reset();
+        many->loop = nullptr;
       }
     }
     client.reset();
@@ -177,6 +200,7 @@ struct billcore_loop {
   billcore::capi::EndedCalls to_tell;
   billcore::capi::EndedCalls to_take;
   std::vector<std::weak_ptr<billcore::capi::ListOnLoop>> lists;
+  std::vector<std::weak_ptr<billcore::capi::ManyOnLoop>> manies;
   billcore_ticket last_ticket = 0;
   bool is_processing = false;
   bool is_freed = false;                // the loop is freed when the outermost function returns

@@ -129,19 +129,20 @@ class LoopMany final : public LoopWait {
 
   /// Whether add() may be called now.
   [[nodiscard]] bool wants() const noexcept;
-  /// Starts the call for an id. Throws Error(timeout) if the total time-out has passed, and Error(config) in a forked
-  /// child.
-  void add(Id id, Operation get);
+  /// Starts a read. Throws Error(timeout) if the total time-out has passed, and Error(config) in a forked child.
+  void add(detail::ReadKey key, Operation get);
   /// Whether no id is left without a result that was taken.
   [[nodiscard]] bool empty() const noexcept;
   /// Whether take() has a result.
   [[nodiscard]] bool has();
   /// The next result. Throws Error(timeout) instead, if the total time-out ended its call.
-  [[nodiscard]] Got<Value> take();
-  /// Waits until has() is true.
+  [[nodiscard]] detail::ReadResult take();
+  /// Waits until has() or empty() is true.
   void wait(std::function<void()> ready) override;
   /// The calls stay in flight.
   void cancel() noexcept override;
+  /// The error of a wait that was cancelled.
+  [[nodiscard]] Error interruption() const;
 
  private:
   struct State;

@@ -229,16 +229,14 @@ LoopMany::~LoopMany() {
 bool LoopMany::wants() const noexcept { return state_->calls.wants(); }
 bool LoopMany::empty() const noexcept { return state_->calls.empty(); }
 bool LoopMany::has() { return state_->calls.has(*state_->loop->engine); }
-Got<Value> LoopMany::take() {
-  auto result = state_->calls.take();
-  return {std::move(result.key.id), std::move(result.value), std::move(result.error)};
-}
+detail::ReadResult LoopMany::take() { return state_->calls.take(); }
+Error LoopMany::interruption() const { return state_->calls.interruption(); }
 
-void LoopMany::add(Id id, Operation get) {
+void LoopMany::add(detail::ReadKey key, Operation get) {
   if (!state_->loop->is_ours()) {
     throw Error(ErrorCode::config, "this process was forked from the one whose loop reads the ids: begin again here");
   }
-  state_->calls.add(*state_->loop->engine, {std::move(id)}, std::move(get));
+  state_->calls.add(*state_->loop->engine, std::move(key), std::move(get));
 }
 
 void LoopMany::wait(std::function<void()> ready) {
@@ -247,7 +245,7 @@ void LoopMany::wait(std::function<void()> ready) {
     state.leave();
     ready();
   };
-  if (has()) {
+  if (has() || empty()) {
     state.waiting.tell_soon(std::move(told));
   } else {
     state.calls.tell(std::move(told));

@@ -10,6 +10,11 @@
 #include "paging/page_fetcher.hpp"
 
 namespace billcore::detail {
+
+Got<Value> got(ReadResult result) {
+  return {std::move(result.key.id), std::move(result.value), std::move(result.error)};
+}
+
 std::int64_t integer_of(const Id& id) {
   std::int64_t number = 0;
   const char* const end = id.text().data() + id.text().size();
@@ -128,7 +133,10 @@ Error ManyCalls::total_error() const {
           std::move(detail)};
 }
 
-Error ManyCalls::interruption() const { return interruption_error(slots_.front()->call->request(), {}); }
+Error ManyCalls::interruption() const {
+  if (slots_.empty()) return {ErrorCode::interrupted, "get_many: interrupted, and no read was left"};
+  return interruption_error(slots_.front()->call->request(), {});
+}
 
 void ManyCalls::resume() {
   if (!paused_) return;
@@ -238,7 +246,7 @@ std::optional<Got<Value>> AnyMany::next_value() {
   }
   auto result = calls_->next();
   if (!result) return std::nullopt;
-  return Got<Value>{std::move(result->key.id), std::move(result->value), std::move(result->error)};
+  return detail::got(*std::move(result));
 }
 
 void AnyMany::stop() noexcept { calls_->stop(); }

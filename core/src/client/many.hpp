@@ -28,6 +28,9 @@ struct ReadResult {
   std::optional<Error> error = {};
 };
 
+/// The result for a program, which knows the read by its id.
+[[nodiscard]] Got<Value> got(ReadResult result);
+
 /// Throws Error(invalid_argument) if the id is not an integer.
 [[nodiscard]] std::int64_t integer_of(const Id& id);
 

@@ -123,7 +123,7 @@ class NextGot final : public Job {
     if (take_again()) return std::nullopt;
     many_.fill(*many_.calls);
     auto result = without_gil([this] { return many_.calls->next(); });
-    if (result) got_ = Got<Value>{std::move(result->key.id), std::move(result->value), std::move(result->error)};
+    if (result) got_ = detail::got(*std::move(result));
     return std::nullopt;
   }
   [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, const Client& /*client*/, py::handle loop,
@@ -133,7 +133,7 @@ class NextGot final : public Job {
     const auto calls = many_.in_loop(engine, options());
     many_.fill(*calls);
     if (!calls->has()) return calls->empty() ? nullptr : engine.wait(calls, loop, self);
-    got_ = calls->take();
+    got_ = detail::got(calls->take());
     return nullptr;
   }
   [[nodiscard]] py::object result() override {
@@ -184,7 +184,7 @@ py::object take_arrived(py::handle iterator) {
     many.fill(*calls);
   }
   if (!calls->has()) return {};
-  many.back = calls->take();
+  many.back = detail::got(calls->take());
   auto out = python_got(many.request.type, *many.back);
   many.back.reset();
   return out;

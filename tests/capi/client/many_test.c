@@ -1,5 +1,6 @@
 /* Tests many reads at once: the order of their results, errors beside their numbers, and what is refused. */
 #include "support/client.h"
+#include "support/loop.h"
 
 static billcore_many* new_many(const billcore_client* client, int32_t at_once, bool ordered,
                                const billcore_call_options* call) {
@@ -8,15 +9,8 @@ static billcore_many* new_many(const billcore_client* client, int32_t at_once, b
   return out;
 }
 
-static billcore_operation* make(const char* name, const char* id) {
-  billcore_operation* out = NULL;
-  CHECK_OK(billcore_operation_new(billcore_str_from(name), &out, &err));
-  CHECK_OK(billcore_operation_set_text(out, BILLCORE_STR("id"), billcore_str_from(id), &err));
-  return out;
-}
-
 static void add(billcore_many* many, const char* id, uint64_t number) {
-  billcore_operation* get = make("orders.get", id);
+  billcore_operation* get = make_get(id);
   CHECK(billcore_many_wants(many));
   CHECK_OK(billcore_many_add(many, get, number, &err));
   billcore_operation_free(get);
@@ -37,7 +31,7 @@ static void expect_result(billcore_many* many, uint64_t expected, billcore_statu
   expect_id(order, "o");
 }
 
-static void expect_end(billcore_many* many) {
+static void expect_nothing(billcore_many* many) {
   uint64_t number = 1;
   billcore_result* result = NULL;
   billcore_error* failure = NULL;
@@ -47,7 +41,7 @@ static void expect_end(billcore_many* many) {
 
 static void test_results(const billcore_client* client) {
   billcore_many* many = new_many(client, 2, true, NULL);
-  expect_end(many);
+  expect_nothing(many);
   add(many, "a", 7);
   add(many, "none", 5);
   CHECK(!billcore_many_wants(many));
@@ -55,7 +49,7 @@ static void test_results(const billcore_client* client) {
   add(many, "b", 9);
   expect_result(many, 5, BILLCORE_ERROR_NOT_FOUND);
   expect_result(many, 9, BILLCORE_OK);
-  expect_end(many);
+  expect_nothing(many);
   add(many, "c", 1); /* after the end there may be more */
   expect_result(many, 1, BILLCORE_OK);
   billcore_many_free(many);
@@ -83,7 +77,7 @@ static void test_refused(const billcore_client* client) {
   billcore_result_free(result);
   billcore_operation_free(write);
   add(many, "a", 1);
-  billcore_operation* get = make("orders.get", "b");
+  billcore_operation* get = make_get("b");
   CHECK_INVALID(billcore_many_add(many, get, 2, &err), "take a result first");
   billcore_many_free(many);
 
@@ -100,6 +94,49 @@ static void test_refused(const billcore_client* client) {
   billcore_call_options_free(soon);
   billcore_many_free(NULL);
   CHECK(!billcore_many_wants(NULL));
+}
+
+static void start_wait(billcore_loop* loop, billcore_many* many, noted* context) {
+  CHECK_OK(billcore_loop_many_wait(loop, many, note_end, context, note_release, &context->ticket, &err));
+}
+
+/* On a loop: waits for each result; the reads progress while nothing waits for them. */
+static void test_on_a_loop(const billcore_client* client) {
+  billcore_loop* loop = new_loop(client);
+  noted wait = {0};
+  billcore_many* many = NULL;
+  billcore_many* blocking = new_many(client, 2, true, NULL);
+  uint64_t number = 0;
+  billcore_result* result = NULL;
+  billcore_error* failure = NULL;
+  CHECK_INVALID(billcore_loop_many_new(loop, 0, true, NULL, &many, &err), "concurrency must be at least 1");
+  CHECK_OK(billcore_loop_many_new(loop, 2, true, NULL, &many, &err));
+  CHECK_INVALID(billcore_loop_many_wait(loop, blocking, note_end, &wait, NULL, NULL, &err), "on this loop");
+  start_wait(loop, many, &wait); /* for nothing */
+  expect_end(loop, &wait, BILLCORE_OK);
+  expect_nothing(many);
+  add(many, "a", 7);
+  add(many, "none", 5);
+  CHECK(!billcore_many_wants(many));
+  CHECK(billcore_many_next(many, &number, &result, &failure, &err) == BILLCORE_DONE);
+  start_wait(loop, many, &wait);
+  CHECK_INVALID(billcore_loop_many_wait(loop, many, note_end, &wait, NULL, NULL, &err), "one at a time");
+  expect_end(loop, &wait, BILLCORE_OK);
+  expect_result(many, 7, BILLCORE_OK);
+  start_wait(loop, many, &wait);
+  expect_end(loop, &wait, BILLCORE_OK);
+  expect_result(many, 5, BILLCORE_ERROR_NOT_FOUND);
+  add(many, "held", 1);
+  start_wait(loop, many, &wait);
+  CHECK_OK(billcore_loop_cancel(loop, wait.ticket, &err));
+  expect_end(loop, &wait, BILLCORE_ERROR_INTERRUPTED);
+  CHECK(billcore_many_next(many, &number, &result, &failure, &err) == BILLCORE_DONE); /* still in flight */
+  start_wait(loop, many, &wait);
+  billcore_loop_free(loop); /* the wait has no end */
+  CHECK(wait.ends == 0 && wait.releases == 1 && !billcore_many_wants(many));
+  CHECK_INVALID(billcore_many_next(many, &number, &result, &failure, &err), "the loop of the reads was freed");
+  billcore_many_free(many);
+  billcore_many_free(blocking);
 }
 
 /* A list has the same option. */
@@ -121,6 +158,7 @@ int main(void) {
   test_results(client);
   test_as_they_arrive(client);
   test_refused(client);
+  test_on_a_loop(client);
   test_a_list(client);
   billcore_client_free(client);
   server_stop(at);

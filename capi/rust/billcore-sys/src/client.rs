@@ -542,6 +542,44 @@ unsafe extern "C" {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct billcore_many {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn billcore_many_new(
+        client: *const billcore_client,
+        concurrency: i32,
+        ordered: bool,
+        call: *const billcore_call_options,
+        out: *mut *mut billcore_many,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_many_free(many: *mut billcore_many);
+}
+unsafe extern "C" {
+    pub fn billcore_many_wants(many: *const billcore_many) -> bool;
+}
+unsafe extern "C" {
+    pub fn billcore_many_add(
+        many: *mut billcore_many,
+        read: *mut billcore_operation,
+        number: u64,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_many_next(
+        many: *mut billcore_many,
+        number: *mut u64,
+        result: *mut *mut billcore_result,
+        failure: *mut *mut billcore_error,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct billcore_loop {
     _unused: [u8; 0],
 }
@@ -625,6 +663,27 @@ unsafe extern "C" {
     ) -> billcore_status;
 }
 unsafe extern "C" {
+    pub fn billcore_loop_many_new(
+        loop_: *mut billcore_loop,
+        concurrency: i32,
+        ordered: bool,
+        call: *const billcore_call_options,
+        out: *mut *mut billcore_many,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_loop_many_wait(
+        loop_: *mut billcore_loop,
+        many: *mut billcore_many,
+        done: billcore_done,
+        context: *mut ::core::ffi::c_void,
+        release: billcore_release,
+        ticket: *mut billcore_ticket,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
     pub fn billcore_loop_cancel(
         loop_: *mut billcore_loop,
         ticket: billcore_ticket,
@@ -642,42 +701,4 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn billcore_loop_running(loop_: *const billcore_loop) -> usize;
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_many {
-    _unused: [u8; 0],
-}
-unsafe extern "C" {
-    pub fn billcore_many_new(
-        client: *const billcore_client,
-        concurrency: i32,
-        ordered: bool,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_many,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_many_free(many: *mut billcore_many);
-}
-unsafe extern "C" {
-    pub fn billcore_many_wants(many: *const billcore_many) -> bool;
-}
-unsafe extern "C" {
-    pub fn billcore_many_add(
-        many: *mut billcore_many,
-        read: *mut billcore_operation,
-        number: u64,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_many_next(
-        many: *mut billcore_many,
-        number: *mut u64,
-        result: *mut *mut billcore_result,
-        failure: *mut *mut billcore_error,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
 }
