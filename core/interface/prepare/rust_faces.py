@@ -6,7 +6,7 @@ import re
 import textwrap
 
 from .calls import described, error_codes, own_arguments
-from .words import Row, pascal
+from .words import Row, pascal, snake
 
 # Field type -> type in Rust of a field that is not nullable, and the name of the method that reads the field.
 _READERS = {
@@ -163,6 +163,11 @@ def prepare_rust_operations(data: Row) -> None:
     variants = {name: rust_variant(code) for name, code in error_codes(data["errors"]).items()}
     codes = {name: f"[`ErrorCode::{code}`](crate::ErrorCode::{code})" for name, code in variants.items()}
     for operation in data["operations"]:
+        if operation["many"]:
+            is_text = operation["parameters"][0]["type"] == "ids"
+            operation["rust_ids"] = "<Item: AsRef<str>>" if is_text else "<Item = i64>"
+            operation["rust_set"] = 'text("id", id.as_ref())' if is_text else 'integer("id", *id)'
+            operation["rust_read"] = f"{snake(operation['group'])}.get"
         if operation["by_hand"]:
             continue
         rows = [_argument(operation["id"])] if operation["id"] else []

@@ -5,6 +5,7 @@ mod classes;
 mod client;
 mod fields;
 mod lists;
+mod many;
 mod operations;
 mod reading;
 mod webhooks;
@@ -12,6 +13,7 @@ mod webhooks;
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -33,6 +35,8 @@ struct Request {
     client: Option<Box<RawValue>>,
     #[serde(default, deserialize_with = "stated")]
     timeout: Option<Option<f64>>,
+    #[serde(default)]
+    total_timeout: Option<f64>,
     #[serde(default)]
     args: Arguments,
     #[serde(default)]
@@ -166,7 +170,10 @@ impl Driver {
             let way = if self.is_async { Way::Async(AsyncClient::new(client)) } else { Way::Blocking(client) };
             self.client = Some((given.to_owned(), way));
         }
-        let call = request.timeout.map_or_else(CallOptions::new, client::limited);
+        let mut call = request.timeout.map_or_else(CallOptions::new, client::limited);
+        if let Some(seconds) = request.total_timeout {
+            call = call.total_timeout(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        }
         match &self.client {
             Some((_, Way::Blocking(client))) => operations::run(&client.with_call(call), request),
             Some((_, Way::Async(client))) => operations::run_awaited(&client.with_call(call), request),

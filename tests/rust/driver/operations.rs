@@ -3,12 +3,13 @@ use billcore::{AsyncClient, ChargeOptions, Client, OrderQuery, OrderState, Produ
 
 use crate::client::{OneOrMore, answered, changes_of, common, options_of, raw_of};
 use crate::lists::{read, read_awaited};
+use crate::many::{many, many_awaited, many_options, text_ids};
 use crate::reading::json;
 use crate::{Failure, Outcome, Request, awaited};
 
 /// Defines how to run an operation, with the blocking client or the asynchronous one.
 macro_rules! run {
-    ($name:ident, $client:ty, $end:path, $read:path) => {
+    ($name:ident, $client:ty, $end:path, $read:path, $many:path) => {
         pub fn $name(client: &$client, request: &Request) -> Outcome {
             let args = &request.args;
             match request.op.as_str() {
@@ -68,6 +69,18 @@ macro_rules! run {
                 "products.delete" => Ok(json($end(client.products().delete(args.integer("id")))?)),
                 "orders.get" => raw_of($end(client.orders().get(args.text("id")))),
                 "webhook_endpoints.create" => answered($end(client.webhook_endpoints().create(&args.text("url")))),
+                "subscriptions.get_many" => {
+                    let ids = text_ids(args);
+                    $many(client.subscriptions().get_many(ids, many_options(args))?)
+                }
+                "products.get_many" => {
+                    let ids = args.get::<Vec<i64>>("ids").unwrap_or_default();
+                    $many(client.products().get_many(ids, many_options(args))?)
+                }
+                "orders.get_many" => {
+                    let ids = text_ids(args);
+                    $many(client.orders().get_many(ids, many_options(args))?)
+                }
                 "products.update" => raw_of($end(client.products().update(args.integer("id"), changes_of(args)))),
                 "request" => answered($end(client.request(&args.text("method"), &args.text("path"), options_of(args)))),
                 _ => Err(Failure::NoSuchOp),
@@ -76,5 +89,5 @@ macro_rules! run {
     };
 }
 
-run!(run, Client, std::convert::identity, read);
-run!(run_awaited, AsyncClient, awaited, read_awaited);
+run!(run, Client, std::convert::identity, read, many);
+run!(run_awaited, AsyncClient, awaited, read_awaited, many_awaited);

@@ -5,7 +5,7 @@ mod support;
 use std::fmt::Write as _;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -157,7 +157,7 @@ async fn a_thousand_dropped_futures() {
 
 /// Makes other calls from its hook: in a task, with a blocking client, and in vain in the hook itself.
 struct Calling {
-    client: OnceLock<AsyncClient>,
+    client: Mutex<Option<AsyncClient>>,
     tasks: Mutex<Vec<tokio::task::JoinHandle<billcore::Result<billcore::Order>>>>,
     refused: AtomicUsize,
 }
@@ -166,7 +166,7 @@ struct Caller(Arc<Calling>);
 
 impl Hooks for Caller {
     fn on_response(&self, attempt: &Attempt<'_>) {
-        let client = self.0.client.get().unwrap();
+        let client = self.0.client.lock().unwrap().clone().unwrap();
         if attempt.method != "POST" {
             return;
         }
@@ -185,9 +185,9 @@ impl Hooks for Caller {
 #[tokio::test]
 async fn a_hook_may_make_calls() {
     let service = service();
-    let calling = Arc::new(Calling { client: OnceLock::new(), tasks: Mutex::default(), refused: AtomicUsize::new(0) });
+    let calling = Arc::new(Calling { client: Mutex::default(), tasks: Mutex::default(), refused: AtomicUsize::new(0) });
     let client = AsyncClient::new(service.options().hooks(Caller(Arc::clone(&calling))).build().unwrap());
-    calling.client.set(client.clone()).unwrap();
+    *calling.client.lock().unwrap() = Some(client.clone());
     client.subscriptions().charge("s", 1, 1, ChargeOptions::new()).await.unwrap();
     let mut given_up = Box::pin(client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()));
     while service.sent().iter().all(|line| !line.contains("hang")) {
@@ -199,6 +199,7 @@ async fn a_hook_may_make_calls() {
     for task in tasks {
         task.await.unwrap().unwrap();
     }
+    *calling.client.lock().unwrap() = None; // the client owns the hook
 }
 
 /// If a call made a charge but returns an error, the error must say that the outcome is unknown.

@@ -41,6 +41,7 @@ impl Request {
 struct State {
     sent: Mutex<Vec<String>>,
     broken: AtomicUsize,
+    open: AtomicUsize,
     over: AtomicBool,
 }
 
@@ -62,7 +63,11 @@ pub fn serve(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Serv
                 break;
             }
             let (state, answer) = (Arc::clone(&state), Arc::clone(&answer));
-            thread::spawn(move || converse(&connection.unwrap(), &state, &*answer));
+            state.open.fetch_add(1, Ordering::SeqCst);
+            thread::spawn(move || {
+                converse(&connection.unwrap(), &state, &*answer);
+                state.open.fetch_sub(1, Ordering::SeqCst);
+            });
         }
     });
     made
@@ -140,6 +145,10 @@ impl Service {
     }
     pub fn sent(&self) -> Vec<String> {
         self.state.sent.lock().unwrap().clone()
+    }
+    /// The number of connections that the server has accepted and whose requests it has not all answered.
+    pub fn open(&self) -> usize {
+        self.state.open.load(Ordering::SeqCst)
     }
     /// The number of unanswered requests whose client closed the connection.
     pub fn broken(&self) -> usize {

@@ -2,7 +2,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::reactor::{Begin, Call, Command, Engine, ListId, Outcome, Reactor, in_hook};
+use super::reactor::{Begin, Call, Command, Engine, Outcome, PartId, Reactor, in_hook};
 use crate::client::{CancelToken, Triggered};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::Ticket;
@@ -10,7 +10,7 @@ use crate::ffi::Ticket;
 /// The future of a call. Its first poll starts the call; dropping it gives the call up.
 pub(super) struct Pending {
     shared: Arc<Shared>,
-    start: Option<(Option<ListId>, Begin)>,
+    start: Option<(Option<PartId>, Begin)>,
     token: Option<CancelToken>,
 }
 
@@ -30,7 +30,7 @@ impl Pending {
     pub(super) fn new(
         reactor: &Arc<Reactor>,
         token: Option<&CancelToken>,
-        list: Option<ListId>,
+        list: Option<PartId>,
         begin: impl FnOnce(&Engine) -> Result<Ticket> + Send + 'static,
     ) -> Self {
         let shared = Arc::new(Shared { reactor: Arc::clone(reactor), call: Arc::default() });

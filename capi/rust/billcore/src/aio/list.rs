@@ -1,14 +1,13 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
 use super::AsyncClient;
 use super::call::Pending;
-use super::reactor::{Command, ListId, Reactor};
+use super::reactor::{Engine, OnReactor};
 use crate::client::{CancelToken, Item, Page, Verdict};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{NativeList, Operation, Step};
@@ -30,38 +29,12 @@ pub struct AsyncList<T> {
     list: OnReactor,
 }
 
-/// A list of the C library, which the reactor owns.
-struct OnReactor {
-    reactor: Arc<Reactor>,
-    id: ListId,
-}
-
-impl OnReactor {
-    fn with<T>(&self, read: impl FnOnce(&NativeList) -> Result<T>) -> Result<T> {
-        self.reactor.with_list(self.id, read)
-    }
-}
-
-impl Drop for OnReactor {
-    fn drop(&mut self) {
-        self.reactor.command(Command::FreeList(self.id));
-    }
-}
-
 impl AsyncClient {
     pub(super) fn list<T: Item>(&self, operation: &Operation) -> Result<AsyncList<T>> {
         let (client, call) = self.client.parts();
         let (token, options) = call.on_loop()?;
-        let id = self.reactor.add_list(client.list(operation, options.as_ref())?)?;
-        Ok(AsyncList {
-            fetching: None,
-            page: None,
-            given: 0,
-            told: 0,
-            failed: false,
-            token: token.cloned(),
-            list: OnReactor { reactor: Arc::clone(&self.reactor), id },
-        })
+        let list = self.reactor.add_list(client.list(operation, options.as_ref())?)?;
+        Ok(AsyncList { fetching: None, page: None, given: 0, told: 0, failed: false, token: token.cloned(), list })
     }
 }
 
@@ -81,7 +54,7 @@ impl<T: Item> AsyncList<T> {
         if self.page.is_none() {
             self.page = poll_fn(|cx| self.fetch(cx)).await?;
         }
-        Ok(match self.standing()?.with(NativeList::first)? {
+        Ok(match self.standing()?.list(NativeList::first)? {
             Step::Item(native) => Some(T::own(native)),
             Step::Done => None,
         })
@@ -89,7 +62,7 @@ impl<T: Item> AsyncList<T> {
     /// Cancels prefetching, as [`List::stop`](crate::List::stop).
     pub fn stop(&mut self) -> Result<()> {
         self.tell()?;
-        self.standing()?.with(NativeList::stop)
+        self.standing()?.list(NativeList::stop)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
@@ -122,7 +95,7 @@ impl<T: Item> AsyncList<T> {
             Ok(None) => return Poll::Ready(None),
             Err(error) => return self.fail(error),
         };
-        match self.list.with(|list| list.skip(page.len())) {
+        match self.list.list(|list| list.skip(page.len())) {
             Ok(()) => Poll::Ready(Some(Ok(page))),
             Err(error) => self.fail(error),
         }
@@ -140,7 +113,7 @@ impl<T: Item> AsyncList<T> {
             (self.page, self.given, self.told) = (None, 0, 0);
             let OnReactor { reactor, id } = &self.list;
             let id = *id;
-            let begin = move |engine: &super::reactor::Engine| engine.native.fetch(engine.list(id)?);
+            let begin = move |engine: &Engine| engine.native.fetch(engine.list(id)?);
             self.fetching = Some(Pending::new(reactor, self.token.as_ref(), Some(id), begin));
         }
         let Some(fetching) = &mut self.fetching else { return Poll::Pending };
@@ -153,7 +126,7 @@ impl<T: Item> AsyncList<T> {
     fn tell(&mut self) -> Result<()> {
         self.standing()?;
         if self.given > self.told {
-            self.list.with(|list| list.skip(self.given - self.told))?;
+            self.list.list(|list| list.skip(self.given - self.told))?;
             self.told = self.given;
         }
         Ok(())
@@ -170,19 +143,19 @@ impl<T: Item> AsyncList<T> {
     /// fetching the page.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
-        self.standing()?.with(NativeList::state)
+        self.standing()?.list(NativeList::state)
     }
     /// Returns the same value as [`List::total`](crate::List::total).
     pub fn total(&self) -> Result<Option<i64>> {
-        self.standing()?.with(NativeList::total)
+        self.standing()?.list(NativeList::total)
     }
     /// Returns the same value as [`List::fetched_pages`](crate::List::fetched_pages).
     pub fn fetched_pages(&self) -> Result<i64> {
-        self.standing()?.with(NativeList::fetched_pages)
+        self.standing()?.list(NativeList::fetched_pages)
     }
     /// Returns the same value as [`List::verdict`](crate::List::verdict).
     pub fn verdict(&self) -> Result<Option<Verdict>> {
-        self.standing()?.with(Verdict::of)
+        self.standing()?.list(Verdict::of)
     }
 }
 

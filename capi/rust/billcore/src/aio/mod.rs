@@ -4,6 +4,7 @@ mod by_hand;
 mod call;
 mod drive;
 mod list;
+mod many;
 mod operations;
 mod reactor;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use self::call::Pending;
 pub use self::list::{AsyncList, AsyncPages};
+pub use self::many::AsyncMany;
 pub use self::operations::*;
 use self::reactor::{Engine, Outcome, Reactor};
 use crate::client::{Client, RequestOptions, Response};

@@ -16,7 +16,7 @@ use std::task::{Poll, Waker};
 use super::drive::Drivers;
 use crate::client::Client;
 use crate::error::{Error, ErrorCode, Result};
-use crate::ffi::{NativeList, NativeLoop, NativePage, Performed, Step, Ticket};
+use crate::ffi::{NativeList, NativeLoop, NativeMany, NativePage, Performed, Step, Ticket};
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -31,15 +31,15 @@ pub(super) enum Outcome {
 
 impl Outcome {
     pub(super) fn performed(self) -> Result<Performed> {
-        if let Self::Performed(performed) = self { Ok(performed) } else { Err(wrong_outcome()) }
+        if let Self::Performed(performed) = self { Ok(performed) } else { Err(wrong_kind()) }
     }
     pub(super) fn page(self) -> Result<Option<NativePage>> {
-        if let Self::Page(page) = self { Ok(page) } else { Err(wrong_outcome()) }
+        if let Self::Page(page) = self { Ok(page) } else { Err(wrong_kind()) }
     }
 }
 
-fn wrong_outcome() -> Error {
-    Error::new(ErrorCode::Internal, "the end of a call has another kind than its beginning")
+fn wrong_kind() -> Error {
+    Error::new(ErrorCode::Internal, "a call of an AsyncClient has another kind than its future")
 }
 
 /// A call, shared by its future and the loop.
@@ -86,16 +86,21 @@ impl Call {
     }
 }
 
-pub(super) type ListId = u64;
+/// Names a list, or the reads of a `get_many`, which share the loop's thread rule.
+pub(super) type PartId = u64;
+pub(super) enum Part {
+    List(NativeList),
+    Many(NativeMany),
+}
 pub(super) type Begin = Box<dyn FnOnce(&Engine) -> Result<Ticket> + Send>;
 
 pub(super) enum Command {
     /// Starts a call, which fetches a page of the list if there is one.
-    Start(Arc<Call>, Option<ListId>, Begin),
+    Start(Arc<Call>, Option<PartId>, Begin),
     /// Cancels a call. It takes effect at once, even if no task drives the loop afterwards.
     Cancel(Arc<Call>),
-    AddList(ListId, NativeList),
-    FreeList(ListId),
+    Add(PartId, Part),
+    Free(PartId),
     /// Wakes all tasks, because the runtime that drove the loop for some of them is gone.
     #[cfg(feature = "tokio")]
     WakeAll,
@@ -103,9 +108,8 @@ pub(super) enum Command {
 
 /// What only the thread that has the turn may use.
 pub(super) struct Engine {
-    /// The lists of the client, which share the loop's thread rule.
-    lists: HashMap<ListId, NativeList>,
-    calls: HashMap<Ticket, (Arc<Call>, Option<ListId>)>,
+    parts: HashMap<PartId, Part>,
+    calls: HashMap<Ticket, (Arc<Call>, Option<PartId>)>,
     pub(super) native: NativeLoop,
 }
 
@@ -131,8 +135,8 @@ impl Engine {
                     self.process(wakers);
                 }
             }
-            Command::AddList(id, list) => drop(self.lists.insert(id, list)),
-            Command::FreeList(id) => drop(self.lists.remove(&id)),
+            Command::Add(id, part) => drop(self.parts.insert(id, part)),
+            Command::Free(id) => drop(self.parts.remove(&id)),
             #[cfg(feature = "tokio")]
             Command::WakeAll => wakers.extend(self.calls.values().filter_map(|(call, _)| lock(&call.0).waker.take())),
         }
@@ -154,8 +158,11 @@ impl Engine {
         more
     }
 
-    pub(super) fn list(&self, id: ListId) -> Result<&NativeList> {
-        self.lists.get(&id).ok_or_else(|| Error::new(ErrorCode::Interrupted, "the list was dropped"))
+    pub(super) fn list(&self, id: PartId) -> Result<&NativeList> {
+        if let Some(Part::List(list)) = self.parts.get(&id) { Ok(list) } else { Err(wrong_kind()) }
+    }
+    pub(super) fn many(&self, id: PartId) -> Result<&NativeMany> {
+        if let Some(Part::Many(many)) = self.parts.get(&id) { Ok(many) } else { Err(wrong_kind()) }
     }
 }
 
@@ -180,7 +187,7 @@ pub(super) struct Reactor {
     /// Identifies the thread that has the turn; 0: none.
     holder: AtomicUsize,
     descriptor: OnceLock<OwnedFd>,
-    lists: AtomicU64,
+    parts: AtomicU64,
     pub(super) drivers: Drivers,
 }
 
@@ -231,7 +238,7 @@ impl Reactor {
             commands: Mutex::default(),
             holder: AtomicUsize::new(0),
             descriptor: OnceLock::new(),
-            lists: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
             drivers: Drivers::default(),
         }
     }
@@ -244,7 +251,7 @@ impl Reactor {
         let mut engine = lock(&self.engine);
         if engine.is_none() {
             let native = NativeLoop::new(self.client.parts().0)?;
-            *engine = Some(Engine { lists: HashMap::new(), calls: HashMap::new(), native });
+            *engine = Some(Engine { parts: HashMap::new(), calls: HashMap::new(), native });
         }
         let descriptor = engine.as_ref().map(|engine| engine.native.descriptor()).transpose()?;
         Ok(self.descriptor.get_or_init(|| descriptor.expect("the loop was made above")))
@@ -303,14 +310,46 @@ impl Reactor {
         read.unwrap_or_else(|| Err(in_hook()))
     }
 
-    pub(super) fn add_list(&self, list: NativeList) -> Result<ListId> {
+    pub(super) fn add_list(self: &Arc<Self>, list: NativeList) -> Result<OnReactor> {
         self.open()?;
-        let id = self.lists.fetch_add(1, Ordering::Relaxed);
-        lock(&self.commands).push_back(Command::AddList(id, list));
-        Ok(id)
+        let part = OnReactor { reactor: Arc::clone(self), id: self.parts.fetch_add(1, Ordering::Relaxed) };
+        lock(&self.commands).push_back(Command::Add(part.id, Part::List(list)));
+        Ok(part)
     }
-    pub(super) fn with_list<T>(&self, id: ListId, read: impl FnOnce(&NativeList) -> Result<T>) -> Result<T> {
-        self.with(|engine| read(engine.list(id)?))
+    pub(super) fn add_many(
+        self: &Arc<Self>,
+        make: impl FnOnce(&NativeLoop) -> Result<NativeMany>,
+    ) -> Result<OnReactor> {
+        let part = OnReactor { reactor: Arc::clone(self), id: self.parts.fetch_add(1, Ordering::Relaxed) };
+        self.with(|engine| {
+            let many = make(&engine.native)?;
+            engine.parts.insert(part.id, Part::Many(many));
+            Ok(())
+        })?;
+        Ok(part)
+    }
+}
+
+/// A list, or the reads of a `get_many`, which the reactor owns.
+pub(super) struct OnReactor {
+    pub(super) reactor: Arc<Reactor>,
+    pub(super) id: PartId,
+}
+
+impl OnReactor {
+    /// Waits for the turn.
+    pub(super) fn list<T>(&self, read: impl FnOnce(&NativeList) -> Result<T>) -> Result<T> {
+        self.reactor.with(|engine| read(engine.list(self.id)?))
+    }
+    /// Waits for the turn.
+    pub(super) fn many<T>(&self, read: impl FnOnce(&NativeMany) -> Result<T>) -> Result<T> {
+        self.reactor.with(|engine| read(engine.many(self.id)?))
+    }
+}
+
+impl Drop for OnReactor {
+    fn drop(&mut self) {
+        self.reactor.command(Command::Free(self.id));
     }
 }
 

@@ -5,6 +5,7 @@ mod call;
 mod cancel;
 mod hooks;
 mod list;
+mod many;
 mod operations;
 mod options;
 mod page;
@@ -24,6 +25,9 @@ pub use self::cancel::CancelToken;
 pub(crate) use self::cancel::Triggered;
 pub use self::hooks::{Attempt, Hooks};
 pub use self::list::{Item, List, Pages, Verdict};
+pub use self::many::{Got, Many, ManyOptions};
+#[cfg(feature = "_aio")]
+pub(crate) use self::many::{Ids, Read, Taken};
 pub use self::operations::*;
 pub(crate) use self::options::Settings;
 pub use self::options::{ChargeSearch, RequestOptions};

@@ -1,9 +1,9 @@
 use billcore_sys as sys;
 
-#[cfg(feature = "_aio")]
+#[cfg(feature = "client")]
 use super::Output;
 use super::{handle, text_out};
-#[cfg(feature = "_aio")]
+#[cfg(feature = "client")]
 use crate::error::{Error, Result};
 
 handle!(
@@ -52,7 +52,7 @@ impl NativeError {
     }
 
     /// The error that a call's end has, or else `result`.
-    #[cfg(feature = "_aio")]
+    #[cfg(feature = "client")]
     pub(super) fn or<T>(failure: *mut sys::billcore_error, result: T) -> Result<T> {
         if failure.is_null() {
             return Ok(result);

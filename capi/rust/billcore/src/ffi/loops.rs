@@ -5,7 +5,7 @@ use billcore_sys as sys;
 
 use super::client::{Call, NativeClient, NativeList, raw};
 use super::operation::{Operation, Performed};
-use super::{Input, NativeError, check, handle, made};
+use super::{Input, NativeError, NativeMany, check, handle, made};
 use crate::error::{Error, ErrorCode, Result};
 
 /// Names a call among the calls of its loop.
@@ -65,6 +65,13 @@ impl NativeLoop {
         // SAFETY: as above.
         self.start(|to| unsafe {
             sys::billcore_loop_fetch(to.loop_, list.get(), None, ptr::null_mut(), None, to.ticket, to.error)
+        })
+    }
+    /// Starts to wait for a result of the reads.
+    pub(crate) fn wait(&self, many: &NativeMany) -> Result<Ticket> {
+        // SAFETY: as above.
+        self.start(|to| unsafe {
+            sys::billcore_loop_many_wait(to.loop_, many.get(), None, ptr::null_mut(), None, to.ticket, to.error)
         })
     }
     /// Advances all calls without waiting. Returns whether there is more to do at once.

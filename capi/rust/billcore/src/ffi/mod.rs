@@ -12,6 +12,8 @@ mod json;
 #[cfg(feature = "_aio")]
 mod loops;
 #[cfg(feature = "client")]
+mod many;
+#[cfg(feature = "client")]
 mod operation;
 mod resource;
 mod webhook;
@@ -23,7 +25,7 @@ use billcore_sys as sys;
 #[cfg(feature = "_aio")]
 pub(crate) use self::loops::*;
 #[cfg(feature = "client")]
-pub(crate) use self::{client::*, operation::*};
+pub(crate) use self::{client::*, many::*, operation::*};
 pub(crate) use self::{
     error::NativeError,
     json::{NativeItems, NativeValue},

@@ -42,7 +42,6 @@ pub(crate) struct Performed(*mut sys::billcore_result);
 unsafe impl Send for Performed {}
 
 impl Performed {
-    #[cfg(feature = "_aio")]
     pub(super) fn own(result: *mut sys::billcore_result) -> Self {
         Self(result)
     }
