@@ -14,7 +14,7 @@ import pytest
 
 import billcore
 from conformance.server import Reply, Request
-from support.waiting import GENEROUS, until
+from support.waiting import GENEROUS, until, until_awaited
 
 from .async_support import WatchedServer
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, number_of, page
@@ -70,6 +70,20 @@ def test_tasks_share_the_connections() -> None:
     with serving(3) as (server, _, options):
         asyncio.run(main(options))
         assert server.connections == 3
+
+
+def test_all_of_many_connections_are_kept() -> None:
+    async def main(server: WatchedServer, service: Service, options: dict[str, Any]) -> None:
+        async with billcore.AsyncClient(**options) as client:
+            calls = [asyncio.ensure_future(client.orders.get("held")) for _ in range(120)]
+            await until_awaited(lambda: len(server.requests) == 120)
+            service.released.set()
+            await asyncio.gather(*calls)
+            await asyncio.gather(*(client.orders.get(str(number)) for number in range(120)))
+
+    with serving(120) as (server, service, options):
+        asyncio.run(main(server, service, options))
+        assert server.connections == 120
 
 
 def test_a_write_that_waits_in_vain_was_not_sent() -> None:

@@ -17,7 +17,7 @@ constexpr auto interrupt_interval = std::chrono::milliseconds(25);
 constexpr auto slice = std::chrono::milliseconds(2);  // time limit for the work of one process() call
 constexpr auto unwatched_interval = std::chrono::milliseconds(10);
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // lets libcurl's more precise time-out fire first
-constexpr long kept_connections = 100;
+constexpr int kept_connections = 100;                        // at least
 
 }  // namespace
 
@@ -31,12 +31,7 @@ Engine::Impl::Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of
     if (code == CURLUE_OUT_OF_MEMORY) throw std::bad_alloc();
     if (code != CURLUE_OK) origin.reset();
   }
-  if (options.max_connections > 0) {
-    curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
-  }
-  // By default libcurl keeps four connections per active request, so only four would stay open after a burst of
-  // requests.
-  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kept_connections);
+  set_max_connections(options.max_connections);
   if (options.http2) curl_multi_setopt(multi.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, options.streams);
 }
 Engine::Impl::~Impl() {
@@ -46,6 +41,13 @@ Engine::Impl::~Impl() {
   }
   // Unset the timer callback, because `due`, which it writes, is destroyed before `multi`.
   curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, nullptr);
+}
+void Engine::Impl::set_max_connections(int most) noexcept {
+  options.max_connections = most;
+  if (most > 0) curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(most));
+  // By default libcurl keeps four connections per active request, so only four would stay open after a burst of
+  // requests. Connections in use count too: with fewer than `most`, each answer would close one.
+  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(std::max(most, kept_connections)));
 }
 void Engine::Impl::note(CURLMcode code) {
   if (code == CURLM_OUT_OF_MEMORY)
@@ -362,10 +364,7 @@ bool Engine::is_ready() const noexcept { return impl_->readiness->is_ready(); }
 
 int Engine::max_connections() const noexcept { return impl_->options.max_connections; }
 
-void Engine::set_max_connections(int most) noexcept {
-  impl_->options.max_connections = most;
-  curl_multi_setopt(impl_->multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(most));
-}
+void Engine::set_max_connections(int most) noexcept { impl_->set_max_connections(most); }
 
 void Engine::drive_with(Engine& other) {
   static_cast<void>(descriptor());
