@@ -15,21 +15,31 @@ from .tables import Row, Table
 from .targets import REST
 from .turns import command
 
-AT_ONCE = 16
+AT_ONCE, MANY = 16, 256
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A measured program, and the labels of its rows for sequential GETs and for 16 concurrent GETs; None: not
-    supported."""
+    """A measured program, and the labels of its rows for sequential GETs, and for 16 and 256 concurrent GETs; None: not
+    measured."""
 
     sequential: str | None
     at_once: str | None
     http2: bool = True
     kind: str = "python"
+    many: str | None = None
+    tls: bool = True
 
     def label(self, at_once: int) -> str | None:
-        return self.sequential if at_once == 1 else self.at_once
+        return {1: self.sequential, AT_ONCE: self.at_once, MANY: self.many}[at_once]
+
+    def speaks(self, transport: str) -> bool:
+        return {"plain": True, "tls": self.tls, "http2": self.tls and self.http2}[transport]
+
+
+def in_tasks(name: str) -> Contender:
+    """A contender in Rust that makes its calls in tasks on one thread, and has no TLS here."""
+    return Contender(None, f"{name}, 16 tasks", kind="rust", many=f"{name}, 256 tasks", tls=False)
 
 
 CONTENDERS = {
@@ -49,15 +59,22 @@ CONTENDERS = {
     "pycurl": Contender("pycurl, body not parsed", "pycurl CurlMulti, bodies not parsed"),
     "aiohttp": Contender("aiohttp", "aiohttp, 16 tasks", http2=False),
     "requests": Contender("requests", "requests, 16 threads", http2=False),
+    "rust_billcore": in_tasks("Rust AsyncClient"),
+    "rust_reqwest": in_tasks("Rust reqwest + serde_json"),
 }
 # raw and pycurl do not parse the answer.
 UNPARSED = {"raw", "pycurl"}
 PACKAGES = ("pycurl", "aiohttp", "uvloop", "requests")
-MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
+MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once", MANY: f"{MANY} at once"}
 
 
 Key = tuple[str, str, int]  # (contender, transport, requests in flight)
 Samples = dict[Key, list[rounds.Sample]]
+
+
+def gets(count: int, at_once: int) -> int:
+    """The GETs of a turn: so many, or if they cannot be shared evenly, eight for each task."""
+    return 8 * at_once if count > at_once and count % at_once else count
 
 
 def places(base_urls: dict[str, str], count: int) -> dict[Key, Place]:
@@ -67,22 +84,23 @@ def places(base_urls: dict[str, str], count: int) -> dict[Key, Place]:
     for transport, url in base_urls.items():
         for at_once in MANNERS:
             for key, contender in CONTENDERS.items():
-                if contender.label(at_once) and (contender.http2 or transport != "http2"):
-                    shows = body.decode() if key in UNPARSED else fields
-                    reads = len(shows.replace("\t", "")) * count
-                    out[key, transport, at_once] = Place(key, url, at_once, count, at_once, shows, reads)
+                if contender.label(at_once) and contender.speaks(transport):
+                    shows, number = body.decode() if key in UNPARSED else fields, gets(count, at_once)
+                    reads = len(shows.replace("\t", "")) * number
+                    out[key, transport, at_once] = Place(key, url, at_once, number, at_once, shows, reads)
     return out
 
 
 def table(transport: str, at_once: int, samples: Samples, count: int) -> Table:
-    rows = []
+    rows, count = [], gets(count, at_once)
     for key, contender in CONTENDERS.items():
         found, label = samples.get((key, transport, at_once)), contender.label(at_once)
         if found and label:
             cpu = min(cpu for _, cpu in found) / count / 1e3
             rows.append(Row(key, label, [wall / count / 1e3 for wall, _ in found], {"client's cpu µs": cpu}))
     title = f"GET, {TRANSPORTS[transport]}, {MANNERS[at_once]}"
-    return Table(f"rest/{transport}/{at_once}", title, "µs", "raw", rows, REST, digits=1)
+    reference = "raw" if any(row.key == "raw" for row in rows) else "rust_reqwest"
+    return Table(f"rest/{transport}/{at_once}", title, "µs", reference, rows, REST, digits=1)
 
 
 def measure(programs: Path, quick: bool) -> list[Table]:
@@ -98,7 +116,8 @@ def measure(programs: Path, quick: bool) -> list[Table]:
         with RestServer(folder / "nginx", authority, answer()[0]) as nginx:
             samples = rounds.measure(folder, commands, places(nginx.base_urls, count), starts, often)
         late = rest_late.table(folder, commands, {100: 1} if quick else {100: 10, 300: 4, 1000: 2})
-    return [*(table(transport, at_once, samples, count) for transport in TRANSPORTS for at_once in MANNERS), late]
+    tables = (table(transport, at_once, samples, count) for transport in TRANSPORTS for at_once in MANNERS)
+    return [*(one for one in tables if one.rows), late]
 
 
 def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
@@ -112,6 +131,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
         )
         for transport in ("plain", "http2")
         for at_once, manner in MANNERS.items()
+        if at_once != MANY
     ]
 
 

@@ -71,8 +71,10 @@ case "$area" in
     newest="$(tests/libcurl.sh newest)"
     quietly configure-newest cmake -S tests/bench -B build/bench/newest -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$newest"
     quietly build-newest cmake --build build/bench/newest -j "$bc_jobs" --target turns-native
-    PATH="$(bc_go):$PATH"
-    targets+=(turns-go)
+    bc_rust_packages
+    PATH="$(bc_rust):$(bc_go):$PATH"
+    options=("-DBILLCORE_CARGO_TARGET=$bc_cache/rust-bench")
+    targets+=(turns-go turns-rust)
     ;;
 esac
 if [ "${#targets[@]}" != 0 ]; then

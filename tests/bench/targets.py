@@ -63,6 +63,10 @@ REST: dict[tuple[str, str], list[Target]] = {
         for row in ("billcore_async", "billcore_uvloop")
     },
     **{
+        (f"rest/plain/{at_once}", "rust_billcore"): [Target("ratio", 1, against="rust_reqwest")]
+        for at_once in (16, 256)
+    },
+    **{
         ("rest/late", f"{row}/{server}"): [Target("max ms", 50, against=f"raw/{server}")]
         for row in ("cpp", "c", "billcore", "billcore_async")
         for server in ("silent", "drip", "handshake")

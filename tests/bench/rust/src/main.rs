@@ -1,9 +1,10 @@
-//! Runs the Rust contenders of the area ffi. Usage: turns-rust webhook billcore|crypto, or turns-rust pages
-//! rust_billcore, with commands of the protocol of turns.py on stdin. In place of a URL a command of webhook has
-//! OPERATION:FOLDER; FOLDER contains the files of a delivery.
+//! Runs the Rust contenders of the areas ffi and rest. Usage: turns-rust webhook billcore|crypto, turns-rust pages
+//! rust_billcore, or turns-rust rest rust_billcore|rust_reqwest, with commands of the protocol of turns.py on stdin. In
+//! place of a URL a command of webhook has OPERATION:FOLDER; FOLDER contains the files of a delivery.
 
 mod ours;
 mod peers;
+mod rest;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -41,7 +42,10 @@ pub fn repeated(mut once: impl FnMut() -> Outcome<usize> + 'static) -> Row {
     })
 }
 
-fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
+fn row(area: &str, name: &str, url: &str, at_once: usize) -> Outcome<Row> {
+    if area == "rest" {
+        return rest::row(name, url, at_once);
+    }
     if url.starts_with("http") {
         return ours::list(url, at_once);
     }
@@ -68,7 +72,10 @@ fn cpu_time() -> i64 {
 
 /// Executes the command on each line of stdin until stdin ends. Makes each contender on first use and then reuses it.
 fn main() -> Outcome<()> {
-    let name = std::env::args().nth(2).ok_or("usage: turns-rust AREA ROW")?;
+    let mut arguments = std::env::args().skip(1);
+    let (Some(area), Some(name)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: turns-rust AREA ROW".into());
+    };
     let mut rows: HashMap<(String, usize), Row> = HashMap::new();
     println!("ready");
     for line in std::io::stdin().lock().lines() {
@@ -77,11 +84,16 @@ fn main() -> Outcome<()> {
         let [verb, url, at_once, counts @ ..] = words.as_slice() else { return Err("a command is too short".into()) };
         let key = ((*url).to_owned(), at_once.parse()?);
         if !rows.contains_key(&key) {
-            rows.insert(key.clone(), row(&name, url, key.1)?);
+            rows.insert(key.clone(), row(&area, &name, url, key.1)?);
         }
         let row = rows.get_mut(&key).ok_or("it was inserted")?;
         if *verb == "show" {
-            println!("{}", row(1)?);
+            let read = row(1)?;
+            if area == "rest" {
+                println!("{}", rest::shown(&name, url)?)
+            } else {
+                println!("{read}")
+            }
             continue;
         }
         let [count, warm] = counts else { return Err("run has two counts".into()) };
