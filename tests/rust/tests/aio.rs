@@ -215,6 +215,11 @@ fn polled<T>(future: impl Future<Output = T>) -> Poll<T> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// Waits for what may hang.
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    timeout(Duration::from_secs(60), future).await.expect("it ends within a minute")
+}
+
 fn on_one_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
@@ -239,11 +244,11 @@ fn runtimes_do_not_wait_for_each_other() {
         }
     });
     // Nobody runs the first runtime any more.
-    second.block_on(client.orders().get("o")).unwrap();
+    second.block_on(within(client.orders().get("o"))).unwrap();
     open.store(true, Ordering::SeqCst);
-    second.block_on(&mut moved).unwrap();
+    second.block_on(within(&mut moved)).unwrap();
     drop(second);
-    first.block_on(client.orders().get("o")).unwrap();
+    first.block_on(within(client.orders().get("o"))).unwrap();
     async_io::block_on(client.orders().get("o")).unwrap();
 }
 
@@ -263,7 +268,7 @@ async fn a_call_that_is_not_polled_holds_up_no_other() {
         first.await
     });
     wait_begun.await.unwrap();
-    client.orders().get("o").await.unwrap();
+    within(client.orders().get("o")).await.unwrap();
     end.send(()).unwrap();
     holder.await.unwrap().unwrap();
 }

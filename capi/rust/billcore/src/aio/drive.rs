@@ -80,9 +80,12 @@ mod in_tokio {
         let descriptor = own.try_clone().and_then(|own| AsyncFd::with_interest(own, Interest::READABLE));
         let descriptor = descriptor.map_err(|fault| not_watched(&fault))?;
         let task = runtime.spawn(drive(descriptor, Gone(Arc::downgrade(reactor)))).abort_handle();
+        let made = Driver { runtime: runtime.id(), task };
         let mut drivers = lock(&reactor.drivers.tasks);
-        drivers.retain(|driver| !driver.task.is_finished());
-        drivers.push(Driver { runtime: runtime.id(), task });
+        if !is_driven(&drivers) {
+            drivers.retain(|driver| !driver.task.is_finished());
+            drivers.push(made);
+        }
         Ok(())
     }
 

@@ -101,6 +101,8 @@ pub(super) enum Command {
     Cancel(Arc<Call>),
     Add(PartId, Part),
     Free(PartId),
+    /// Advances all calls, for a driver that found the turn taken.
+    Process,
     /// Wakes all tasks, because the runtime that drove the loop for some of them is gone.
     #[cfg(feature = "tokio")]
     WakeAll,
@@ -133,6 +135,11 @@ impl Engine {
                 if let Some(ticket) = ticket {
                     self.native.cancel(ticket);
                     self.process(wakers);
+                }
+            }
+            Command::Process => {
+                if self.process(wakers) {
+                    self.native.cancel(0); // names no call, but tells the drivers that there is more to do
                 }
             }
             Command::Add(id, part) => drop(self.parts.insert(id, part)),
@@ -268,8 +275,8 @@ impl Reactor {
         self.turn(false);
     }
 
-    /// Advances all calls without waiting. Returns whether the caller is to call it again soon: there is more to do, or
-    /// another thread has the turn.
+    /// Advances all calls without waiting, or leaves it to the thread that has the turn. Returns whether there is more to
+    /// do at once.
     pub(super) fn process(&self) -> bool {
         self.turn(true)
     }
@@ -280,7 +287,11 @@ impl Reactor {
             let mut turn = match self.engine.try_lock() {
                 Ok(engine) => Turn::new(self, engine),
                 Err(TryLockError::Poisoned(engine)) => Turn::new(self, engine.into_inner()),
-                Err(TryLockError::WouldBlock) => return true,
+                Err(TryLockError::WouldBlock) if take(&mut process) => {
+                    lock(&self.commands).push_back(Command::Process);
+                    continue; // the turn may have ended before
+                }
+                Err(TryLockError::WouldBlock) => return false,
             };
             let Turn { engine, wakers, .. } = &mut turn;
             if let Some(engine) = engine.as_mut().filter(|_| take(&mut process)) {
