@@ -291,3 +291,22 @@ fn tracing_events() {
     }
     assert!(lines[2].contains(r#"path="/subscription/hang/order""#), "{told}");
 }
+
+/// A charge whose future is dropped is reset in the drop, and is one warning.
+#[test]
+fn a_dropped_charge_is_one_warning() {
+    let told = events(&service(), |client, service| {
+        let client = AsyncClient::new(client.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut call = Box::pin(client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()));
+        runtime.block_on(async {
+            while service.sent().is_empty() {
+                assert!(timeout(Duration::from_millis(2), &mut call).await.is_err());
+            }
+        });
+        drop(call); // nothing runs that could drive it
+        wait("its connection ends", || service.broken() == 1);
+    });
+    assert_eq!(told.matches("WARN").count(), 1, "{told}");
+    assert!(told.contains(r#"path="/subscription/hang/order""#), "{told}");
+}

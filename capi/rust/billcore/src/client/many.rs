@@ -117,6 +117,20 @@ impl<I: Iterator> Ids<I> {
 /// `Many` takes an id only when it is about to request its record, so its memory does not grow with the number of ids.
 /// Requests progress while `next` waits; the caller's pauses do not count towards the time-out of a call. After an
 /// answer with status 429 fewer calls are in flight. Dropping it cancels the calls in flight.
+///
+/// ```no_run
+/// # fn main() -> billcore::Result<()> {
+/// # let (client, ids) = (billcore::Client::from_env()?, ["ord_1", "ord_2"]);
+/// for got in client.orders().get_many(ids, billcore::ManyOptions::new())? {
+///     let got = got?;
+///     match got.value {
+///         Ok(order) => println!("{} {}", got.id, order.total()?),
+///         Err(error) => eprintln!("{}: {error}", got.id),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Many<T, I: Iterator> {
     native: NativeMany,
     ids: Ids<I>,
