@@ -122,6 +122,6 @@ done
 
 step what Rust says of a faulty connection
 for client in rust rust-async; do
-  PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,late}.py \
+  PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,killed,late}.py \
     --driver "$client" --few
 done

@@ -102,10 +102,10 @@ struct Engine::Impl {
   bool collect(Deadline until = std::nullopt);
   // Records the outcome of a request in its transfer.
   void judge(InFlight& flight, CURLcode code);
+  void set_max_connections(int most) noexcept;
   void check(CURLMcode code) const;
   // Like check(), for event loops: does not throw when memory runs out, because the other requests must continue.
   // libcurl may then have lost track of a socket or a timer, so process() polls all sockets and timers.
-  void set_max_connections(int most) noexcept;
   void note(CURLMcode code);
   // Whether a further request must wait, because no connection is free, or because connecting would take start() too long.
   [[nodiscard]] bool must_wait() const noexcept;

@@ -1,6 +1,7 @@
 //! The conformance driver in Rust: reads one JSON request per line from stdin, writes one JSON reply per line to stdout
 //! (see tests/conformance). With the argument `async` it awaits each call of an `AsyncClient`, in tokio.
 
+mod charges;
 mod classes;
 mod client;
 mod fields;
@@ -195,7 +196,12 @@ impl Driver {
 }
 
 fn main() -> std::io::Result<()> {
-    let is_async = std::env::args().nth(1).is_some_and(|way| way == "async");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("charges", rest)) = arguments.split_first().map(|(way, rest)| (way.as_str(), rest)) {
+        charges::run(rest);
+        return Ok(());
+    }
+    let is_async = arguments.first().is_some_and(|way| way == "async");
     let mut driver = Driver { client: None, is_async };
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
