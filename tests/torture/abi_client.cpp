@@ -132,6 +132,7 @@ const std::vector<Function>& client_functions() {
          call(&billcore_many_next, many);
        }},
       CALL(billcore_loop_new, g.client),
+      CALL(billcore_loop_use_client, g.loop, g.client),
       CALL(billcore_loop_next, g.loop),
       CALL(billcore_loop_process, g.loop),
       {"billcore_loop_start",

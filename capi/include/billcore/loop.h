@@ -73,6 +73,12 @@ BILLCORE_API billcore_status billcore_loop_new(const billcore_client* client, bi
  * descriptor: stop watching it first.  @since 0.1 */
 BILLCORE_EXPORT void billcore_loop_free(billcore_loop* loop);
 
+/** Gives further calls of the loop the options and hooks of another client, which shares the connections of the loop's
+ * client (billcore_client_with_options). BILLCORE_ERROR_INVALID_ARGUMENT for a client with other connections.
+ * @since 0.1 */
+BILLCORE_API billcore_status billcore_loop_use_client(billcore_loop* loop, const billcore_client* client,
+                                                      billcore_error** err);
+
 /** The loop's descriptor, always the same: readable when billcore_loop_process has something to do. It belongs to the
  * loop: do not close, read or write it. -1 for NULL.  @since 0.1 */
 BILLCORE_API int billcore_loop_descriptor(const billcore_loop* loop);

@@ -255,6 +255,13 @@ void billcore_loop_free(billcore_loop* loop) {
   }
 }
 
+billcore_status billcore_loop_use_client(billcore_loop* loop, const billcore_client* client, billcore_error** err) {
+  return call(err, [&] {
+    const Turn turn(loop);
+    turn->client = internal::beside(handle(client).view, turn.client());
+  });
+}
+
 int billcore_loop_descriptor(const billcore_loop* loop) { return loop == nullptr ? -1 : loop->client->descriptor(); }
 
 billcore_status billcore_loop_process(billcore_loop* loop, bool* more, billcore_error** err) {

@@ -63,6 +63,9 @@ void wake(const AsyncClient& client) noexcept;
 [[nodiscard]] bool is_ready(const AsyncClient& client) noexcept;
 /// Throws Error(config) after Client::close(), and Error(invalid_argument) for options that do not fit an event loop.
 void require_startable(const AsyncClient& client, const CallOptions& call);
+/// An AsyncClient with the options of `client` and the connections of `loop`. Throws Error(invalid_argument) if `client`
+/// has other connections.
+[[nodiscard]] AsyncClient beside(const Client& client, const AsyncClient& loop);
 
 /// Something that a program waits for in an event loop: a page of a list, a record of a get_many(). Threads: the loop's
 /// thread only, including destruction.

@@ -55,6 +55,21 @@ void require_startable(const AsyncClient& client, const CallOptions& call) {
 
 namespace {
 
+void require_same_connections(const detail::SessionPtr& session, const AsyncClient& loop, const char* refused) {
+  if (session->settings().state == Access::session(loop)->settings().state) return;
+  throw Error(ErrorCode::invalid_argument, refused);
+}
+
+}  // namespace
+
+AsyncClient beside(const Client& client, const AsyncClient& loop) {
+  require_same_connections(Access::session(client), loop,
+                           "the client has other connections than the loop: derive it from the loop's client");
+  return {client, loop};
+}
+
+namespace {
+
 /// A wait in an event loop. Until it ends, it counts in AsyncClient::running().
 class Waiting {
  public:
@@ -151,10 +166,8 @@ LoopPages::LoopPages(const AsyncClient& client, Flow list, ListOperation operati
 LoopPages::LoopPages(const AsyncClient& client, const Flow& list)
     : LoopPages(client, blocking_source(list).session(), list, blocking_source(list).list(),
                 blocking_source(list).options()) {
-  if (state_->session->settings().state != Access::session(client)->settings().state) {
-    throw Error(ErrorCode::invalid_argument,
-                "the list and the loop have different clients: list with the loop's client");
-  }
+  require_same_connections(state_->session, client,
+                           "the list and the loop have different clients: list with the loop's client");
   list->own_source()->stop();  // its pages in flight
 }
 

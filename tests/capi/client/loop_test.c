@@ -19,6 +19,33 @@ static const char* answer(const char* request) {
 
 /* ---- ends ---- */
 
+/* A client made by billcore_client_with_options: calls have its options, the connection stays. */
+static void test_use_client(const server* at, const billcore_client* client) {
+  billcore_loop* loop = new_loop(client);
+  billcore_client* other = client_of(at);
+  billcore_client* derived = NULL;
+  billcore_client_changes* changes = NULL;
+  billcore_operation* held = make_get("held");
+  noted got = {0};
+  CHECK_OK(billcore_client_changes_new(&changes, &err));
+  CHECK_OK(billcore_client_changes_set_timeout_ms(changes, 100, &err));
+  CHECK_OK(billcore_client_with_options(client, changes, &derived, &err));
+  CHECK_FAILS(billcore_loop_use_client(loop, other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "connections");
+  CHECK_OK(billcore_loop_use_client(loop, derived, &err));
+  start(loop, held, &got);
+  expect_end(loop, &got, BILLCORE_ERROR_TIMEOUT);
+  CHECK_OK(billcore_client_close(derived, &err));
+  CHECK_FAILS(billcore_loop_start(loop, held, NULL, NULL, NULL, NULL, NULL, &err), BILLCORE_ERROR_CONFIG, "closed");
+  CHECK_OK(billcore_loop_use_client(loop, client, &err));
+  start_and_free(loop, make_get("o"), &got);
+  expect_order(loop, &got);
+  billcore_operation_free(held);
+  billcore_loop_free(loop);
+  billcore_client_changes_free(changes);
+  billcore_client_free(derived);
+  billcore_client_free(other);
+}
+
 static void test_callbacks(const billcore_client* client) {
   billcore_loop* loop = new_loop(client);
   noted got = {0};
@@ -376,6 +403,7 @@ int main(void) {
   billcore_loop_free(NULL);
   CHECK(billcore_loop_descriptor(NULL) == -1 && billcore_loop_running(NULL) == 0);
   test_callbacks(client);
+  test_use_client(at, client);
   test_asking(client);
   test_refused(client);
   test_cancel(client);

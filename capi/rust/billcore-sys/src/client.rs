@@ -603,6 +603,13 @@ unsafe extern "C" {
     pub fn billcore_loop_free(loop_: *mut billcore_loop);
 }
 unsafe extern "C" {
+    pub fn billcore_loop_use_client(
+        loop_: *mut billcore_loop,
+        client: *const billcore_client,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
     pub fn billcore_loop_descriptor(loop_: *const billcore_loop) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
