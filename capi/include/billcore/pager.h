@@ -111,7 +111,7 @@ BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bo
                                                    bool* present, billcore_error** err);
 
 /** Cancels prefetching and sets the verdict to "stopped"; does nothing at the end of the list. After billcore_list_stop
- * the caller can still read the list.  @since 0.1 */
+ * the caller can still read the list. A fetch of billcore_loop_fetch goes on, with its prefetch.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_stop(billcore_list* list, billcore_error** err);
 
 /** Frees a list; accepts NULL.  @since 0.1 */

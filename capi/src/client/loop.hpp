@@ -106,6 +106,10 @@ struct ListOnLoop {
       : loop(&reader), flow(std::move(list)) {
     pages.emplace(client, flow);
   }
+  /// Cancels the prefetch, unless a fetch waits for one of its pages.
+  void stop() noexcept {
+    if (pages && !is_fetching) pages->stop();
+  }
   billcore_loop* loop;  // nullptr once the loop was freed; `pages` is then empty
   internal::Flow flow;
   std::optional<internal::LoopPages> pages;

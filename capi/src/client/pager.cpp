@@ -10,6 +10,7 @@
 #include "billcore/detail/document.hpp"
 #include "billcore/internal.hpp"
 #include "client/handles.hpp"
+#include "client/loop.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
 
@@ -136,7 +137,11 @@ billcore_status billcore_list_verdict(const billcore_list* list, bool* complete,
 }
 
 billcore_status billcore_list_stop(billcore_list* list, billcore_error** err) {
-  return call(err, [&] { handle(list).view.stop(); });
+  return call(err, [&] {
+    auto& self = handle(list);
+    self.view.stop();
+    if (self.on_loop != nullptr) self.on_loop->stop();
+  });
 }
 
 void billcore_list_free(billcore_list* list) { delete list; }

@@ -107,6 +107,8 @@ class LoopPages final : public LoopWait {
   void wait(std::function<void()> ready) override;
   /// Also cancels the request for the page; the requests for other pages stay in flight.
   void cancel() noexcept override;
+  /// Ends the wait, and cancels the requests for all pages.
+  void stop() noexcept;
   /// The error of a wait that was cancelled.
   [[nodiscard]] Error interruption() const;
 

@@ -126,7 +126,7 @@ struct LoopPages::State final : detail::PageSource {
     fetcher.request(wanted.page, wanted.last, wanted.count);
   }
   void tend() noexcept override {}  // nothing to do: the event loop drives the transfers
-  void stop() noexcept override {}  // stop() may run on any thread, so only ~LoopPages cancels the pages
+  void stop() noexcept override {}  // stop() may run on any thread, so LoopPages::stop() cancels the pages
 
   // Ends the pending wait, if any.
   void leave() noexcept {
@@ -201,6 +201,12 @@ void LoopPages::wait(std::function<void()> ready) try {
 void LoopPages::cancel() noexcept {
   state_->fetcher.cancel();
   state_->leave();
+}
+
+void LoopPages::stop() noexcept {
+  if (!state_->loop->is_ours()) return;
+  state_->leave();
+  state_->fetcher.clear();
 }
 
 Error LoopPages::interruption() const {

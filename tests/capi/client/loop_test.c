@@ -368,6 +368,19 @@ static void test_lists(const server* at, const billcore_client* client) {
   CHECK(present && complete);
   billcore_order_list_free(list);
 
+  /* A list that is stopped cancels its prefetch, and can be read further. */
+  const int unread = requests;
+  list = orders_of(client, "s", NULL);
+  fetch_now(loop, list);
+  expect_next(list, "a");
+  expect_next(list, "b"); /* begins the prefetch */
+  drive_until_sent(loop, unread + 2);
+  CHECK_OK(billcore_order_list_stop(list, &err));
+  fetch_now(loop, list);
+  CHECK(requests == unread + 3);
+  expect_next(list, "c");
+  billcore_order_list_free(list);
+
   /* A list that is freed during its fetch; a list whose loop is freed, which blocks again. */
   list = orders_of(client, "s", NULL);
   fetch(loop, list, &context);
