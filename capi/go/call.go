@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/cgo"
+	"sync/atomic"
 	"time"
 
 	"billcore/internal/handle"
@@ -21,13 +22,9 @@ import (
 type call struct {
 	options *C.billcore_options
 	cancel  *C.billcore_cancel
-	hooks   cgo.Handle
+	hooked  *hooked    // nil: the client has no hooks
+	hooks   cgo.Handle // of hooked
 }
-
-// maxCalls is the largest number of calls of a client that run at once. Each call occupies a thread, and the Go runtime
-// ends a process that has ten thousand threads. If maxCalls calls are running, a new call waits until one of them ends;
-// the waiting call fails if its context is done or its time-out passes first.
-const maxCalls = 1000
 
 func noContext() error {
 	return model.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
@@ -51,28 +48,24 @@ func ended(cause error) error {
 	return model.Ended(model.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf returns the time-out (milliseconds) to pass to the C library: the time left after the call has waited for a
-// slot. waited is how long the call waited. For a negative time-out, the C library uses the client's own time-out.
-func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
-	timeout, most := int64(-1), c.timeout
-	if most >= 0 && waited > 0 {
-		most = max(0, most-waited)
-		timeout = max(1, handle.Milliseconds(most))
-	}
+// timeoutOf returns the time-out (milliseconds) to pass to the C library: the time until the context's deadline if it is
+// the earlier one. For a negative time-out, the C library uses the client's own time-out.
+func (c *Client) timeoutOf(ctx context.Context) int64 {
 	if deadline, ok := ctx.Deadline(); ok {
-		if left := time.Until(deadline); most < 0 || left < most {
-			timeout = max(1, handle.Milliseconds(left))
+		if left := time.Until(deadline); c.timeout < 0 || left < c.timeout {
+			return max(1, handle.Milliseconds(left))
 		}
 	}
-	return timeout
+	return -1
 }
 
-// begin makes the C options, cancel token and hooks of a call. timeout is the result of timeoutOf, or -1 for a list.
-func (c *Client) begin(ctx context.Context, timeout int64) (*call, error) {
+// begin makes the C options and hooks of a call. timeout is the result of timeoutOf, or -1 for a list. The call has a
+// cancel token if it is cancellable.
+func (c *Client) begin(ctx context.Context, timeout int64, cancellable bool, limited *atomic.Bool) (*call, error) {
 	out := new(call)
-	cancellable := ctx.Done() != nil
-	if c.hooks != nil {
-		out.hooks = cgo.NewHandle(&hooked{c.hooks, ctx})
+	if c.hooks != nil || limited != nil {
+		out.hooked = &hooked{hooks: c.hooks, ctx: ctx, told: make(chan struct{}, 1), limited: limited}
+		out.hooks = cgo.NewHandle(out.hooked)
 	}
 	if !cancellable && timeout < 0 && out.hooks == 0 {
 		return out, nil
@@ -87,8 +80,10 @@ func (c *Client) begin(ctx context.Context, timeout int64) (*call, error) {
 }
 
 func (c *call) free() {
-	C.bc_call_free(c.options, c.cancel)
-	c.options, c.cancel = nil, nil
+	if c.options != nil || c.cancel != nil {
+		C.bc_call_free(c.options, c.cancel)
+		c.options, c.cancel = nil, nil
+	}
 	if c.hooks != 0 {
 		c.hooks.Delete()
 		c.hooks = 0
@@ -113,8 +108,8 @@ func (c *call) watch(ctx context.Context) (stop func()) {
 	}
 }
 
-// run waits for a slot, calls do() once with C options made from ctx, and returns the library's result or an error.
-func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, call *C.billcore_options) C.bg_made) (C.bg_made, error) {
+// run makes a call with the C options that ctx and the client give it, and returns the library's result or an error.
+func (c *Client) run(ctx context.Context, what beginning) (C.bg_made, error) {
 	var none C.bg_made
 	if ctx == nil {
 		return none, noContext()
@@ -127,18 +122,24 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	if err := reason(ctx); err != nil {
 		return none, ended(err)
 	}
-	waited, err := c.acquire(ctx)
-	if err != nil {
-		return none, err
+	var limited *atomic.Bool
+	operation, blocks := what.(*operation)
+	if blocks {
+		limited = operation.limited
 	}
-	defer func() { <-c.slots }()
-	call, err := c.begin(ctx, c.timeoutOf(ctx, waited))
+	defer c.reactor.calls.Add(-1)
+	blocks = c.reactor.calls.Add(1) <= blocking && blocks && !c.reactor.bounded
+	call, err := c.begin(ctx, c.timeoutOf(ctx), blocks && ctx.Done() != nil, limited)
 	if err != nil {
 		return none, err
 	}
 	defer call.free()
+	if !blocks {
+		call.hooked.wait()
+		return c.reactor.run(ctx, c, what, call)
+	}
 	stop := call.watch(ctx)
-	made := do(native, call.options)
+	made := operation.perform(native, call.options)
 	stop()
 	if made.status != C.BILLCORE_OK {
 		return none, failure(made, causeOf(ctx, made.status))
@@ -163,28 +164,4 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 		return context.DeadlineExceeded
 	}
 	return nil
-}
-
-// acquire takes one of the client's maxCalls slots and returns how long it waited for the slot; 0 when one was free.
-func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
-	select {
-	case c.slots <- struct{}{}:
-		return 0, nil
-	default:
-	}
-	began := C.bc_now()
-	var late <-chan time.Time
-	if c.timeout >= 0 {
-		timer := time.NewTimer(c.timeout)
-		defer timer.Stop()
-		late = timer.C
-	}
-	select {
-	case c.slots <- struct{}{}:
-		return time.Duration(C.bc_now() - began), nil
-	case <-ctx.Done():
-		return 0, ended(reason(ctx))
-	case <-late:
-		return 0, model.NewError(ErrTimeout, "%d calls of the client run at once, and none of them ended within the time-out: nothing was sent", maxCalls)
-	}
 }

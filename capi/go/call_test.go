@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// The time that a call waits while maxCalls other calls run counts towards the call's time-out and deadline.
-func TestWaitingForASlotIsPartOfTheTimeout(t *testing.T) {
-	for timeout, want := range map[time.Duration]int64{time.Minute: 59_000, time.Second: 1, -1: -1} {
-		client := &Client{timeout: timeout}
-		if got := client.timeoutOf(context.Background(), time.Second); got != want {
-			t.Error(timeout, got)
-		}
-		if got := client.timeoutOf(context.Background(), 0); got != -1 {
-			t.Error(timeout, got)
-		}
-	}
+// Of the client's time-out and the context's deadline, the earlier one counts.
+func TestTheEarlierOfTimeoutAndDeadlineCounts(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	client := &Client{timeout: 2 * time.Hour}
-	if got := client.timeoutOf(ctx, 0); got <= 0 || got > time.Hour.Milliseconds() {
-		t.Error(got)
+	for _, each := range []struct {
+		timeout time.Duration
+		ctx     context.Context
+		least   int64
+		most    int64
+	}{
+		{time.Minute, context.Background(), -1, -1}, {time.Minute, ctx, -1, -1}, {-1, context.Background(), -1, -1},
+		{2 * time.Hour, ctx, 1, time.Hour.Milliseconds()}, {-1, ctx, 1, time.Hour.Milliseconds()},
+	} {
+		client := &Client{timeout: each.timeout}
+		if got := client.timeoutOf(each.ctx); got < each.least || got > each.most {
+			t.Error(each, got)
+		}
 	}
 }

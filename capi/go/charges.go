@@ -34,10 +34,9 @@ func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ..
 		return nil, err
 	}
 	defer C.billcore_options_free(search)
-	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_find_charges(client, (*C.billcore_error)(failed), search, call)
+	return s.search(ctx, func(loop *C.bc_loop, call nativeCall) C.bc_started {
+		return C.bc_find_charges(loop, (*C.billcore_error)(failed), search, call)
 	})
-	return orders(made, err)
 }
 
 // FindChargesSince searches as FindCharges does, but takes an instant instead of an error: use it when the error was
@@ -53,10 +52,9 @@ func (s Subscriptions) FindChargesSince(
 	}
 	defer C.billcore_options_free(search)
 	text, n := chars(string(id))
-	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_find_charges_since(client, text, n, C.int64_t(since.UnixMicro()), search, call)
+	return s.search(ctx, func(loop *C.bc_loop, call nativeCall) C.bc_started {
+		return C.bc_find_charges_since(loop, text, n, C.int64_t(since.UnixMicro()), search, call)
 	})
-	return orders(made, err)
 }
 
 // FoundCharges returns the orders that a search had found when it failed with ErrPossiblyMissed, latest first. For an
@@ -76,6 +74,17 @@ func FoundCharges(err error) []Order {
 	}
 	found, _ := orders(made, nil)
 	return found
+}
+
+// search is a search that has not begun. It may read many pages, so it always runs on the loop.
+type search func(loop *C.bc_loop, call nativeCall) C.bc_started
+
+func (s search) start(loop *C.bc_loop, call nativeCall) C.bc_started {
+	return s(loop, call)
+}
+
+func (s Subscriptions) search(ctx context.Context, what search) ([]Order, error) {
+	return orders(s.client.run(ctx, what))
 }
 
 func orders(made C.bg_made, err error) ([]Order, error) {

@@ -9,6 +9,7 @@ import "C"
 import (
 	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -21,8 +22,11 @@ type Client struct {
 	handle  handle.Handle
 	timeout time.Duration // time-out of a call; negative: no time-out
 	hooks   *Hooks
-	slots   chan struct{} // semaphore: holds one value for each running call; its capacity is maxCalls
+	reactor *reactor // shared with the clients made by With
+	number  uint64   // tells the clients of a reactor apart
 }
+
+var clients atomic.Uint64 // number of clients made
 
 const defaultTimeout = 30 * time.Second
 
@@ -40,22 +44,29 @@ func NewClient(options ...Option) (*Client, error) {
 	if made.status != C.BILLCORE_OK {
 		return nil, failure(made, nil)
 	}
-	return newClient(made.out, options, &Client{timeout: defaultTimeout, slots: make(chan struct{}, maxCalls)}), nil
+	return newClient(made.out, options, &Client{timeout: defaultTimeout, reactor: new(reactor)}), nil
 }
 
 func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
-	out := &Client{timeout: from.timeout, hooks: from.hooks, slots: from.slots}
+	out := &Client{timeout: from.timeout, hooks: from.hooks, reactor: from.reactor, number: clients.Add(1)}
 	for _, one := range options {
 		switch {
 		case one.name == "timeout_ms":
 			out.timeout = time.Duration(one.number) * time.Millisecond
 		case one.name == "no_timeout":
 			out.timeout = -1
+		case one.name == "max_connections":
+			out.reactor.bounded = true
 		case one.hooks != nil:
 			out.hooks = one.hooks
 		}
 	}
-	out.handle.Set(native, func(pointer unsafe.Pointer) { C.billcore_client_free((*C.billcore_client)(pointer)) }, 0)
+	shared := out.reactor
+	shared.hold()
+	out.handle.Set(native, func(pointer unsafe.Pointer) {
+		C.billcore_client_free((*C.billcore_client)(pointer))
+		shared.release()
+	}, 0)
 	runtime.SetFinalizer(out, (*Client).free)
 	return out
 }

@@ -3,9 +3,10 @@
 #ifndef BILLCORE_GO_CLIENT_H
 #define BILLCORE_GO_CLIENT_H
 
-#include <billcore/client.h>
+#include <billcore/loop.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "native.h"
 
@@ -13,13 +14,6 @@
 
 typedef const billcore_client* bc_client;
 typedef const billcore_options* bc_given;
-
-/* Nanoseconds of the clock of the library's deadlines, which also runs while the machine is suspended. */
-static inline int64_t bc_now(void) {
-  struct timespec now = {0, 0};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- options ---- */
 
@@ -105,23 +99,37 @@ static inline billcore_operation* bc_operation(const char* name, size_t n, const
   if (made->status == BILLCORE_OK) made->status = billcore_operation_set_options(out, options, &made->err);
   return out;
 }
-/* The result is a resource, a response or NULL, as the operation has it. */
+/* What the result has: a resource, a response, a page or NULL, as the operation has it. */
+static inline bg_made bc_taken(billcore_result* result) {
+  bg_made made = {NULL, NULL, BILLCORE_OK};
+  billcore_resource* resource = NULL;
+  billcore_response* response = NULL;
+  billcore_page* page = NULL;
+  const billcore_result_kind kind = billcore_result_kind_of(result);
+  switch (kind) {
+    case BILLCORE_RESULT_NONE:
+      break;
+    case BILLCORE_RESULT_RESPONSE:
+      made.status = billcore_result_take_response(&result, &response, &made.err);
+      made.out = response;
+      break;
+    case BILLCORE_RESULT_PAGE:
+      made.status = billcore_result_take_page(&result, &page, &made.err);
+      made.out = page;
+      break;
+    default:
+      made.status = billcore_result_take_resource(&result, kind, &resource, &made.err);
+      made.out = resource;
+  }
+  return made;
+}
 static inline bg_made bc_perform(bc_client client, const char* name, size_t n, const char* arguments, size_t len,
                                  bc_given options, bc_given call) {
   bg_made made = {NULL, NULL, BILLCORE_OK};
   billcore_result* result = NULL;
-  billcore_resource* resource = NULL;
-  billcore_response* response = NULL;
   billcore_operation* operation = bc_operation(name, n, arguments, len, options, &made);
   if (made.status == BILLCORE_OK) made.status = billcore_client_perform(client, operation, BC_CALL, &result, &made.err);
-  const billcore_result_kind kind = billcore_result_kind_of(result);
-  if (kind == BILLCORE_RESULT_RESPONSE) {
-    made.status = billcore_result_take_response(&result, &response, &made.err);
-    made.out = response;
-  } else if (kind != BILLCORE_RESULT_NONE) {
-    made.status = billcore_result_take_resource(&result, kind, &resource, &made.err);
-    made.out = resource;
-  }
+  if (made.status == BILLCORE_OK) made = bc_taken(result);
   billcore_operation_free(operation);
   return made;
 }
@@ -136,15 +144,109 @@ static inline bg_made bc_list(bc_client client, const char* name, size_t n, cons
   return made;
 }
 
-BG_CALL(bc_find_charges, (bc_client client, const billcore_error* charge, bc_given search, bc_given call),
-        billcore_subscription_find_charges(client, charge, (const billcore_charge_search*)search, BC_CALL,
-                                           (billcore_order_page**)&made.out, &made.err))
-BG_CALL(bc_find_charges_since,
-        (bc_client client, const char* id, size_t n, int64_t micros, bc_given search, bc_given call),
-        billcore_subscription_find_charges_since(client, bg_str(id, n), micros, (const billcore_charge_search*)search,
-                                                 BC_CALL, (billcore_order_page**)&made.out, &made.err))
 BG_CALL(bc_found_charges, (const billcore_error* error),
         billcore_subscription_found_charges(error, (billcore_order_page**)&made.out, &made.err))
+
+/* ---- calls on a loop: see reactor.go ---- */
+
+typedef struct bc_end {
+  billcore_ticket ticket;
+  bg_made made;
+} bc_end;
+
+enum { BC_ENDS = 64 };
+
+typedef struct bc_loop {
+  billcore_loop* loop;
+  bc_end ends[BC_ENDS]; /* what bc_process has taken */
+} bc_loop;
+
+typedef struct bc_new_loop {
+  bc_loop* loop;
+  billcore_error* err;
+  billcore_status status;
+  int descriptor; /* a duplicate of the loop's, for Go's poller, which owns and closes what it watches */
+} bc_new_loop;
+
+static inline void bc_loop_free(bc_loop* loop) {
+  if (loop != NULL) billcore_loop_free(loop->loop);
+  free(loop);
+}
+static inline bc_new_loop bc_loop_make(bc_client client) {
+  bc_new_loop made = {NULL, NULL, BILLCORE_ERROR_OUT_OF_MEMORY, -1};
+  bc_loop* out = calloc(1, sizeof *out);
+  if (out == NULL) return made;
+  made.status = billcore_loop_new(client, &out->loop, &made.err);
+  if (made.status == BILLCORE_OK) {
+    made.descriptor = fcntl(billcore_loop_descriptor(out->loop), F_DUPFD_CLOEXEC, 0);
+    if (made.descriptor < 0 || fcntl(made.descriptor, F_SETFL, O_NONBLOCK) != 0) made.status = BILLCORE_ERROR_INTERNAL;
+  }
+  if (made.status == BILLCORE_OK) {
+    made.loop = out;
+  } else {
+    bc_loop_free(out);
+  }
+  return made;
+}
+
+typedef struct bc_started {
+  billcore_ticket ticket;
+  billcore_error* err;
+  billcore_status status;
+} bc_started;
+
+/* The functions below begin a call. */
+#define BC_START(name, parameters, call)      \
+  static inline bc_started name parameters {  \
+    bc_started made = {0, NULL, BILLCORE_OK}; \
+    made.status = call;                       \
+    return made;                              \
+  }
+#define BC_REST NULL, NULL, NULL, &made.ticket, &made.err
+static inline bc_started bc_start(bc_loop* loop, const char* name, size_t n, const char* arguments, size_t len,
+                                  bc_given options, bc_given call) {
+  bc_started made = {0, NULL, BILLCORE_OK};
+  bg_made operation = {NULL, NULL, BILLCORE_OK};
+  billcore_operation* given = bc_operation(name, n, arguments, len, options, &operation);
+  made.status = operation.status;
+  made.err = operation.err;
+  if (made.status == BILLCORE_OK) made.status = billcore_loop_start(loop->loop, given, BC_CALL, BC_REST);
+  billcore_operation_free(given);
+  return made;
+}
+BC_START(bc_find_charges, (bc_loop * loop, const billcore_error* charge, bc_given search, bc_given call),
+         billcore_loop_find_charges(loop->loop, charge, (const billcore_charge_search*)search, BC_CALL, BC_REST))
+BC_START(bc_find_charges_since,
+         (bc_loop * loop, const char* id, size_t n, int64_t micros, bc_given search, bc_given call),
+         billcore_loop_find_charges_since(loop->loop, bg_str(id, n), micros, (const billcore_charge_search*)search,
+                                          BC_CALL, BC_REST))
+BC_START(bc_fetch, (bc_loop * loop, billcore_list* list), billcore_loop_fetch(loop->loop, list, BC_REST))
+/* Lets the next calls have the options of this client. */
+BG_CALL(bc_use, (bc_loop * loop, bc_client client), billcore_loop_use_client(loop->loop, client, &made.err))
+
+typedef struct bc_processed {
+  size_t ends;
+  bool more;   /* process again: the descriptor stays readable, or further ends wait */
+  bool failed; /* process again after a pause */
+} bc_processed;
+
+static inline bc_processed bc_process(bc_loop* loop) {
+  bc_processed did = {0, false, false};
+  billcore_result* result = NULL;
+  billcore_error* failure = NULL;
+  did.failed = billcore_loop_process(loop->loop, &did.more, NULL) != BILLCORE_OK;
+  for (; did.ends < BC_ENDS; ++did.ends) {
+    bc_end* const end = &loop->ends[did.ends];
+    if (billcore_loop_next(loop->loop, &end->ticket, &result, &failure, NULL) != BILLCORE_OK) return did;
+    end->made = bc_taken(result);
+    if (failure != NULL) end->made = (bg_made){NULL, failure, billcore_error_status(failure)};
+  }
+  did.more = true;
+  return did;
+}
+static inline void bc_cancel(bc_loop* loop, billcore_ticket ticket) {
+  (void)!billcore_loop_cancel(loop->loop, ticket, NULL);
+}
 
 /* ---- answers to requests ---- */
 

@@ -10,6 +10,8 @@ import (
 	"context"
 	"log/slog"
 	"runtime/cgo"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -40,10 +42,11 @@ type Attempt struct {
 // Each call of OnRequest is followed by exactly one call of OnResponse, even when the context of the call is done, or
 // when a loop over a list ends while pages are in flight. Any of the hooks may be nil.
 //
-// Each hook runs on a goroutine of its own. The call waits until the hook returns. If pages of a list are in flight,
-// the end of a loop over the list, Close and the finalizer wait for the hooks of these pages. When goroutines share a
-// client, several hooks may run at once. The argument ctx is the context of the call, and may already be done. A hook
-// may make other calls, but must not use the list whose page is being fetched. A panic in a hook is logged with
+// Each hook runs on a goroutine of its own. The call waits until the hook returns, but the request may be sent before
+// OnRequest is called. The hooks of a list's prefetched pages run when the loop over the list asks for its next page or
+// ends; the end of the loop, Close and the finalizer wait for them. When goroutines share a client, several hooks may
+// run at once. The argument ctx is the context of the call, and may already be done. A hook may make other calls, but
+// must not use the list whose page is being fetched. A panic in a hook is logged with
 // slog.Error. Neither a panic nor runtime.Goexit (which testing.T.FailNow calls) in a hook changes the result of the
 // call, because the caller must learn whether a write was done.
 type Hooks struct {
@@ -55,15 +58,76 @@ type Hooks struct {
 // WithHooks sets the hooks, which the client calls for every attempt of every call.
 func WithHooks(hooks Hooks) Option { return Option{hooks: &hooks} }
 
+// hooked is what the C hook of a call needs. A call on a loop calls the C hook while the loop is locked, perhaps on the
+// thread of another call: the hook's turn is then kept until the goroutine of the call takes it.
 type hooked struct {
-	hooks *Hooks
-	ctx   context.Context
+	hooks   *Hooks
+	ctx     context.Context
+	limited *atomic.Bool // see operation
+
+	mutex    sync.Mutex
+	deferred bool
+	turns    []func()
+	told     chan struct{} // receives a value when a turn is kept
+}
+
+// wait makes the hooks wait for await() or catchUp().
+func (h *hooked) wait() {
+	if h != nil {
+		h.deferred = true
+	}
+}
+
+// await runs the hooks until done receives a value, and those that wait by then.
+func (h *hooked) await(done <-chan struct{}) {
+	if h == nil {
+		<-done
+		return
+	}
+	for waits := true; waits; {
+		select {
+		case <-h.told:
+		case <-done:
+			waits = false
+		}
+		h.catchUp()
+	}
+}
+
+// catchUp runs the hooks whose turn was kept, in order.
+func (h *hooked) catchUp() {
+	if h == nil {
+		return
+	}
+	h.mutex.Lock()
+	turns := h.turns
+	h.turns = nil
+	h.mutex.Unlock()
+	for _, turn := range turns {
+		turn()
+	}
+}
+
+func (h *hooked) keep(turn func()) {
+	h.mutex.Lock()
+	h.turns = append(h.turns, turn)
+	h.mutex.Unlock()
+	select {
+	case h.told <- struct{}{}:
+	default:
+	}
 }
 
 //export billcoreGoHook
 func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 	told, ok := cgo.Handle(uintptr(given)).Value().(*hooked)
 	if !ok {
+		return
+	}
+	if told.limited != nil && attempt.status == 429 {
+		told.limited.Store(true)
+	}
+	if told.hooks == nil {
 		return
 	}
 	var hook func(context.Context, Attempt)
@@ -85,14 +149,21 @@ func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 		Wait:     time.Duration(attempt.wait_ms) * time.Millisecond,
 		Sent:     bool(attempt.sent), OutcomeUnknown: bool(attempt.outcome_unknown), Path: text(attempt.path),
 	}
-	handle.Apart(func() {
-		defer func() {
-			if panicked := recover(); panicked != nil {
-				slog.Error("billcore: a hook panicked", "panic", panicked)
-			}
-		}()
-		hook(told.ctx, made)
-	})
+	turn := func() {
+		handle.Apart(func() {
+			defer func() {
+				if panicked := recover(); panicked != nil {
+					slog.Error("billcore: a hook panicked", "panic", panicked)
+				}
+			}()
+			hook(told.ctx, made)
+		})
+	}
+	if told.deferred {
+		told.keep(turn)
+	} else {
+		turn()
+	}
 }
 
 func text(from C.billcore_str) string { return handle.String(unsafe.Pointer(from.data), from.len) }

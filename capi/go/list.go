@@ -32,6 +32,7 @@ type List[T any] struct {
 	ctx    context.Context
 	client *Client
 	call   *call
+	page   fetching
 
 	handle  handle.Handle
 	reading atomic.Bool
@@ -62,20 +63,27 @@ func (l *List[T]) begin(operation *operation, options []ListOption) error {
 	}
 	defer C.billcore_options_free(query)
 	// The argument -1 sets no time-out, because a time-out in the C options would apply to each page. The context's
-	// deadline applies to the whole list: when the context is done, a cancel token ends the list.
-	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
+	// deadline applies to the whole list: when the context is done, fetch() ends.
+	if l.call, err = l.client.begin(l.ctx, -1, false, nil); err != nil {
 		return err
 	}
+	l.call.hooked.wait()
 	name, n, arguments, size := operation.native()
 	made := C.bc_list(native, name, n, arguments, size, query, l.call.options)
 	if made.status != C.BILLCORE_OK {
 		l.call.free()
 		return failure(made, nil)
 	}
-	call := l.call
+	l.page.list = (*C.billcore_list)(made.out)
+	call, reactor := l.call, l.client.reactor
+	reactor.hold()
 	l.handle.Set(made.out, func(pointer unsafe.Pointer) {
+		reactor.mutex.Lock()
 		C.billcore_list_free((*C.billcore_list)(pointer))
+		reactor.mutex.Unlock()
+		call.hooked.catchUp()
 		call.free()
+		reactor.release()
 	}, 0)
 	runtime.SetFinalizer(l, (*List[T]).Close)
 	return nil
@@ -106,13 +114,22 @@ func (l *List[T]) use() (*C.billcore_list, error) {
 	l.mutex.Lock()
 	given := l.given.Load()
 	if given > l.skipped {
-		if made := C.bc_skip(native, C.size_t(given-l.skipped)); made.status != C.BILLCORE_OK {
+		var made C.bg_made
+		l.locked(func() { made = C.bc_skip(native, C.size_t(given-l.skipped)) })
+		if made.status != C.BILLCORE_OK {
 			l.done()
 			return nil, failure(made, nil)
 		}
 		l.skipped = given
 	}
 	return native, nil
+}
+
+// locked calls a function that uses the C list, which shares the lock of the loop that reads it.
+func (l *List[T]) locked(do func()) {
+	l.client.reactor.mutex.Lock()
+	defer l.client.reactor.mutex.Unlock()
+	do()
 }
 
 func (l *List[T]) done() {
@@ -221,25 +238,33 @@ func (l *List[T]) next() (*nativePage, error) {
 	return newPage(page.page, int(page.count), int64(page.count)*(textAndParsed*int64(page.item_bytes)+1)), nil
 }
 
-// fetch waits for a slot, then makes a C call that may wait for the network.
-func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error {
+// fetching is the fetch of a list's next page, as a call on the loop.
+type fetching struct{ list *C.billcore_list }
+
+func (f *fetching) start(loop *C.bc_loop, _ nativeCall) C.bc_started { return C.bc_fetch(loop, f.list) }
+
+// fetch waits until the next page is here, then calls a C function that reads it.
+func (l *List[T]) fetch(read func() (C.billcore_status, *C.billcore_error)) error {
 	if err := reason(l.ctx); err != nil {
 		return ended(err)
 	}
-	if _, err := l.client.acquire(l.ctx); err != nil {
+	reactor := l.client.reactor
+	reactor.calls.Add(1)
+	_, err := reactor.run(l.ctx, l.client, &l.page, l.call)
+	reactor.calls.Add(-1)
+	if err != nil {
 		return err
 	}
-	defer func() { <-l.client.slots }()
-	stop := l.call.watch(l.ctx)
-	status, err := do()
-	stop()
+	var status C.billcore_status
+	var failed *C.billcore_error
+	l.locked(func() { status, failed = read() })
 	switch status {
 	case C.BILLCORE_OK:
 		return nil
 	case C.BILLCORE_DONE:
 		return errDone
 	}
-	return model.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
+	return model.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(failed)}, causeOf(l.ctx, status))
 }
 
 // loop() calls leave() at its end. ended is false when the caller left the loop early; in this case leave() cancels
@@ -247,13 +272,13 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 func (l *List[T]) leave(ended bool) {
 	if !ended {
 		if native, err := l.use(); err == nil {
-			made := C.bc_stop(native)
-			C.billcore_error_free(made.err)
+			l.locked(func() { C.billcore_error_free(C.bc_stop(native).err) })
 			l.given.Store(0) // the C list's next page begins after the items already returned
 			l.skipped = 0
 			l.done()
 		}
 	}
+	l.call.hooked.catchUp()
 	l.reading.Store(false)
 }
 
@@ -309,7 +334,8 @@ func (l *List[T]) Standing() (Standing, error) {
 		return Standing{}, err
 	}
 	defer l.done()
-	s := C.bc_standing_of(native)
+	var s C.bc_standing
+	l.locked(func() { s = C.bc_standing_of(native) })
 	defer C.billcore_buf_free(&s.state)
 	if s.status != C.BILLCORE_OK {
 		return Standing{}, model.TakeError(int32(s.status), handle.Pointer{C: unsafe.Pointer(s.err)}, nil)
@@ -329,7 +355,10 @@ func (l *List[T]) Stop() error {
 		return err
 	}
 	defer l.done()
-	if made := C.bc_stop(native); made.status != C.BILLCORE_OK {
+	var made C.bg_made
+	l.locked(func() { made = C.bc_stop(native) })
+	l.call.hooked.catchUp()
+	if made.status != C.BILLCORE_OK {
 		return failure(made, nil)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -18,13 +19,15 @@ import (
 type operation struct {
 	name      string
 	arguments []byte
+	options   *C.billcore_options // of the operation, or nil
+	limited   *atomic.Bool        // set when an attempt was answered with the status 429; nil: not asked for
 }
 
 var unused = sync.Pool{New: func() any { return new(operation) }}
 
 func newOperation(name string) *operation {
 	out := unused.Get().(*operation)
-	out.name, out.arguments = name, out.arguments[:0]
+	out.name, out.arguments, out.limited = name, out.arguments[:0], nil
 	return out
 }
 
@@ -52,11 +55,19 @@ type (
 	nativeCall   = *C.billcore_options
 )
 
+func (o *operation) perform(client nativeClient, call nativeCall) C.bg_made {
+	name, n, arguments, size := o.native()
+	return C.bc_perform(client, name, n, arguments, size, o.options, call)
+}
+
+func (o *operation) start(loop *C.bc_loop, call nativeCall) C.bc_started {
+	name, n, arguments, size := o.native()
+	return C.bc_start(loop, name, n, arguments, size, o.options, call)
+}
+
 // perform sends an operation. options are those of the operation, or nil.
 func (c *Client) perform(ctx context.Context, operation *operation, options *C.billcore_options) (C.bg_made, error) {
 	defer unused.Put(operation)
-	name, n, arguments, size := operation.native()
-	return c.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
-		return C.bc_perform(client, name, n, arguments, size, options, call)
-	})
+	operation.options = options
+	return c.run(ctx, operation)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -125,41 +124,4 @@ func TestManyCancelledCalls(t *testing.T) {
 	if begun, ended := told.count(); begun != ended {
 		t.Fatal(begun, ended)
 	}
-}
-
-// The limit of concurrent calls applies to each client separately: one client at its limit does not delay another
-// client. A call that waits for its turn ends with its time-out, or runs when another call has ended.
-func TestEachClientHasItsOwnSlots(t *testing.T) {
-	const most = 1000 // the limit of concurrent calls of one client
-	s := serve(t, wrapped(order(1)))
-	ctx, cancel := context.WithCancel(background)
-	defer cancel()
-	full := connect(t, s.URL, billcore.WithNoTimeout())
-	var all sync.WaitGroup
-	for range most {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			_, _ = full.Orders().Get(ctx, "hang")
-		}()
-	}
-	await(t, "all run", func() bool { return len(s.sent()) == most })
-	if _, err := connect(t, s.URL).Orders().Get(background, "o"); err != nil {
-		t.Error(err)
-	}
-	same := must(full.With(billcore.WithTimeout(50 * time.Millisecond)))
-	defer same.Close()
-	if _, err := same.Orders().Get(background, "o"); !errors.Is(err, billcore.ErrTimeout) || !strings.Contains(err.Error(), "nothing was sent") {
-		t.Error(err)
-	}
-	waited := make(chan error)
-	go func() {
-		_, err := full.Orders().Get(background, "o")
-		waited <- err
-	}()
-	cancel()
-	if err := <-waited; err != nil {
-		t.Error(err)
-	}
-	all.Wait()
 }

@@ -50,6 +50,8 @@ fi
 step tests, with the race detector
 (cd capi/go && go test -race ./...)
 (cd tests/go && go test -race -count=1 . && go test -run Little -fuzz FuzzUnwrap -fuzztime 2s .)
+# The same with every call on the loop: one or two calls at once, which most tests make, would block instead.
+(cd tests/go && go test -race -tags billcore_loop_only -count=1 .)
 (cd tests/go && billcore-sandbox run -- go test -race -count=1 -run Booked .) # in a sandbox that runs already
 
 step what is missing without cgo
@@ -82,10 +84,13 @@ signature="$(printf '{"name":"test.hook"}' | openssl dgst -sha256 -hmac 01234567
 printf '{"name":"test.hook"}' | WEBHOOK_SECRET=0123456789abcdef0123456789abcdef "$work/service/service" "$signature"
 
 step the wire fixtures
-(cd tests/go && go build -race -o "$work/driver" ./driver)
-export BILLCORE_GO_DRIVER="$work/driver"
-PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language go
+export PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root"
+for tags in '' billcore_loop_only; do
+  (cd tests/go && go build -race -tags "$tags" -o "$work/driver$tags" ./driver)
+  BILLCORE_GO_DRIVER="$work/driver$tags" python3 -m pytest -q -n 2 tests/conformance --language go
+done
 
-step what Go says of a faulty connection
-PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,late}.py \
-  --driver go --few
+step what Go says of a faulty connection, to calls that block and to calls on the loop
+for tags in '' billcore_loop_only; do
+  BILLCORE_GO_DRIVER="$work/driver$tags" python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,late}.py --driver go --few
+done

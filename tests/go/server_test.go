@@ -32,8 +32,8 @@ func (s *service) sent() []string {
 	return append([]string(nil), s.requests...)
 }
 
-// serve starts a service that answers with `answer`. The service holds a request for a path that ends in /hang or
-// /hang/order until the client disconnects or the test ends.
+// serve starts a service that answers with `answer`. The service holds a request for a path that ends in /hang,
+// /hang/order or /hang/orders until the client disconnects or the test ends.
 func serve(t testing.TB, answer http.HandlerFunc) *service {
 	t.Helper()
 	s := &service{held: make(chan struct{})}
@@ -42,7 +42,7 @@ func serve(t testing.TB, answer http.HandlerFunc) *service {
 		s.mutex.Lock()
 		s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI()+" "+string(body))
 		s.mutex.Unlock()
-		if strings.HasSuffix(r.URL.Path, "/hang") || strings.HasSuffix(r.URL.Path, "/hang/order") {
+		if path := strings.TrimSuffix(strings.TrimSuffix(r.URL.Path, "s"), "/order"); strings.HasSuffix(path, "/hang") {
 			select {
 			case <-r.Context().Done():
 				s.broken.Add(1)

@@ -1,0 +1,5 @@
+//go:build billcore_loop_only
+
+package billcore
+
+const blocking = 0
