@@ -8,7 +8,10 @@ package billcore
 */
 import "C"
 
-import "context"
+import (
+	"context"
+	"iter"
+)
 
 // Subscriptions groups the operations on subscriptions. Service interface: Endpoints, Subscriptions.
 type Subscriptions struct{ client *Client }
@@ -80,6 +83,16 @@ func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption)
 	return newList[Order](ctx, s.client, newOperation("subscriptions.orders").text("id", string(id)), options)
 }
 
+// GetMany reads the subscriptions with these ids, several at once, in the order of the ids. Each id has its record or
+// its error, and one error does not end the loop. When ctx is done, the loop ends with an error and an empty Got.
+// GetMany reads an id only when it is about to ask for its record. Leaving the loop early cancels the calls in
+// flight. Service interface: Endpoints, Subscriptions.
+func (s Subscriptions) GetMany(ctx context.Context, ids iter.Seq[ID], options ...ManyOption) iter.Seq2[Got[ID, Subscription], error] {
+	return getMany[ID, Subscription](ctx, s.client, ids, options, func(id ID) *operation {
+		return newOperation("subscriptions.get").text("id", string(id))
+	})
+}
+
 // List lists all products, lazily, page by page. Service interface: Endpoints, Products.
 func (p Products) List(ctx context.Context, options ...ListOption) *List[Product] {
 	return newList[Product](ctx, p.client, newOperation("products.list"), options)
@@ -99,11 +112,31 @@ func (p Products) Delete(ctx context.Context, id int64) error {
 	return err
 }
 
+// GetMany reads the products with these ids, several at once, in the order of the ids. Each id has its record or its
+// error, and one error does not end the loop. When ctx is done, the loop ends with an error and an empty Got. GetMany
+// reads an id only when it is about to ask for its record. Leaving the loop early cancels the calls in flight.
+// Service interface: Endpoints, Products.
+func (p Products) GetMany(ctx context.Context, ids iter.Seq[int64], options ...ManyOption) iter.Seq2[Got[int64, Product], error] {
+	return getMany[int64, Product](ctx, p.client, ids, options, func(id int64) *operation {
+		return newOperation("products.get").integer("id", id)
+	})
+}
+
 // Get returns the order with this id. id: the order's id. ErrNotFound: no order has this id. Service interface:
 // Endpoints, Orders.
 func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 	made, err := o.client.perform(ctx, newOperation("orders.get").text("id", string(id)), nil)
 	return resource[Order](made, err)
+}
+
+// GetMany reads the orders with these ids, several at once, in the order of the ids. Each id has its record or its
+// error, and one error does not end the loop. When ctx is done, the loop ends with an error and an empty Got. GetMany
+// reads an id only when it is about to ask for its record. Leaving the loop early cancels the calls in flight.
+// Service interface: Endpoints, Orders.
+func (o Orders) GetMany(ctx context.Context, ids iter.Seq[ID], options ...ManyOption) iter.Seq2[Got[ID, Order], error] {
+	return getMany[ID, Order](ctx, o.client, ids, options, func(id ID) *operation {
+		return newOperation("orders.get").text("id", string(id))
+	})
 }
 
 // Create registers a URL that receives signed events. The request is sent at most once. The answer does not contain

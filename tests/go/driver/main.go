@@ -21,11 +21,12 @@ type object = map[string]any
 
 // request is one line of stdin. Absent members keep their zero values.
 type request struct {
-	Op      string                     `json:"op"`
-	Client  json.RawMessage            `json:"client"`
-	Timeout json.RawMessage            `json:"timeout"`
-	Args    map[string]json.RawMessage `json:"args"`
-	Take    json.RawMessage            `json:"take"`
+	Op           string                     `json:"op"`
+	Client       json.RawMessage            `json:"client"`
+	Timeout      json.RawMessage            `json:"timeout"`
+	TotalTimeout json.RawMessage            `json:"total_timeout"`
+	Args         map[string]json.RawMessage `json:"args"`
+	Take         json.RawMessage            `json:"take"`
 }
 
 // decode reads a JSON value. `given` is false if the value is absent, null or of another type.
