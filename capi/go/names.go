@@ -6,20 +6,29 @@ import "billcore/model"
 
 // Aliases of the types of package model, which documents them.
 type (
-	Subscription       = model.Subscription
-	Order              = model.Order
-	Product            = model.Product
-	ProductGroup       = model.ProductGroup
-	CustomFieldValue   = model.CustomFieldValue
-	Delivery           = model.Delivery
-	ProductImage       = model.ProductImage
-	ImageSource        = model.ImageSource
-	ProductStrings     = model.ProductStrings
-	SubscriptionStatus = model.SubscriptionStatus
-	OrderState         = model.OrderState
-	ID                 = model.ID
-	Error              = model.Error
-	Code               = model.Code
+	Subscription           = model.Subscription
+	Order                  = model.Order
+	Product                = model.Product
+	ProductGroup           = model.ProductGroup
+	CustomFieldValue       = model.CustomFieldValue
+	Delivery               = model.Delivery
+	ProductImage           = model.ProductImage
+	ImageSource            = model.ImageSource
+	ProductStrings         = model.ProductStrings
+	SubscriptionFields     = model.SubscriptionFields
+	OrderFields            = model.OrderFields
+	ProductFields          = model.ProductFields
+	ProductGroupFields     = model.ProductGroupFields
+	CustomFieldValueFields = model.CustomFieldValueFields
+	DeliveryFields         = model.DeliveryFields
+	ProductImageFields     = model.ProductImageFields
+	ImageSourceFields      = model.ImageSourceFields
+	ProductStringsFields   = model.ProductStringsFields
+	SubscriptionStatus     = model.SubscriptionStatus
+	OrderState             = model.OrderState
+	ID                     = model.ID
+	Error                  = model.Error
+	Code                   = model.Code
 )
 
 // The error codes of package model, under the same names.

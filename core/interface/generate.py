@@ -75,6 +75,7 @@ OUTPUTS = [
     ("arrow.h.j2", "capi/include/billcore/arrow.h", "operations.toml"),
     ("status.h.j2", "capi/include/billcore/status.h", "errors.toml"),
     ("go_model_resources.go.j2", "capi/go/internal/model/resources.go", "resources.toml and operations.toml"),
+    ("go_model_fields.go.j2", "capi/go/internal/model/fields.go", "resources.toml"),
     ("go_model_codes.go.j2", "capi/go/internal/model/codes.go", "errors.toml and events.toml"),
     ("go_model_event_data.go.j2", "capi/go/internal/model/event_data.go", "events.toml"),
     ("go_operations.go.j2", "capi/go/operations.go", "operations.toml"),

@@ -323,7 +323,7 @@ func TestLogsShowNoPortalURL(t *testing.T) {
 	one := must(client.Subscriptions().Get(background, "sub_1"))
 	event := must(model.ParseUnverified([]byte(`{"id":1,"name":"other","data":{"cancel_url":"` + portal + `"}}`)))
 	data := must(event.Data())
-	shown := map[string]any{"subscription": one, "pointer": &one, "event": event, "data": data}
+	shown := map[string]any{"fields": billcore.SubscriptionFields{CancelURL: portal}, "subscription": one, "pointer": &one, "event": event, "data": data}
 	for page, err := range client.Subscriptions().List(background).Pages() {
 		if err != nil || len(page.Items) != 1 {
 			t.Fatal(err)

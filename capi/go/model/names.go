@@ -220,6 +220,209 @@ type Reason = model.Reason
 //	func (e *Event) ProductGroup() (ProductGroup, error)
 type Event = model.Event
 
+// SubscriptionFields has the fields of a Subscription as Go values, for example to encode them as JSON. Service
+// interface: Subscription.
+//
+//	type SubscriptionFields struct {
+//		ID            ID                       `json:"id"`
+//		Price         int64                    `json:"price"`
+//		VAT           int64                    `json:"vat"`
+//		Currency      string                   `json:"currency"`
+//		CreatedAt     time.Time                `json:"created_at"`
+//		RenewsAt      *time.Time               `json:"renews_at"`
+//		EndsAt        *time.Time               `json:"ends_at"`
+//		TrialEndsAt   *time.Time               `json:"trial_ends_at"`
+//		ReferenceID   *string                  `json:"reference_id"`
+//		ReferenceName *string                  `json:"reference_name"`
+//		Status        SubscriptionStatus       `json:"status"`
+//		UpdateCardURL string                   `json:"update_card_url"`
+//		InvoicesURL   string                   `json:"invoices_url"`
+//		CancelURL     string                   `json:"cancel_url"`
+//		CustomFields  []CustomFieldValueFields `json:"custom_fields"`
+//		Metadata      json.RawMessage          `json:"metadata"`
+//	}
+//
+//	// String returns the type's name and the fields that identify the resource, without customer data.
+//	func (f SubscriptionFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f SubscriptionFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f SubscriptionFields) LogValue() slog.Value
+type SubscriptionFields = model.SubscriptionFields
+
+// OrderFields has the fields of an Order as Go values, for example to encode them as JSON. Service interface: Order.
+//
+//	type OrderFields struct {
+//		ID            ID                       `json:"id"`
+//		CreatedAt     time.Time                `json:"created_at"`
+//		Total         int64                    `json:"total"`
+//		TotalWithVAT  int64                    `json:"total_with_vat"`
+//		Currency      string                   `json:"currency"`
+//		ReferenceID   *string                  `json:"reference_id"`
+//		ReferenceName *string                  `json:"reference_name"`
+//		State         OrderState               `json:"state"`
+//		RemoteID      *string                  `json:"remote_id"`
+//		Delivery      *DeliveryFields          `json:"delivery"`
+//		CustomFields  []CustomFieldValueFields `json:"custom_fields"`
+//		Metadata      json.RawMessage          `json:"metadata"`
+//	}
+//
+//	// String returns the type's name and the fields that identify the resource, without customer data.
+//	func (f OrderFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f OrderFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f OrderFields) LogValue() slog.Value
+type OrderFields = model.OrderFields
+
+// ProductFields has the fields of a Product as Go values, for example to encode them as JSON. Service interface:
+// Product.
+//
+//	type ProductFields struct {
+//		ID              int64                `json:"id"`
+//		Name            string               `json:"name"`
+//		Description     *string              `json:"description"`
+//		Type            string               `json:"type"`
+//		Price           int64                `json:"price"`
+//		PriceWithVAT    int64                `json:"price_with_vat"`
+//		PriceWithoutVAT int64                `json:"price_without_vat"`
+//		Currency        string               `json:"currency"`
+//		VATRate         json.Number          `json:"vat_rate"`
+//		Interval        *string              `json:"interval"`
+//		Image           *string              `json:"image"`
+//		Images          []ProductImageFields `json:"images"`
+//		UseCart         bool                 `json:"use_cart"`
+//		StockTracking   bool                 `json:"stock_tracking"`
+//		OutOfStock      bool                 `json:"out_of_stock"`
+//		Strings         ProductStringsFields `json:"strings"`
+//	}
+//
+//	// String returns the type's name and the fields that identify the resource, without customer data.
+//	func (f ProductFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f ProductFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f ProductFields) LogValue() slog.Value
+type ProductFields = model.ProductFields
+
+// ProductGroupFields has the fields of a ProductGroup as Go values, for example to encode them as JSON. Service
+// interface: Product group.
+//
+//	type ProductGroupFields struct {
+//		ID       int64   `json:"id"`
+//		Name     string  `json:"name"`
+//		Products []int64 `json:"products"`
+//	}
+//
+//	// String returns the type's name and the fields that identify the resource, without customer data.
+//	func (f ProductGroupFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f ProductGroupFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f ProductGroupFields) LogValue() slog.Value
+type ProductGroupFields = model.ProductGroupFields
+
+// CustomFieldValueFields has the fields of a CustomFieldValue as Go values, for example to encode them as JSON.
+// Service interface: CustomFieldValue.
+//
+//	type CustomFieldValueFields struct {
+//		ID    int64           `json:"id"`
+//		Label string          `json:"label"`
+//		Type  string          `json:"type"`
+//		Value json.RawMessage `json:"value"`
+//	}
+//
+//	// String returns the type's name and the fields that identify the resource, without customer data.
+//	func (f CustomFieldValueFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f CustomFieldValueFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f CustomFieldValueFields) LogValue() slog.Value
+type CustomFieldValueFields = model.CustomFieldValueFields
+
+// DeliveryFields has the fields of a Delivery as Go values, for example to encode them as JSON. Service interface:
+// Order.
+//
+//	type DeliveryFields struct {
+//		Link string `json:"link"`
+//	}
+//
+//	// String returns the type's name, without customer data.
+//	func (f DeliveryFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f DeliveryFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f DeliveryFields) LogValue() slog.Value
+type DeliveryFields = model.DeliveryFields
+
+// ProductImageFields has the fields of a ProductImage as Go values, for example to encode them as JSON. Service
+// interface: Product.
+//
+//	type ProductImageFields struct {
+//		Portrait ImageSourceFields `json:"portrait"`
+//		Square   ImageSourceFields `json:"square"`
+//	}
+//
+//	// String returns the type's name, without customer data.
+//	func (f ProductImageFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f ProductImageFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f ProductImageFields) LogValue() slog.Value
+type ProductImageFields = model.ProductImageFields
+
+// ImageSourceFields has the fields of an ImageSource as Go values, for example to encode them as JSON. Service
+// interface: Product.
+//
+//	type ImageSourceFields struct {
+//		Src string `json:"src"`
+//	}
+//
+//	// String returns the type's name, without customer data.
+//	func (f ImageSourceFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f ImageSourceFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f ImageSourceFields) LogValue() slog.Value
+type ImageSourceFields = model.ImageSourceFields
+
+// ProductStringsFields has the fields of a ProductStrings as Go values, for example to encode them as JSON. Service
+// interface: Product.
+//
+//	type ProductStringsFields struct {
+//		Interval        string  `json:"interval"`
+//		Type            string  `json:"type"`
+//		Price           *string `json:"price"`
+//		PriceWithVAT    *string `json:"price_with_vat"`
+//		PriceWithoutVAT *string `json:"price_without_vat"`
+//	}
+//
+//	// String returns the type's name, without customer data.
+//	func (f ProductStringsFields) String() string
+//
+//	// Format writes the text of String for every verb of fmt.
+//	func (f ProductStringsFields) Format(to fmt.State, _ rune)
+//
+//	// LogValue makes slog log the text of String.
+//	func (f ProductStringsFields) LogValue() slog.Value
+type ProductStringsFields = model.ProductStringsFields
+
 // ID is an opaque id. Equal ids name the same record, whether they were received as a JSON string or as an integer.
 type ID = model.ID
 
@@ -249,6 +452,10 @@ type Resource = model.Resource
 
 // Subscription: A subscription. Any number of goroutines may use the same Subscription at once. Service interface:
 // Subscription.
+//
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r Subscription) Fields() (out SubscriptionFields, err error)
 //
 //	// UsableAt reports whether the customer may use the subscription at an instant. UsableAt is false for the statuses
 //	// pending, future_start, unpaid and expired. In the statuses trialing, active, delayed and cancelled, the subscription
@@ -344,6 +551,10 @@ type Subscription = model.Subscription
 
 // Order: An order. Any number of goroutines may use the same Order at once. Service interface: Order.
 //
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r Order) Fields() (out OrderFields, err error)
+//
 //	// ID: An opaque id. Service interface: Order.
 //	func (r Order) ID() (ID, error)
 //
@@ -411,6 +622,10 @@ type Subscription = model.Subscription
 type Order = model.Order
 
 // Product: A product. Any number of goroutines may use the same Product at once. Service interface: Product.
+//
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r Product) Fields() (out ProductFields, err error)
 //
 //	// ID: Id. Service interface: Product.
 //	func (r Product) ID() (int64, error)
@@ -490,6 +705,10 @@ type Product = model.Product
 // ProductGroup: A product group, which the service sends only in events. Any number of goroutines may use the same
 // ProductGroup at once. Service interface: Product group.
 //
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r ProductGroup) Fields() (out ProductGroupFields, err error)
+//
 //	// ID: Id. Service interface: Product group.
 //	func (r ProductGroup) ID() (int64, error)
 //
@@ -529,6 +748,10 @@ type ProductGroup = model.ProductGroup
 // CustomFieldValue: A custom field. Any number of goroutines may use the same CustomFieldValue at once. Service
 // interface: CustomFieldValue.
 //
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r CustomFieldValue) Fields() (out CustomFieldValueFields, err error)
+//
 //	// ID: Id. Service interface: CustomFieldValue.
 //	func (r CustomFieldValue) ID() (int64, error)
 //
@@ -565,6 +788,10 @@ type CustomFieldValue = model.CustomFieldValue
 // Delivery: The delivery of an order. Any number of goroutines may use the same Delivery at once. Service interface:
 // Order.
 //
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r Delivery) Fields() (out DeliveryFields, err error)
+//
 //	// Link: URL. Service interface: Order.
 //	func (r Delivery) Link() (string, error)
 //
@@ -591,6 +818,10 @@ type Delivery = model.Delivery
 
 // ProductImage: An image of a product. Any number of goroutines may use the same ProductImage at once. Service
 // interface: Product.
+//
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r ProductImage) Fields() (out ProductImageFields, err error)
 //
 //	// Portrait: The portrait. Service interface: Product.
 //	func (r ProductImage) Portrait() (ImageSource, error)
@@ -622,6 +853,10 @@ type ProductImage = model.ProductImage
 // ImageSource: One rendition of a product image. Any number of goroutines may use the same ImageSource at once.
 // Service interface: Product.
 //
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r ImageSource) Fields() (out ImageSourceFields, err error)
+//
 //	// Src: URL. Service interface: Product.
 //	func (r ImageSource) Src() (string, error)
 //
@@ -648,6 +883,10 @@ type ImageSource = model.ImageSource
 
 // ProductStrings: Display texts of a product. Any number of goroutines may use the same ProductStrings at once.
 // Service interface: Product.
+//
+//	// Fields reads all fields. A pointer is nil when the field is null or absent. Fields fails with ErrMissingField when
+//	// another field is absent, as in a reduced webhook payload.
+//	func (r ProductStrings) Fields() (out ProductStringsFields, err error)
 //
 //	// Interval: A text. Service interface: Product.
 //	func (r ProductStrings) Interval() (string, error)

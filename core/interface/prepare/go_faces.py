@@ -74,7 +74,14 @@ def _getter(resource: Row, field: Row) -> Row:
     section = f"Service interface: {resource['section']}."
     made = {"view": field["of"], "views": f"[]{field['of']}"}.get(kind) or _READERS[kind][0]
     typed = field.get("values", "")
+    of_fields = f"{field['of']}Fields"
+    plain = {"view": of_fields, "views": f"[]{of_fields}"}.get(kind) or typed or made
+    fill = {"view": "part", "views": "parts"}.get(kind, "value")
+    fill = f"optional{fill.capitalize()}" if nullable else fill
+    turned = f", {field['of']}.Fields" if kind in ("view", "views") else ""
     return {
+        "plain": f"*{plain}" if nullable else plain,
+        "fill": f"{fill}(&err, r.{name}{turned})",
         "method": name,
         "variable": variable,
         "doc": f"{name}: {_sentence(field)} {end} {section}",
