@@ -37,9 +37,14 @@ class Contender:
         return {"plain": True, "tls": self.tls, "http2": self.tls and self.http2}[transport]
 
 
-def in_tasks(name: str) -> Contender:
+def _rust(name: str) -> Contender:
     """A contender in Rust that makes its calls in tasks on one thread, and has no TLS here."""
     return Contender(None, f"{name}, 16 tasks", kind="rust", many=f"{name}, 256 tasks", tls=False)
+
+
+def _go(name: str) -> Contender:
+    at_once, many = (f"{name}, {count} goroutines" for count in (AT_ONCE, MANY))
+    return Contender(name, at_once, kind="go", many=many)
 
 
 CONTENDERS = {
@@ -52,15 +57,16 @@ CONTENDERS = {
     "raw_threads_newest": Contender(None, "raw libcurl 8 easy + yyjson, 16 threads", kind="newest"),
     "cpp_newest": Contender("C++, libcurl 8", "C++, libcurl 8, 16 threads", kind="newest"),
     "c_newest": Contender("C, libcurl 8", "C, libcurl 8, 16 threads", kind="newest"),
-    "go": Contender("Go net/http + encoding/json", "Go net/http + encoding/json, 16 goroutines", kind="go"),
+    "go": _go("Go net/http + encoding/json"),
+    "go_billcore": _go("Go billcore Client"),
     "billcore": Contender("billcore Client", "billcore Client, 16 threads"),
     "billcore_async": Contender("billcore AsyncClient", "billcore AsyncClient, 16 tasks"),
     "billcore_uvloop": Contender("billcore AsyncClient, uvloop", "billcore AsyncClient, uvloop, 16 tasks"),
     "pycurl": Contender("pycurl, body not parsed", "pycurl CurlMulti, bodies not parsed"),
     "aiohttp": Contender("aiohttp", "aiohttp, 16 tasks", http2=False),
     "requests": Contender("requests", "requests, 16 threads", http2=False),
-    "rust_billcore": in_tasks("Rust AsyncClient"),
-    "rust_reqwest": in_tasks("Rust reqwest + serde_json"),
+    "rust_billcore": _rust("Rust AsyncClient"),
+    "rust_reqwest": _rust("Rust reqwest + serde_json"),
 }
 # raw and pycurl do not parse the answer.
 UNPARSED = {"raw", "pycurl"}
@@ -99,7 +105,7 @@ def table(transport: str, at_once: int, samples: Samples, count: int) -> Table:
             cpu = min(cpu for _, cpu in found) / count / 1e3
             rows.append(Row(key, label, [wall / count / 1e3 for wall, _ in found], {"client's cpu µs": cpu}))
     title = f"GET, {TRANSPORTS[transport]}, {MANNERS[at_once]}"
-    reference = "raw" if any(row.key == "raw" for row in rows) else "rust_reqwest"
+    reference = "raw" if any(row.key == "raw" for row in rows) else "go"
     return Table(f"rest/{transport}/{at_once}", title, "µs", reference, rows, REST, digits=1)
 
 
@@ -107,7 +113,7 @@ def measure(programs: Path, quick: bool) -> list[Table]:
     # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
     # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})
-    count, starts, often = (32, 1, 2) if quick else (1600, 5, 6)
+    count, starts, often = (256, 1, 2) if quick else (1536, 5, 6)  # multiples of 16 and 256
     with TemporaryDirectory() as name:
         folder = Path(name)
         authority = Authority(folder)

@@ -58,6 +58,11 @@ REST: dict[tuple[str, str], list[Target]] = {
     **{(f"rest/{name}/16", "billcore"): [Target("ratio", 1, against="pycurl")] for name in ("plain", "tls")},
     ("rest/http2/16", "billcore"): [Target("ratio", 1, against=row) for row in ("pycurl", "go")],
     **{
+        (f"rest/{name}/{at_once}", "go_billcore"): [Target("ratio", 1.0 if name == "http2" else 0.9, against="go")]
+        for name in _TRANSPORTS
+        for at_once in (16, 256)
+    },
+    **{
         (f"rest/{name}/16", row): [Target("ratio", 1.2, against="pycurl")]
         for name in _TRANSPORTS
         for row in ("billcore_async", "billcore_uvloop")

@@ -32,7 +32,7 @@ func together(atOnce int, work func() int) int {
 func main() {
 	switch os.Args[1] {
 	case "rest":
-		serveRest(os.Args[3])
+		serveRest(os.Args[2], os.Args[3])
 	case "pages":
 		servePages(os.Args[2])
 	case "webhook":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"bench/turns"
+	"billcore"
 )
 
 type subscription struct {
@@ -51,7 +53,45 @@ func (g *gets) Show() string {
 	return strings.Join([]string{one.Data.ID, one.Data.ReferenceID, one.Data.Status}, "\t")
 }
 
-func serveRest(caFile string) {
+// ourGets are GETs of billcore's client.
+type ourGets struct {
+	atOnce int
+	client *billcore.Client
+}
+
+func (g *ourGets) get() []string {
+	one := turns.Must(g.client.Subscriptions().Get(context.Background(), "sub_1001"))
+	reference, _, err := one.ReferenceID()
+	return []string{string(turns.Must(one.ID())), turns.Must(reference, err), string(turns.Must(one.Status()))}
+}
+
+func (g *ourGets) getMany(count int) int {
+	total := 0
+	for ; count > 0; count-- {
+		for _, text := range g.get() {
+			total += len(text)
+		}
+	}
+	return total
+}
+
+func (g *ourGets) Run(count int) int {
+	if g.atOnce == 1 {
+		return g.getMany(count)
+	}
+	return together(g.atOnce, func() int { return g.getMany(count / g.atOnce) })
+}
+
+func (g *ourGets) Show() string { return strings.Join(g.get(), "\t") }
+
+func serveRest(row, caFile string) {
+	if row == "go_billcore" {
+		turns.Serve(func(baseURL string, atOnce int) turns.Row {
+			return &ourGets{atOnce, turns.Must(billcore.NewClient(billcore.WithBaseURL(baseURL), billcore.WithAPIKey("key_bench_0123456789"),
+				billcore.WithCABundle(caFile), billcore.WithHTTP2(true)))}
+		})
+		return
+	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(turns.Must(os.ReadFile(caFile)))
 	turns.Serve(func(baseURL string, atOnce int) turns.Row {
