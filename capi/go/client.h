@@ -158,7 +158,7 @@ enum { BC_ENDS = 64 };
 
 typedef struct bc_loop {
   billcore_loop* loop;
-  bc_end ends[BC_ENDS]; /* what bc_process has taken */
+  bc_end ends[BC_ENDS]; /* what bc_take has taken */
 } bc_loop;
 
 typedef struct bc_new_loop {
@@ -227,14 +227,14 @@ BG_CALL(bc_use, (bc_loop * loop, bc_client client), billcore_loop_use_client(loo
 typedef struct bc_processed {
   size_t ends;
   bool more;   /* process again: the descriptor stays readable, or further ends wait */
-  bool failed; /* process again after a pause */
+  bool failed; /* memory ran out: make a pause before that */
 } bc_processed;
 
-static inline bc_processed bc_process(bc_loop* loop) {
+/* Takes the ends of calls that have ended by now. */
+static inline bc_processed bc_take(bc_loop* loop) {
   bc_processed did = {0, false, false};
   billcore_result* result = NULL;
   billcore_error* failure = NULL;
-  did.failed = billcore_loop_process(loop->loop, &did.more, NULL) != BILLCORE_OK;
   for (; did.ends < BC_ENDS; ++did.ends) {
     bc_end* const end = &loop->ends[did.ends];
     if (billcore_loop_next(loop->loop, &end->ticket, &result, &failure, NULL) != BILLCORE_OK) return did;
@@ -242,6 +242,14 @@ static inline bc_processed bc_process(bc_loop* loop) {
     if (failure != NULL) end->made = (bg_made){NULL, failure, billcore_error_status(failure)};
   }
   did.more = true;
+  return did;
+}
+static inline bc_processed bc_process(bc_loop* loop) {
+  bool more = false;
+  const bool failed = billcore_loop_process(loop->loop, &more, NULL) != BILLCORE_OK;
+  bc_processed did = bc_take(loop);
+  did.more = did.more || more || failed;
+  did.failed = failed;
   return did;
 }
 static inline void bc_cancel(bc_loop* loop, billcore_ticket ticket) {

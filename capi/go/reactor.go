@@ -132,6 +132,14 @@ func (r *reactor) process(ended []*waiter) (more, open bool, _ []*waiter) {
 		return false, false, ended
 	}
 	did := C.bc_process(r.loop)
+	if did.failed {
+		time.Sleep(time.Millisecond)
+	}
+	return bool(did.more), true, r.taken(did, ended)
+}
+
+// taken appends the calls whose ends the library has told.
+func (r *reactor) taken(did C.bc_processed, ended []*waiter) []*waiter {
 	for i := range int(did.ends) {
 		end := &r.loop.ends[i]
 		one := r.waiting[end.ticket]
@@ -139,10 +147,7 @@ func (r *reactor) process(ended []*waiter) (more, open bool, _ []*waiter) {
 		one.made = end.made
 		ended = append(ended, one)
 	}
-	if did.failed { // memory ran out, and the calls in flight need a further attempt
-		time.Sleep(time.Millisecond)
-	}
-	return bool(did.more) || bool(did.failed), true, ended
+	return ended
 }
 
 // beginning is what run() begins.
@@ -176,7 +181,8 @@ func (r *reactor) start(client *Client, what beginning, call nativeCall) (*waite
 	if err := r.open(client); err != nil {
 		return nil, err
 	}
-	if _, fetches := what.(*fetching); !fetches {
+	_, fetches := what.(*fetching)
+	if !fetches {
 		if err := r.use(client); err != nil {
 			return nil, err
 		}
@@ -188,6 +194,12 @@ func (r *reactor) start(client *Client, what beginning, call nativeCall) (*waite
 	w := waiters.Get().(*waiter)
 	w.ticket = started.ticket
 	r.waiting[w.ticket] = w
+	if fetches { // of a page that was prefetched: its end is here
+		var room [1]*waiter
+		for _, one := range r.taken(C.bc_take(r.loop), room[:0]) {
+			one.done <- struct{}{}
+		}
+	}
 	return w, nil
 }
 
