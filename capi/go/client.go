@@ -96,7 +96,8 @@ func (c *Client) With(options ...Option) (*Client, error) {
 
 // Close closes idle connections. Calls in flight finish, and existing lists still return the pages that they have
 // already fetched. Calls that begin after Close fail with ErrConfig. A second Close does nothing. Closing a client made
-// by With closes no connections: the connections belong to the client on which With was called.
+// by With closes no connections: the connections belong to the client on which With was called. The connections of many
+// calls at once are closed with the last of these clients, when its calls have ended.
 func (c *Client) Close() error {
 	native, err := c.use()
 	if err != nil {
