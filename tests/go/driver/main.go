@@ -176,6 +176,13 @@ func described(err error) object {
 }
 
 func main() {
+	if given := os.Args[1:]; len(given) == 6 && given[0] == "charges" {
+		if err := charges(given[1], given[2], given[3], given[4], given[5]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriter(os.Stdout)
 	kept := new(driver)
