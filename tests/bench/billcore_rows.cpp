@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <billcore/client.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "ffi_c.h"
@@ -191,9 +192,48 @@ class Ours : public Row {
   std::unique_ptr<turns::Team> team_;  // destroyed before client_
 };
 
+// get_many() on one thread.
+class CppMany : public Row {
+ public:
+  CppMany(const Server& server, int at_once) : client_(options_of(server, 8, true)), at_once_(at_once) {}
+  std::size_t run(std::size_t count) override {
+    std::size_t total = 0;
+    read(count, [&](const billcore::Subscription& one) {
+      total += one.id().text().size() + one.reference_id().value_or("").size() + one.status().size();
+    });
+    return total;
+  }
+  std::string show() override {
+    std::string out;
+    read(1, [&](const billcore::Subscription& one) {
+      out.append(one.id().text())
+          .append("\t")
+          .append(one.reference_id().value_or(""))
+          .append("\t")
+          .append(one.status());
+    });
+    return out;
+  }
+
+ private:
+  template <typename Use>
+  void read(std::size_t count, Use use) const {
+    const auto next = [&count]() -> std::optional<billcore::Id> {
+      if (count == 0) return std::nullopt;
+      --count;
+      return billcore::Id(std::string(id));
+    };
+    for (auto& got : client_.subscriptions().get_many({next}, {.concurrency = at_once_})) use(got.value.value());
+  }
+
+  billcore::Client client_;
+  int at_once_;
+};
+
 }  // namespace
 
 std::unique_ptr<Row> make_billcore(std::string_view name, const Server& server, int at_once) {
+  if (name == "cpp_many") return std::make_unique<CppMany>(server, at_once);
   if (name == "cpp") return std::make_unique<Ours<Cpp>>(server, at_once);
   if (name == "c") return std::make_unique<Ours<C>>(server, at_once);
   if (name == "c_loop") return std::make_unique<Ours<CLoop>>(server, at_once);

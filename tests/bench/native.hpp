@@ -12,7 +12,8 @@ inline constexpr std::string_view id = "sub_1001";
 /// name: raw, raw_yyjson or raw_threads. curl_easy_perform makes the GETs if at_once is 1, and in each thread of
 /// raw_threads.
 turns::Make make_raw;
-/// name: cpp, c or c_loop (a loop of the C ABI, only with at_once 1). at_once: the number of threads.
+/// name: cpp, c, c_loop (a loop of the C ABI, only with at_once 1) or cpp_many (get_many() on one thread). at_once: the
+/// number of threads, and with cpp_many of calls in flight.
 turns::Make make_billcore;
 
 }  // namespace rest

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from .pycurl_by_hand import Handle, Multi
-from .rest_rows import PATH, SUBSCRIPTION, Answer, Async, AsyncGet, Blocking, Get
+from .rest_rows import PATH, SUBSCRIPTION, Answer, Async, AsyncGet, Blocking, Get, Many
 from .rows import API_KEY, HEADERS, Row, Server
 
 Connect = Callable[[Server], Get]
@@ -54,6 +54,11 @@ async def billcore_async(server: Server) -> AsyncGet:
         return subscription.id, subscription.reference_id, subscription.status
 
     return one
+
+
+def _billcore_many() -> Make:
+    package = import_module("billcore")
+    return lambda server, at_once: Many(package.Client(**_options(server)).subscriptions.get_many, at_once)
 
 
 def requests(server: Server) -> Get:
@@ -95,6 +100,7 @@ def _async(package: str, connect: AsyncConnect, loop: str | None = None) -> Make
 
 PEERS: dict[str, Callable[[], Make]] = {
     "billcore": partial(_blocking, "billcore", billcore),
+    "billcore_many": _billcore_many,
     "billcore_async": partial(_async, "billcore", billcore_async),
     "billcore_uvloop": partial(_async, "billcore", billcore_async, "uvloop"),
     "pycurl": lambda: _pycurl,

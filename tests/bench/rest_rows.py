@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .rows import Server
 
@@ -42,6 +42,23 @@ class Blocking:
 
     def show(self) -> str:
         return "\t".join(self._gets[0]())
+
+
+class Many:
+    """Makes GETs with get_many(), several in flight on one thread."""
+
+    def __init__(self, get_many: Callable[..., Iterator[Any]], at_once: int) -> None:
+        self._get_many, self._at_once = get_many, at_once
+
+    def _answers(self, count: int) -> Iterator[Answer]:
+        for got in self._get_many([SUBSCRIPTION] * count, concurrency=self._at_once):
+            yield got.value.id, got.value.reference_id, got.value.status
+
+    def run(self, count: int) -> int:
+        return sum(len(text) for answer in self._answers(count) for text in answer)
+
+    def show(self) -> str:
+        return "\t".join(*self._answers(1))
 
 
 async def _many_async(get: AsyncGet, count: int) -> int:

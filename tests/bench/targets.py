@@ -54,6 +54,12 @@ REST: dict[tuple[str, str], list[Target]] = {
         for row in ("cpp", "c")
         for libcurl in ("", "_newest")
     },
+    **{
+        (f"rest/{name}/16", f"cpp_many{libcurl}"): [Target("ratio", 1.05, against=f"raw_yyjson{libcurl}")]
+        for name in _TRANSPORTS
+        for libcurl in ("", "_newest")
+    },
+    **{(f"rest/{name}/16", "billcore_many"): [Target("ratio", 1, against="pycurl")] for name in _TRANSPORTS},
     **{(f"rest/{name}/1", "billcore_async"): [Target("ratio", 1.75, against="billcore")] for name in _TRANSPORTS},
     **{(f"rest/{name}/16", "billcore"): [Target("ratio", 1, against="pycurl")] for name in ("plain", "tls")},
     ("rest/http2/16", "billcore"): [Target("ratio", 1, against=row) for row in ("pycurl", "go")],
