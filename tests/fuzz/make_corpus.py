@@ -1,122 +1,85 @@
 """Makes seeds of the fuzz targets from the shared fixtures: PYTHONPATH=tests python tests/fuzz/make_corpus.py FOLDER
 
-The script writes a file to FOLDER/TARGET for each case that concerns the target, and dictionaries for libFuzzer:
-FOLDER/TARGET.dict for a target with its own words, and FOLDER/fields.dict for all other targets.
+The script writes seeds to FOLDER/TARGET and a dictionary for libFuzzer to FOLDER/TARGET.dict.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
-import re
 import sys
 from pathlib import Path
-from typing import Any
 
-from conformance.fixtures import body_bytes, load, text_or_b64
-from fuzz import abi_corpus, client_corpus
+from conformance.fixtures import body_bytes, load, with_examples
+from fuzz import abi_corpus
 
 MAX_SEED = 16 * 1024
-HOW_MANY = 3  # the flags of request.hpp
-SMALL_BODY, ODD_SECRETS, OTHER_HEADER, FRESH, EQUAL_SECRETS, WITHOUT_HEADER = 4, 8, 16, 32, 64, 128
-
-# Requests with a right or wrong signature, in the format of request.hpp: (flags, lines of the head).
-HEADS: list[tuple[int, list[str]]] = [
-    (0, ["Service-Signature: %0"]),
-    (1, ["Content-Type: application/json", "service-signature: %1"]),
-    (3, ["SERVICE-SIGNATURE: %3", "Service-Signature: %3"]),
-    (HOW_MANY | EQUAL_SECRETS, ["Service-Signature: %2"]),
-    (ODD_SECRETS | HOW_MANY, ["Service-Signature: %1"]),
-    (OTHER_HEADER, ["X-Signature: %0", "Service-Signature: %0"]),
-    (FRESH, ["Service-Signature: %0"]),
-    (SMALL_BODY, ["Service-Signature: %0"]),
-    (WITHOUT_HEADER, ["x: %0"]),
-    (WITHOUT_HEADER, []),
-    (0, []),
-    (1, ["Service-Signature: %0", "Service-Signature: %1"]),
-    (0, ["Service-Signature: %A"]),
-    (0, ["Service-Signature:  %0 "]),
-    (0, ["Service-Signature: sha256=%0"]),
-    (0, ["Service-Signature: %0%n"]),
-    (0, ["Service-Signature: %0%z"]),
-    (0, ["Service-Signature: \N{FULLWIDTH DIGIT ZERO}%0"]),
-    (0, ["Service-Signature: "]),
-    (0, ["Service-Signature: %3"]),
+HEADS = [
+    "Content-Length: 31\r\nX: y\r\n\r\n",
+    "content-length: 3, 3\r\nContent-Length: 4\r\n\r\n",
+    "Transfer-Encoding: gzip, Chunked\r\nContent-Length: 18446744073709551616\r\n\r\n",
+    "HTTP/1.1 500: x\r\nTrailer: a\n\n",
 ]
-
-
-def data_text(body: str) -> str | None:
-    """Returns the text of the member `data` in the body."""
-    for place in re.finditer(r'"data"\s*:\s*', body):
-        try:
-            _, end = json.JSONDecoder().raw_decode(body, place.end())
-        except (ValueError, RecursionError):
-            continue
-        return body[place.end() : end]
-    return None
-
-
-def head_of(case: dict[str, Any]) -> bytes:
-    """Returns the signature header of a vector. Each right signature is replaced by `%0`, `%1` …, because the targets
-    use other secrets."""
-    if case.get("signature") is None:
-        return b""
-    signature = text_or_b64(case["signature"])
-    right = [hmac.new(text_or_b64(s), body_bytes(case), hashlib.sha256).hexdigest().encode() for s in case["secrets"]]
-    for index, one in enumerate(right[:4]):
-        signature = signature.replace(one, b"%%%d" % index).replace(one.upper(), b"%" + b"ABCD"[index : index + 1])
-    return b"Service-Signature: " + signature.replace(b"\n", b"%n") + b"\n"
+CODED = [
+    "5\r\nhello\r\n0\r\n\r\n",
+    "A;x=1\r\n0123456789\r\n0\r\nX: 1\r\n\r\nHTTP/1.1 200 OK\r\n",
+    "fffffffffffffffff\r\n",
+    "-1\r\n",
+]
+FIELDS = [f'"{row["field"]}":' for row in load("fields.json")["rows"]]
+NUMBERS = ["-0", "1e400", "-1e-400", "12.50", "9223372036854775807", "-9223372036854775808", "18446744073709551616"]
+JSON = ["null", "true", "[", "{", "}", "]", ",", "\\u0000", "\\ud83d\\ude00", '"2025-04-25T07:30:00.5+02:00"', *NUMBERS]
+HTTP = ["Content-Length: ", "Transfer-Encoding: ", "chunked", "\r\n", "\n\n", ", ", "18446744073709551615", ";x=1"]
+ESCAPES = [
+    "\\u002f",
+    "%2F",
+    "&#x2f;",
+    "\\\\",
+    "https://",
+    '"cancel_url":"',
+    "'invoices_url': '",
+    '\\"update_card_url\\"',
+]
+WORDS = {
+    "abi": [*FIELDS, *JSON, '"order.paid"', '"product.updated"', '"product-group.deleted"', "Service-Signature"],
+    "arrow": [*FIELDS, *JSON, '"id":', '"raw":', "1e-18"],
+    "head": HTTP,
+    "redact": [*ESCAPES, "\0"],
+    "value": [*FIELDS, *JSON],
+}
 
 
 def seeds() -> dict[str, set[bytes]]:
-    out: dict[str, set[bytes]] = {name: set() for name in ("header", "envelope", "value")}
-    cases = load("webhook_vectors.json")["cases"]
-    for case in cases:
-        body = body_bytes(case)
-        if len(body) > MAX_SEED:
-            continue
-        flags = (max(len(case["secrets"]), 1) - 1) & HOW_MANY
-        out["header"].add(bytes([flags]) + head_of(case) + b"\n" + body)
-        out["envelope"].add(body)
-        out["value"].add(body)
-        data = data_text(body.decode("utf-8", "replace"))
-        if data is not None:
-            out["value"].add(data.encode() + b"\0" + data.encode())
-    event = b'{"id":90210,"name":"order.paid","account":17,"created_at":"2025-04-25T07:30:00Z","data":null}'
-    for flags, lines in HEADS:
-        head = "".join(line + "\n" for line in lines).encode()
-        for body in (event, event.replace(b"order.paid", b"test.hook"), b"", b"\xef\xbb\xbf{}\r\n", b"eyJpZCI6MX0="):
-            out["header"].add(bytes([flags]) + head + b"\n" + body)
+    out: dict[str, set[bytes]] = {name: set() for name in WORDS}
+    out["abi"] = abi_corpus.seeds()
+    bodies = [body_bytes(case) for case in load("webhook_vectors.json")["cases"]]
+    out["value"] = {body + b"\0" + body for body in bodies if len(body) <= MAX_SEED}
+    items = [with_examples({"$example": name}) for name in ("Subscription", "Order", "Product")]
+    for table, item in enumerate(items):
+        nulls = dict.fromkeys(item)
+        out["arrow"].add(bytes([table, *(0x40,) * 3, 3]) + json.dumps(item | {"more": [1]}).encode())
+        out["arrow"].add(bytes([table, *(0,) * 4]) + f"{json.dumps(item)},{json.dumps(nulls)},{{}},7".encode())
+    out["head"] = {
+        bytes([size]) + (head + coded).encode() for size in (0, 1, 6, 39) for head in HEADS for coded in CODED
+    }
+    around = ", ".join(f'"{name}": "{value}"' for name, value in items[0].items() if isinstance(value, str)).encode()
+    for which in range(3):
+        for kind in range(6):
+            head = bytes([which, kind, 0x5A, 0x33, 0, 0xFF, 1, 2, 0, 5])
+            out["redact"] |= {head + bytes([levels, *([1, 7, 7, 2, 9, 9] * levels)]) + b"\0a\0b" for levels in range(5)}
+            out["redact"].add(head + b"\0\0" + around[:400] + b"\0" + around[400:800])
     return out
-
-
-def dictionary() -> list[bytes]:
-    words = {f'"{row["field"]}":' for row in load("fields.json")["rows"]}
-    words |= {f'"{name}":' for name in ("id", "name", "account", "data", "value", "label", "type", "src", "link", "x")}
-    words |= {f'"{kind}.{what}"' for kind in ("subscription", "order") for what in ("created", "renewed", "paid")}
-    words |= {'"product.updated"', '"product-group.deleted"', '"test.hook"', '"2025-04-25T07:30:00.5+02:00"'}
-    words |= {"null", "true", "[", "{", "}", "]", ",", "0", "-0", "1e400", "-1e-400", "0.1"}
-    words |= {"\\u0000", "\\ud83d\\ude00", "\\ud83d"}
-    words |= {"9223372036854775807", "-9223372036854775808", "18446744073709551616", "\n\n", "\r\n"}
-    words |= {"Service-Signature: %0\n", "service-signature: ", "X-Signature: ", "sha256="}
-    words |= {"%1", "%2", "%A", "%n", "%z"}
-    return sorted({word.encode() for word in words} | {b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\0"})
 
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    corpus = seeds() | client_corpus.seeds() | {"abi": abi_corpus.seeds()}
-    for target, texts in corpus.items():
+    for target, texts in seeds().items():
         place = folder / target
         place.mkdir(parents=True, exist_ok=True)
         for text in texts:
             (place / hashlib.sha256(text).hexdigest()[:16]).write_bytes(text)
-    dictionaries = {"fields": dictionary()} | client_corpus.dictionaries()
-    for name, words in dictionaries.items():
-        quoted = ("".join(rf"\x{byte:02x}" for byte in word) for word in words)
-        (folder / f"{name}.dict").write_text("".join(f'"{word}"\n' for word in quoted))
+        quoted = ("".join(rf"\x{byte:02x}" for byte in word.encode()) for word in WORDS[target])
+        (folder / f"{target}.dict").write_text("".join(f'"{word}"\n' for word in quoted))
 
 
 if __name__ == "__main__":

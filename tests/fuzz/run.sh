@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes the verifier, JSON, the C ABI and parsers of the client (clang's libFuzzer, AddressSanitizer,
-# UndefinedBehaviorSanitizer).
+# Fuzzes JSON, the C ABI and parsers of the client (clang's libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
 #   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target for SECONDS, two targets at a time; 0 runs only known
 #                                             inputs. Without SECONDS, a small target runs 2 s, any other target 3 s,
 #                                             with a fixed random seed.
@@ -13,7 +12,7 @@ cd "$root"
 . tests/setup.sh
 
 small_targets=(arrow head redact)
-all_targets=(abi header envelope value "${small_targets[@]}")
+all_targets=(abi value "${small_targets[@]}")
 seconds=""
 case "${1:-}" in '' | *[!0-9]*) ;; *) seconds="$1"; shift ;; esac
 targets=("$@")
@@ -43,9 +42,7 @@ fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
   local time="${seconds:-3}"
   [ -n "$seconds" ] || [[ " ${small_targets[*]} " != *" $target "* ]] || time=2
-  local words="$build/seeds/$target.dict"
-  [ -e "$words" ] || words="$build/seeds/fields.dict"
-  local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$words"
+  local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$build/seeds/$target.dict"
     -artifact_prefix="build/fuzz/findings/$target/")
   [ -n "$seconds" ] || options+=(-seed=1)
   mkdir -p "$findings/$target" "$build/corpus/$target"

@@ -1,8 +1,5 @@
 #include "support.hpp"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -16,21 +13,6 @@ void require(bool kept, const char* promise) {
   if (kept) return;
   std::fprintf(stderr, "broken promise: %s\n", promise);
   std::abort();
-}
-
-std::string hmac_hex(std::string_view message, std::string_view secret) {
-  std::array<unsigned char, 32> digest{};
-  unsigned int length = 0;
-  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
-       reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest.data(), &length);
-  require(length == digest.size(), "libcrypto computes an HMAC");
-  std::string hex;
-  for (const auto byte : digest) {
-    std::array<char, 3> two{};
-    std::snprintf(two.data(), two.size(), "%02x", static_cast<unsigned>(byte));
-    hex += two.data();
-  }
-  return hex;
 }
 
 bool is_utf8(std::string_view text) {
@@ -78,16 +60,6 @@ Value parse(std::string_view text) {
   auto document = detail::Document::parse(SharedText::own(std::string(text)));
   const auto* root = document->root();
   return {std::move(document), root};
-}
-
-Verifier make_verifier() {
-  VerifierOptions options;
-  options.max_body = std::size_t{1} << 24U;
-  return Verifier(key, std::move(options));
-}
-
-Event signed_event(std::string_view body, const Verifier& verifier) {
-  return verifier.unwrap(body, hmac_hex(body, key));
 }
 
 }  // namespace billcore::fuzz
