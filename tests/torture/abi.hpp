@@ -93,6 +93,7 @@ inline billcore_str text(std::string_view given) { return {given.data(), given.s
   billcore::ErrorDetail detail;
   detail.outcome_unknown = billcore_error_outcome_unknown(err);
   detail.cause = static_cast<billcore::ErrorCode>(billcore_error_cause(err));
+  if (billcore_error_attempted_at(err, nullptr)) detail.attempted_at = billcore::Instant();
   throw billcore::Error(static_cast<billcore::ErrorCode>(status), message, detail);
 }
 

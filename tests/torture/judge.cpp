@@ -36,6 +36,7 @@ void take(Outcome& outcome, const Error& error) {
   outcome.code = static_cast<int>(error.code());
   outcome.cause = static_cast<int>(error.detail().cause);
   outcome.unknown = error.detail().outcome_unknown;
+  outcome.dated = error.detail().attempted_at.has_value();
   copy(outcome.text, error.what());
 }
 
@@ -97,6 +98,7 @@ std::string of_outcome(const Entry& entry, const Point& point, const Outcome& ou
     return "it does not say that memory ran out: " + text;
   if (outcome.unknown && !entry.writes && text.starts_with("GET "))
     return "a read says that it may have been done: " + text;
+  if (outcome.unknown && !outcome.dated) return "it does not say when the write was sent: " + text;
   return {};
 }
 
@@ -161,7 +163,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     }
     if (open_attempts != 0) {
       outcome.end = End::other;
-      copy(report.wrong, "an attempt that began was not told as ended, or was told twice");
+      copy(report.wrong, "an attempt that began was not told as ended, or without its path, or was told twice");
       report.finished = repetition + 1;
       return;
     }

@@ -19,6 +19,7 @@ struct Outcome {
   int code;      // error code of the exception that run() threw
   int cause;     // error code of the cause, if the outcome is unknown
   bool unknown;  // whether the error says that the write may have happened
+  bool dated;    // whether the error says when the write was sent
   bool after;    // whether after() succeeded
   std::array<char, 300> text;
 };
