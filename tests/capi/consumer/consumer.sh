@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs a build, moves the installed folder, and builds programs against it with CMake (C and C++, shared and static)
-# and with pkg-config. At its end the script runs other_crypto.sh.
-# Usage: consumer.sh BUILD_FOLDER [OTHER_LIBCRYPTO]
+# and with pkg-config.
+# Usage: consumer.sh BUILD_FOLDER
 set -eu
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -89,7 +89,22 @@ if ldd "$work/pc-small" "$work/pc-small-static" | grep -i curl; then
   echo "the webhook half pulls in an HTTP stack" >&2
   exit 1
 fi
-"$here/other_crypto.sh" "$libdir" "$work" "${2:-}"
+
+# Loads another libcrypto first, whose functions end the process. Our libraries call the OpenSSL they were linked with,
+# because OpenSSL's symbols have versions; a libcrypto without versions shows that the functions would be called.
+{
+  printf '#include <stdio.h>\n#include <stdlib.h>\n'
+  nm -D --undefined-only "$libdir/libbillcore-webhook.so" | sed -n 's/.* U \([A-Za-z0-9_]*\)@OPENSSL_.*/\1/p' |
+    sed 's/.*/void &(void); void &(void) { fputs("a foreign &\\n", stderr); _Exit(99); }/'
+} >"$work/foreign.c"
+printf 'OPENSSL_999 { global: *; };\n' >"$work/foreign.map"
+$cc -fPIC -shared "$work/foreign.c" -o "$work/foreign.so" -Wl,--version-script="$work/foreign.map"
+$cc -fPIC -shared "$work/foreign.c" -o "$work/plain.so"
+for program in pc-large pc-large-archive; do
+  LD_LIBRARY_PATH=$libdir LD_PRELOAD=$work/foreign.so "$work/$program" || { echo "$program failed beside another libcrypto" >&2; exit 1; }
+  if LD_LIBRARY_PATH=$libdir LD_PRELOAD=$work/plain.so "$work/$program" 2>"$work/log"; then cat "$work/log" >&2; exit 1; fi
+  grep -q '^a foreign ' "$work/log" || { cat "$work/log" >&2; exit 1; }
+done
 
 # Measures a C program linked with the static libbillcore-webhook. capi/README.md states the size of this program; the
 # limit is 1.25 times the stated size.
