@@ -1,5 +1,4 @@
-/* Lists as Arrow columns: values, nulls, pages, and the list's position after a wrong value. tests/python checks every
- * kind of column with pyarrow; this test checks the C data interface. */
+/* Lists as Arrow columns: pages, lifetimes, and the list's position after a wrong value. tests/core checks the values. */
 #include <billcore/arrow.h>
 
 #include "support/client.h"
@@ -7,8 +6,8 @@
 static const char* answer(const char* request) {
 #define FIVE(items, page) PAGE(items, "5", "2", page, "3")
   if (strstr(request, "/bad/") != NULL) return FIVE(ORDER("a") ",{\"id\":\"b\",\"total\":\"x\"}", "1");
-  if (strstr(request, "page=2") != NULL) return FIVE(ORDER("c") ",{\"id\":7,\"total\":-5,\"state\":null}", "2");
-  if (strstr(request, "page=3") != NULL) return FIVE("{\"id\":\"e\"}", "3");
+  if (strstr(request, "page=2") != NULL) return FIVE(ORDER("c") "," ORDER("d"), "2");
+  if (strstr(request, "page=3") != NULL) return FIVE(ORDER("e"), "3");
   return FIVE(ORDER("a") "," ORDER("b"), "1");
 }
 
@@ -20,11 +19,6 @@ static int64_t column(const struct ArrowSchema* schema, const char* name, const 
   }
   CHECK(!"such a column");
   return -1;
-}
-
-static bool is_null(const struct ArrowArray* column, int64_t row) {
-  const unsigned char* valid = column->buffers[0];
-  return valid != NULL && (valid[row / 8] >> (row % 8) & 1) == 0;
 }
 
 static bool holds(const struct ArrowArray* column, int64_t row, const char* text) {
@@ -45,16 +39,9 @@ static void test_pages(const billcore_client* client) {
 
   CHECK_OK(billcore_order_list_next_arrow(list, &array, NULL, &err));
   CHECK(array.length == 2);
-  const struct ArrowArray* total = array.children[column(&schema, "total", "l")];
-  CHECK(((const int64_t*)total->buffers[1])[0] == 1500 && ((const int64_t*)total->buffers[1])[1] == -5);
-  CHECK(holds(array.children[column(&schema, "id", "u")], 1, "7"));
-  CHECK(is_null(array.children[column(&schema, "state", "u")], 1));
-  CHECK(!is_null(array.children[column(&schema, "state", "u")], 0));
-  CHECK(is_null(array.children[column(&schema, "created_at", "tsu:UTC")], 0));
-
   struct ArrowArray last;
   CHECK_OK(billcore_order_list_next_arrow(list, &last, NULL, &err));
-  CHECK(last.length == 1 && is_null(last.children[column(&schema, "total", "l")], 0));
+  CHECK(last.length == 1);
   struct ArrowArray none = {.length = 5};
   CHECK(billcore_order_list_next_arrow(list, &none, NULL, &err) == BILLCORE_DONE && err == NULL);
   CHECK(none.release == NULL && none.length == 0);

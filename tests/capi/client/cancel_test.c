@@ -1,4 +1,4 @@
-/* Tests cancel tokens: their lifetime, several calls and threads with one token, and what a cancelled call returns. The
+/* Tests cancel tokens: their lifetime, threads that trigger them, and what a cancelled call returns. The
  * C++ tests cancel at any moment. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -97,30 +97,6 @@ static void test_a_list(const billcore_client* client) {
   billcore_order_list_free(list);
 }
 
-static const billcore_client* shared_client;
-
-static void* call_held(void* options) {
-  billcore_order* order = NULL;
-  CHECK(billcore_order_get(shared_client, BILLCORE_STR("held"), options, &order, NULL) == BILLCORE_ERROR_INTERRUPTED);
-  return NULL;
-}
-
-/* Several calls use one token, and two threads trigger it: all calls end. */
-static void test_several_calls(const billcore_client* client) {
-  enum { threads = 3 };
-  pthread_t calls[threads];
-  billcore_cancel* token = new_token();
-  billcore_call_options* options = options_with(token);
-  trigger it[2];
-  for (int i = 0; i < 2; ++i) start(&it[i], token, requests + threads);
-  shared_client = client;
-  for (int i = 0; i < threads; ++i) CHECK(pthread_create(&calls[i], NULL, call_held, options) == 0);
-  for (int i = 0; i < threads; ++i) CHECK(pthread_join(calls[i], NULL) == 0);
-  for (int i = 0; i < 2; ++i) CHECK(pthread_join(it[i].thread, NULL) == 0);
-  billcore_call_options_free(options);
-  billcore_cancel_free(token);
-}
-
 int main(void) {
   server* at = server_start(usual_answer);
   billcore_client* client = client_of(at);
@@ -131,7 +107,6 @@ int main(void) {
   test_a_waiting_call(client, "busy"); /* cancels a call that waits for its next attempt */
   test_a_write(client);
   test_a_list(client);
-  test_several_calls(client);
   billcore_client_free(client);
   server_stop(at);
   return 0;

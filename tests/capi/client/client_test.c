@@ -1,11 +1,8 @@
 /* Tests the client: its options, the fields of errors and answers, handles that libbillcore and libbillcore-webhook
- * share, and threads. The conformance tests check what the client sends. */
+ * share. The conformance tests check what the client sends. */
 #include "support/client.h"
 
-#include <pthread.h>
 #include <stdint.h>
-
-#include "support/events.h"
 
 static const char* answer(const char* request) {
   if (strstr(request, "X-Tenant: 7") != NULL) return DATA(ORDER("o"));
@@ -198,34 +195,6 @@ static void test_config(const server* at) {
   billcore_client_options_free(options);
 }
 
-/* One client and one verifier that many threads use. */
-static billcore_client* shared_client;
-static billcore_verifier* shared_verifier;
-
-static void* use_shared(void* signature) {
-  billcore_error* failed = NULL;
-  billcore_order* order = NULL;
-  for (int i = 0; i < 20; ++i) {
-    CHECK(billcore_verifier_verify(shared_verifier, BILLCORE_STR("{}"), billcore_str_from(signature), NULL, &failed) ==
-          BILLCORE_OK);
-    CHECK(billcore_order_get(shared_client, BILLCORE_STR("o"), NULL, &order, &failed) == BILLCORE_OK);
-    billcore_order_free(order);
-  }
-  return NULL;
-}
-
-static void test_threads(const server* at) {
-  billcore_buf signature = signature_of(BILLCORE_STR("{}"));
-  pthread_t threads[8];
-  shared_client = client_of(at);
-  CHECK_OK(billcore_verifier_new(SECRET, NULL, &shared_verifier, &err));
-  for (int i = 0; i < 8; ++i) CHECK(pthread_create(&threads[i], NULL, use_shared, signature.data) == 0);
-  for (int i = 0; i < 8; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
-  billcore_buf_free(&signature);
-  billcore_verifier_free(shared_verifier);
-  billcore_client_free(shared_client);
-}
-
 int main(void) {
   server* at = server_start(answer);
   billcore_client* client = client_of(at);
@@ -237,7 +206,6 @@ int main(void) {
   billcore_client_free(client);
   test_interrupt_and_close(at);
   test_config(at);
-  test_threads(at);
   server_stop(at);
   return 0;
 }

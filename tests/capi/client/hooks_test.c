@@ -1,10 +1,5 @@
 /* Tests the hooks and interrupts of clients, their changes and calls: what a hook is told, which one is called, and
  * when its context is released. The C++ tests check that each attempt ends once. */
-#define _POSIX_C_SOURCE 200809L
-
-#include <pthread.h>
-#include <semaphore.h>
-
 #include "support/client.h"
 
 static atomic_int failures; /* number of further requests to answer with 503 */
@@ -126,42 +121,10 @@ static void test_lifetimes(const server* at) {
   billcore_client_free(client);
 }
 
-static sem_t entered, released;
-
-/* A hook that blocks the first call until `released` is posted. */
-static void hold(void* context, const billcore_attempt* attempt) {
-  atomic_int* calls = context;
-  if (attempt->moment != BILLCORE_MOMENT_REQUEST || (*calls)++ > 0) return;
-  sem_post(&entered);
-  sem_wait(&released);
-}
-
-static void* call_held(void* client) {
-  billcore_order* order = NULL;
-  CHECK(billcore_order_get(client, BILLCORE_STR("o"), NULL, &order, NULL) == BILLCORE_OK);
-  billcore_order_free(order);
-  return NULL;
-}
-
-/* A hook that does not return blocks only its own call. */
-static void test_one_that_does_not_return(const server* at) {
-  atomic_int calls = 0;
-  pthread_t thread;
-  billcore_client* client = client_that_notes(at, hold, &calls);
-  CHECK(sem_init(&entered, 0, 0) == 0 && sem_init(&released, 0, 0) == 0);
-  CHECK(pthread_create(&thread, NULL, call_held, client) == 0);
-  sem_wait(&entered);
-  for (int i = 0; i < 3; ++i) CHECK_OK(get(client, "o", NULL));
-  sem_post(&released);
-  CHECK(pthread_join(thread, NULL) == 0 && calls == 4);
-  billcore_client_free(client);
-}
-
 int main(void) {
   server* at = server_start(answer);
   test_what_they_are_told(at);
   test_lifetimes(at);
-  test_one_that_does_not_return(at);
   server_stop(at);
   return 0;
 }

@@ -1,35 +1,17 @@
-/* Tests lists, their pages and the columns of a page: what the functions return, the lifetimes of handles, and forks.
- * The conformance tests check what a list reads, and its verdicts. */
-#define _POSIX_C_SOURCE 200809L
-
-#include <sys/wait.h>
-#include <unistd.h>
-
+/* Tests lists, their pages and the columns of a page: what the functions return, and the lifetimes of handles. The
+ * conformance tests check what a list reads, and its verdicts. */
 #include "support/client.h"
-
-enum { long_pages = 20 };
 
 static atomic_int filtered; /* number of requests with the parameters of test_parameters() */
 
 static const char* answer(const char* request) {
-  static char out[1024];
-  char body[512];
   if (strstr(request, "&per_page=7&filter%5Bproduct_id%5D=42&filter%5Bstate%5D=paid%2Cconfirmed ") != NULL) ++filtered;
   if (strstr(request, "/subscription/odd/") != NULL)
     return PAGE(
         "{\"id\":\"a\\u00e9\",\"total\":-5},{\"id\":7,\"total\":null},{\"total\":true},"
         "{\"id\":[1],\"total\":99999999999999999999},{\"id\":\"b\",\"total\":1.5}",
         "5", "5", "1", "1");
-  if (strstr(request, "/subscription/long/") == NULL) return usual_answer(request);
-  const int page = atoi(strstr(request, "page=") + 5);
-  snprintf(body, sizeof body,
-           "{\"data\":[{\"id\":\"%d\"},{\"id\":\"%d\"}],\"pagination\":{\"total\":%d,\"count\":2,\"per_page\":2,"
-           "\"current_page\":%d,\"total_pages\":%d,\"links\":{\"next\":null,\"previous\":null}}}",
-           2 * page - 2, 2 * page - 1, 2 * long_pages, page, (int)long_pages);
-  /* Send a Content-Length: a forked child also has the server's socket open, so the server cannot end the answer by
-   * closing the connection. */
-  snprintf(out, sizeof out, "HTTP/1.1 200 OK\r\nContent-Length: %d" HEAD "%s", (int)strlen(body), body);
-  return out;
+  return usual_answer(request);
 }
 
 static void check_verdict(const billcore_order_list* list, bool complete, const char* why) {
@@ -201,47 +183,6 @@ static void test_parameters(const billcore_client* client) {
   CHECK(state.data == NULL && state.len == 0);
 }
 
-static void read_long(billcore_order_list* list, int from, int to) {
-  char id[16];
-  for (; from < to; ++from) {
-    snprintf(id, sizeof id, "%d", from);
-    expect_next(list, id);
-  }
-}
-
-static void read_to_the_end(billcore_order_list* list, int from) {
-  billcore_order* order = NULL;
-  read_long(list, from, 2 * long_pages);
-  CHECK(billcore_order_list_next(list, &order, &err) == BILLCORE_DONE);
-  check_verdict(list, true, "");
-  billcore_order_list_free(list);
-}
-
-/* Forks while requests are in flight; then both processes read the rest of the list. (The parent reads first: the
- * server serves one connection at a time, so the open connections of a waiting parent would block the child.) */
-static void test_fork(const billcore_client* client) {
-  int status = -1;
-  int turn[2];
-  char byte = 0;
-  billcore_order_list* list = orders_of(client, "long", NULL);
-  read_long(list, 0, 5);
-  CHECK(pipe(turn) == 0);
-  const pid_t child = fork();
-  CHECK(child >= 0);
-  if (child == 0) {
-    close(turn[1]);
-    if (read(turn[0], &byte, 1) != 1) _exit(2);
-    read_to_the_end(list, 5);
-    _exit(0);
-  }
-  read_to_the_end(list, 5);
-  CHECK(write(turn[1], "x", 1) == 1);
-  CHECK(waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  close(turn[0]);
-  close(turn[1]);
-}
-
 int main(void) {
   server* at = server_start(answer);
   billcore_client* client = client_of(at);
@@ -250,7 +191,6 @@ int main(void) {
   test_peek_and_skip(client);
   test_columns(client);
   test_parameters(client);
-  test_fork(client);
   billcore_client_free(client);
   server_stop(at);
   return 0;

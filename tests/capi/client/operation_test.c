@@ -102,28 +102,9 @@ static void test_a_charge(const billcore_client* client) {
   billcore_charge_options_free(options);
 }
 
-static void test_results_of_other_kinds(const billcore_client* client) {
+static void test_fields_of_a_product(const billcore_client* client) {
   billcore_result* result = NULL;
-  billcore_response* response = NULL;
-  billcore_operation* operation = make("products.delete");
-  set_int64(operation, "id", 7);
-  CHECK_OK(billcore_client_perform(client, operation, NULL, &result, &err));
-  CHECK(result == NULL && billcore_result_kind_of(result) == BILLCORE_RESULT_NONE);
-  billcore_operation_free(operation);
-
-  operation = make("request");
-  set_text(operation, "method", "POST");
-  set_text(operation, "path", "/none");
-  set_json(operation, "json", "{\"a\":1.50}");
-  CHECK_OK(billcore_operation_add(operation, BILLCORE_STR("query"), BILLCORE_STR("k"), BILLCORE_STR("v w"), &err));
-  CHECK_OK(billcore_operation_set_bool(operation, BILLCORE_STR("raise_on_error"), false, &err));
-  CHECK_OK(billcore_client_perform(client, operation, NULL, &result, &err));
-  CHECK(strcmp(last_request(), "POST /acct/none?k=v%20w HTTP/1.1 {\"a\":1.50}") == 0);
-  CHECK_OK(billcore_result_take_response(&result, &response, &err));
-  billcore_response_free(response);
-  billcore_operation_free(operation);
-
-  operation = make("products.update");
+  billcore_operation* operation = make("products.update");
   set_int64(operation, "id", 7);
   set_text(operation, "name", "n");
   set_json(operation, "vat_rate", "12.50");
@@ -215,7 +196,7 @@ int main(void) {
   server* at = server_start(answer);
   billcore_client* client = client_of(at);
   test_a_charge(client);
-  test_results_of_other_kinds(client);
+  test_fields_of_a_product(client);
   test_a_list(client);
   test_names_and_types(client);
   test_a_shared_read(client);
