@@ -3,7 +3,7 @@
 // this failure.
 //   torture [--kind memory|calls|again] [--from-there-on] [--start N] [--every N] [--point N] [--jobs N] [--list]
 //           [SCENARIO…]
-#include <dlfcn.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,20 +42,10 @@ void say(const std::string& line) {
   static_cast<void>(!write(STDOUT_FILENO, text.data(), text.size()));
 }
 
-// Returns the library that contains an address, and the function if a symbol or addr2line names it.
+// Returns the library that contains an address, and the function if a symbol names it, or the offset for addr2line.
 std::string place(void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0) return "?";
-  const std::string file = info.dli_fname;
-  if (info.dli_sname != nullptr) return file + ": " + info.dli_sname;
-  std::array<char, 300> line{};
-  const auto offset = static_cast<char*>(address) - static_cast<char*>(info.dli_fbase) - 1;
-  std::snprintf(line.data(), line.size(), "addr2line -Cfpe '%s' %#tx 2>/dev/null", file.c_str(), offset);
-  FILE* const said = popen(line.data(), "r");
-  if (said == nullptr || std::fgets(line.data(), line.size(), said) == nullptr) line[0] = '\0';
-  if (said != nullptr) pclose(said);
-  const std::string_view name(line.data(), std::strcspn(line.data(), "(\n"));
-  return file + ": " + std::string(name);
+  const std::unique_ptr<char*, decltype(&std::free)> names(backtrace_symbols(&address, 1), &std::free);
+  return names == nullptr ? "?" : *names;
 }
 
 class Runner {
