@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 #include "support/errors.hpp"
 
 namespace billcore::detail {
 namespace {
 
 using test::error_of;
+
+static_assert(std::is_nothrow_copy_constructible_v<Error>);  // or a throw could end the program
 
 const Instant sent_then{std::chrono::seconds(1'700'000'000)};
 const auto settings = std::make_shared<const AnswerSettings>("s3cret-key", "x-request-id");

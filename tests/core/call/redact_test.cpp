@@ -189,21 +189,15 @@ TEST(Scrub, HostileTextsCostLittle) {
     const auto out = scrub(body, key, 4100);  // redacts only the part that is shown; the whole text would take minutes
     EXPECT_LE(out.size(), 4100U);
   }
-}
-
-TEST(Scrub, EscapesWithoutEnd) {
+  // A quadratic algorithm would take minutes for these.
   for (const char* part : {"\\", "%25", "&amp;", "a%25", "a\\"}) {
     std::string body;
     while (body.size() < 300'000) body += part;
-    EXPECT_EQ(scrub(body, "a/b"), body);  // a quadratic algorithm would take minutes
+    EXPECT_EQ(scrub(body, "a/b"), body);
   }
-}
-
-TEST(Scrub, OnePassHoweverManyHits) {
-  std::string body;
-  for (int i = 0; i < 20'000; ++i) body += R"("cancel_url":"x",k3y)";
-  EXPECT_EQ(scrub(body, "k3y", 40), R"("cancel_url":"[redacted]",[redacted]"can)");
-  EXPECT_EQ(scrub(body, "k3y").size(), std::size_t{20'000} * 36);  // a quadratic algorithm would take minutes
+  std::string hits;
+  for (int i = 0; i < 20'000; ++i) hits += R"("cancel_url":"x",k3y)";
+  EXPECT_EQ(scrub(hits, "k3y").size(), std::size_t{20'000} * 36);
 }
 
 TEST(OneLine, CutsAtACharacter) {

@@ -216,19 +216,6 @@ class Loop {
 
 std::string error(ErrorCode code) { return "error " + std::to_string(static_cast<int>(code)); }
 
-TEST(RetryLoop, AGetSucceedsInTheEnd) {
-  Loop loop({Server::json("{}", 503), "", Server::json("{}")});
-  EXPECT_EQ(loop.run("GET"), "status 200");
-  EXPECT_EQ(loop.received, 3U);
-  EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{250ms, 500ms}));
-}
-
-TEST(RetryLoop, TheLastErrorIsRaisedWithTheCountOfAttempts) {
-  Loop loop({Server::json("{}", 503), Server::json("{}", 502), Server::json("{}", 500)});
-  EXPECT_EQ(loop.run("GET"), error(ErrorCode::server));
-  EXPECT_EQ(loop.attempts, 3);
-}
-
 TEST(RetryLoop, RetryAfterIsWaitedFor) {
   const auto limited = [](const std::string& after) {
     return Server::json("{}", 429, "Retry-After: " + after + "\r\n");
@@ -247,6 +234,7 @@ TEST(RetryLoop, RetryAfterIsWaitedFor) {
 TEST(RetryLoop, A429HoldsUpTheNextCall) {
   Loop loop({Server::json("{}", 429), Server::json("{}", 429), Server::json("{}", 429), Server::json("{}")});
   EXPECT_EQ(loop.run("GET"), error(ErrorCode::rate_limit));
+  EXPECT_EQ(loop.attempts, 3);
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{250ms, 500ms}));
   EXPECT_EQ(loop.run("POST"), "status 200");  // the throttle delays the write before any of its bytes are sent
   ASSERT_EQ(loop.sleeps.size(), 3U);

@@ -43,16 +43,6 @@ TEST(AsyncClient, OneDescriptorIsAllThatALoopNeeds) {
   EXPECT_FALSE(awaited.cancel(call).outcome_unknown) << "cancelling a completed call does nothing";
 }
 
-TEST(AsyncClient, TwoHundredAtOnce) {
-  const Server server(answer);
-  AsyncClient awaited(Client(server.options()));
-  std::vector<End> all(200);
-  for (auto& end : all) static_cast<void>(awaited.start(get("s"), {}, end.done()));
-  EXPECT_EQ(awaited.running(), 200U);
-  run_until(awaited, [&] { return awaited.running() == 0; });
-  for (const auto& end : all) EXPECT_EQ(end.id, "s") << (end.error ? end.error->what() : "");
-}
-
 TEST(AsyncClient, AnOperationThatCannotStartEndsInProcess) {
   const Server server(answer);
   AsyncClient awaited(Client(server.options()));
@@ -88,47 +78,6 @@ TEST(AsyncClient, ADeadlinePassesInTheQueue) {
   ASSERT_TRUE(late.error);
   EXPECT_EQ(late.error->code(), ErrorCode::timeout) << "nothing was sent";
   EXPECT_EQ(awaited.running(), 100U);
-}
-
-TEST(AsyncClient, RefusesBeforeAnythingBegins) {
-  const Server server(answer);
-  Client client(server.options());
-  AsyncClient awaited(client);
-  CallOptions options;
-  options.timeout = 0ms;
-  const auto code = [&](const CallOptions& call) {
-    try {
-      static_cast<void>(awaited.start(get("s"), call, [](Completed&) { ADD_FAILURE(); }));
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::ok;
-  };
-  EXPECT_EQ(code(options), ErrorCode::invalid_argument);
-  client.close();
-  EXPECT_EQ(code({}), ErrorCode::config);
-  EXPECT_EQ(awaited.running(), 0U);
-}
-
-// The first completion function cancels all other operations, starts a new one, and throws.
-TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
-  const Server server(answer);
-  AsyncClient awaited(Client(server.options()));
-  std::vector<AsyncClient::CallId> calls;
-  int told = 0;
-  End last;
-  for (int i = 0; i < 20; ++i) {
-    calls.push_back(awaited.start(get("s"), {}, [&](Completed&) {
-      if (++told > 1) return;
-      for (const auto call : calls) awaited.cancel(call);
-      static_cast<void>(awaited.start(get("s"), {}, last.done()));
-      throw 5;  // the exception does not affect other operations
-    }));
-  }
-  run_until(awaited, [&] { return last.called; });
-  EXPECT_EQ(told, 1);
-  EXPECT_EQ(last.id, "s");
-  EXPECT_EQ(awaited.running(), 0U);
 }
 
 TEST(AsyncClient, MayBeDestroyedWithinACompletion) {

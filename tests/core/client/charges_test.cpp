@@ -106,15 +106,6 @@ TEST(FindCharges, GoesBackToTheSkewBeforeTheChargeOrToSince) {
   EXPECT_TRUE(subscriptions.find_charges("s", Instant::max()).empty());
 }
 
-TEST(FindCharges, AChargeWithoutAnAnswerCanBeLookedFor) {
-  Server server([](const std::string& head) { return head.starts_with("POST") ? std::string() : page(head); });
-  const Client client(server.options());
-  const auto error = error_of([&] { (void)client.subscriptions().charge("s", {.product_id = 1, .amount = 5}); });
-  ASSERT_EQ(error.code(), ErrorCode::outcome_unknown);
-  EXPECT_TRUE(client.subscriptions().find_charges(error).empty());
-  EXPECT_EQ(client.subscriptions().find_charges(error, std::chrono::hours(24 * 365 * 1000)).size(), 5U);
-}
-
 TEST(FindCharges, RefusesOtherErrors) {
   Server server([](const std::string&) -> std::string { throw std::logic_error("nothing is to be sent"); });
   const Client client(server.options());

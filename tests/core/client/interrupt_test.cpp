@@ -1,5 +1,4 @@
-// Tests ClientOptions::interrupt: the outcome of an interrupted call, and the state of a list whose page request was
-// interrupted.
+// Tests ClientOptions::interrupt: the outcome of an interrupted call.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -12,7 +11,6 @@
 
 #include "billcore/client.hpp"
 #include "support/errors.hpp"
-#include "support/json_text.hpp"
 #include "support/server.hpp"
 
 namespace billcore {
@@ -78,31 +76,6 @@ TEST(Interrupt, TheErrorSaysWhatTheAnswerMeans) {
   EXPECT_EQ(broken.code(), ErrorCode::interrupted);
   EXPECT_EQ(broken.message(), subject + "it was sent; it may or may not have happened: look before you send it again");
   EXPECT_TRUE(broken.detail().outcome_unknown);
-}
-
-TEST(Interrupt, AnInterruptedCollectTakesNothing) {
-  std::atomic<bool> waiting{false};
-  std::atomic<bool> released{false};
-  const Server server([&](const std::string& head) {
-    const auto number = head.substr(head.find("page=") + 5, 1);
-    if (number == "3") waiting = true;
-    while (number == "3" && !released) std::this_thread::sleep_for(1ms);
-    return Server::json(test::page_text({{number + "1", number + "2"}, std::stoi(number), 3, 6}));
-  });
-  auto options = server.options();
-  options.concurrency = 1;
-  options.interrupt = [&] { return waiting && !released.exchange(true); };
-  const Client client(options);
-  auto pager = client.subscriptions().orders("s");
-  EXPECT_EQ(pager.next()->id().text(), "11");
-  const auto before = pager.state();
-  EXPECT_THROW((void)pager.collect(), Error);
-  EXPECT_EQ(pager.state(), before);
-  std::string ids;
-  for (const auto& order : pager.collect()) ids.append(order.id().text()).append(" ");
-  EXPECT_EQ(ids, "12 21 22 31 32 ");
-  ASSERT_TRUE(pager.verdict());
-  EXPECT_TRUE(pager.verdict()->complete);
 }
 
 }  // namespace

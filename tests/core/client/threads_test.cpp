@@ -180,23 +180,5 @@ TEST(Threads, ARateLimitHoldsUpAll) {
   for (std::size_t i = 1; i < arrivals.size(); ++i) EXPECT_GE(arrivals[i] - arrivals[0], 1s);
 }
 
-TEST(Threads, RateLimitsAgainAndAgain) {
-  std::atomic<int> requests{0};
-  const Server server([&](const std::string& head) {
-    return ++requests % 20 == 0 ? Server::kept("{}", 429, "Retry-After: 0\r\n") : echo(head);
-  });
-  auto options = options_of(server);
-  options.max_retries = 50;
-  const Client client(options);
-  in_threads([&](int number) {
-    for (int i = 0; i < 100; ++i) {
-      const auto id = std::to_string(number) + "-" + std::to_string(i);
-      EXPECT_EQ(client.orders().get(id).id(), Id(id));
-    }
-  });
-  // Every refused request was retried once.
-  EXPECT_EQ(requests - requests / 20, threads * 100);
-}
-
 }  // namespace
 }  // namespace billcore

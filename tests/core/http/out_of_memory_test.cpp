@@ -9,7 +9,6 @@
 #include <string>
 
 #include "billcore/client.hpp"
-#include "http/engine.hpp"
 #include "support/errors.hpp"
 #include "support/server.hpp"
 
@@ -29,7 +28,6 @@ char* duplicate(const char* text) {
 }
 
 using namespace billcore;
-using namespace billcore::detail;
 
 // Answers with a header of 8 KiB, for which libcurl has no memory, and a body of 1 MB. The client receives so much data
 // that it could mistake the lack of memory for headers that are too large.
@@ -41,16 +39,6 @@ class OutOfMemory : public testing::Test {
     return test::Server::json(std::string(1'000'000, ' '), 200, "X: " + std::string(8192, 'x') + "\r\n");
   }};
 };
-
-TEST_F(OutOfMemory, IsNotReportedAsATooLargeHeader) {
-  Engine engine({});
-  std::optional<Transfer> outcome;
-  auto headers = std::make_shared<RequestHeaders>(std::vector<std::string>{});
-  engine.start({"GET", server.url(), {}, SteadyClock::now() + std::chrono::seconds(20), std::move(headers)},
-               [&outcome](Transfer&& transfer) { outcome = std::move(transfer); });
-  EXPECT_TRUE(engine.drive([&outcome] { return outcome.has_value(); }, {}));
-  EXPECT_EQ(outcome->failure, Failure::memory) << outcome->reason;
-}
 
 TEST_F(OutOfMemory, OfAReadIsBadAlloc) {
   const Client client(server.options());

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "http/engine.hpp"
-#include "http/url_parts.hpp"
 #include "support/server.hpp"
 
 namespace billcore::detail {
@@ -51,21 +50,6 @@ TEST(WriteGuard, EveryWriteIsReceivedOnceOverADyingConnection) {
     EXPECT_EQ(outcome.failure, Failure::reset) << method;
     EXPECT_TRUE(outcome.sent) << method;
     EXPECT_GT(outcome.sent_at.utc, Instant()) << method;
-  }
-}
-
-TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
-  for (const std::size_t size : {110'000U, 200'000U, 1'000'000U}) {
-    for (const std::string first : {"", "Content-Length: 2\r\n"}) {
-      const Server server([&](const std::string&) {
-        return "HTTP/1.1 200 OK\r\n" + first + "X: " + std::string(size, 'x') + "\r\n\r\n{}";
-      });
-      Engine engine({});
-      const auto outcome = run(engine, "POST", server.url());
-      EXPECT_EQ(outcome.failure, Failure::protocol) << outcome.reason;
-      EXPECT_NE(outcome.reason.find("headers"), std::string::npos) << outcome.reason;
-      EXPECT_TRUE(outcome.sent);
-    }
   }
 }
 
@@ -163,16 +147,6 @@ TEST(SteadyClock, CountsTheTimeWhileTheMachineIsSuspended) {
   const auto now = SteadyClock::now();
   EXPECT_LE(before, now);
   EXPECT_LE(now, read());
-}
-
-TEST(SplitUrl, Parts) {
-  const auto parts = split_url("https://[::1]:8443/a/b?c#d");
-  ASSERT_TRUE(parts);
-  EXPECT_EQ(parts->host, "::1");
-  EXPECT_TRUE(parts->has_query);
-  EXPECT_TRUE(parts->has_fragment);
-  EXPECT_FALSE(parts->has_credentials);
-  EXPECT_FALSE(split_url("http://a b/"));
 }
 
 }  // namespace

@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "billcore/error.hpp"
 #include "support/errors.hpp"
@@ -46,25 +44,6 @@ TEST(Subscription, UsableUntilEndsAt) {
   EXPECT_EQ(error_of([&] { (void)subscription("{}").usable_at(now); }).code(), ErrorCode::missing_field);
 }
 
-TEST(Resource, AnAbsentRequiredFieldIsMissing) {
-  const CustomFieldValue empty(test::parse(R"({"a":[{}]})").find("a")->at(0));
-  const std::vector<std::pair<std::string, std::function<void()>>> reads{{"id", [&] { (void)empty.id(); }},
-                                                                         {"label", [&] { (void)empty.label(); }},
-                                                                         {"type", [&] { (void)empty.type(); }},
-                                                                         {"value", [&] { (void)empty.field_value(); }}};
-  for (const auto& [field, read] : reads) {
-    const auto error = error_of(read);
-    EXPECT_EQ(error.code(), ErrorCode::missing_field) << field;
-    EXPECT_EQ(error.message(), "a[0]." + field + " is absent");
-    EXPECT_EQ(error.detail().field_path, "a[0]." + field);
-  }
-  const CustomFieldValue nulls(test::parse(R"({"id":null,"label":null,"type":null,"value":null})"));
-  const auto null = error_of([&] { (void)nulls.label(); });
-  EXPECT_EQ(null.code(), ErrorCode::decode);
-  EXPECT_EQ(null.detail().field_path, "label");
-  EXPECT_TRUE(nulls.field_value().is_null());
-}
-
 TEST(Resource, CopyPinsOnlyItsOwnText) {
   const auto page = test::parse(R"({"data":[{"id":"a","price":"wrong"},{"id":"b"}]})");
   const std::weak_ptr<const detail::Document> watch = page.document();
@@ -78,11 +57,6 @@ TEST(Resource, CopyPinsOnlyItsOwnText) {
   EXPECT_EQ(copy->raw(), R"({"id":"a","price":"wrong"})");
   // The copy keeps its path in the event.
   EXPECT_EQ(error_of([&] { (void)copy->price(); }).message(), "data[0].price is a string, not an integer");
-}
-
-TEST(Resource, EqualByContent) {
-  EXPECT_EQ(subscription(R"({"id":1,"price":2})"), subscription(R"({"price":2, "id":1})"));
-  EXPECT_NE(subscription(R"({"id":1})"), subscription(R"({"id":"1"})"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests lists whose pages are fetched over real sockets: how reading continues after an error, and errors while a page
-// is awaited. Bad pages are rows of tests/fixtures/bad_input.json.
+// Tests errors while a page is awaited. tests/conformance/test_lists.py tests errors of the service, and the torture how
+// reading continues.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,6 @@ namespace {
 
 using test::error_of;
 using test::Server;
-using Texts = std::vector<std::string>;
 
 std::int64_t page_of(const std::string& head) { return std::stoll(head.substr(head.find("page=") + 5)); }
 
@@ -26,43 +25,6 @@ std::string page(std::int64_t number, std::int64_t pages) {
   test::Made made{{}, number, pages, pages * 3};
   for (std::int64_t i = 0; i < 3; ++i) made.ids.push_back(std::to_string((number - 1) * 3 + i));
   return Server::json(test::page_text(made));
-}
-
-void read_on(Pager<Order>& pager, Texts& seen) {
-  while (const auto order = pager.next()) seen.push_back(order->id().text());
-}
-
-Texts up_to(std::int64_t end) {
-  Texts out;
-  for (std::int64_t i = 0; i < end; ++i) out.push_back(std::to_string(i));
-  return out;
-}
-
-TEST(PageFetcher, AnErrorEndsNeitherTheListNorItsPrefetching) {
-  for (const int concurrency : {1, 8}) {
-    std::atomic<bool> broken{true};
-    const Server server([&](const std::string& head) {
-      const auto number = page_of(head);
-      return number == 57 && broken ? Server::json("null", 500) : page(number, 80);
-    });
-    auto options = server.options();
-    options.concurrency = concurrency;
-    const Client client(options);
-    auto pager = client.subscriptions().orders("s");
-    Texts seen;
-    for (int again = 0; again < 3; ++again) {  // each attempt requests the same page again
-      const auto error = error_of([&] { read_on(pager, seen); });
-      EXPECT_EQ(error.code(), ErrorCode::server);
-      EXPECT_EQ(error.message(), "GET /subscription/s/orders?page=57: 500 the service failed");
-      EXPECT_EQ(error.detail().path, "/subscription/s/orders");
-      EXPECT_EQ(seen, up_to(56 * 3));
-      EXPECT_FALSE(pager.verdict());
-    }
-    broken = false;
-    read_on(pager, seen);
-    EXPECT_EQ(seen, up_to(80 * 3));
-    EXPECT_TRUE(pager.verdict()->complete);
-  }
 }
 
 TEST(PageFetcher, ATimeOutNamesTheMissingPage) {

@@ -11,13 +11,13 @@
 
 namespace billcore::test {
 
-/// Listens on a free port of 127.0.0.1 until it is destroyed.
+/// Listens on a free port of an address of loopback until it is destroyed.
 class Listener {
  public:
-  Listener() : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit Listener(const char* at = "127.0.0.1") : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    inet_pton(AF_INET, at, &address.sin_addr);
     socklen_t size = sizeof address;
     auto* const any = reinterpret_cast<sockaddr*>(&address);
     if (bind(descriptor_, any, size) != 0 || listen(descriptor_, 64) != 0 ||

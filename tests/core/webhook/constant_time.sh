@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every case of constant-time-test under memcheck: memcheck must report errors in the cases leak-… and in no
-# others.
+# Runs every case of constant-time-test under memcheck: memcheck must report errors in the case leak-memcmp and in
+# no others.
 # Usage: constant_time.sh PROGRAM
 set -eu
 program=$1
@@ -27,6 +27,6 @@ for case in $("$program"); do
 done
 
 # A program that lists no cases must not pass.
-[ "$passed" -ge 8 ] || failed=$((failed + 1))
+[ "$passed" -ge 7 ] || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
