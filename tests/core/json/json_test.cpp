@@ -47,6 +47,11 @@ TEST(Json, NestingEndsAt512) {
     EXPECT_NE(decode_problem(nested(510, inner)), "") << inner;
   }
   EXPECT_NE(decode_problem(nested(200'000)), "");
+  std::string ones = "1";
+  for (int i = 0; i < 300; ++i) ones += ",1";
+  const auto closed = '[' + nested(300, ones) + ',';  // its levels do not count for what follows
+  EXPECT_EQ(decode_problem(closed + nested(300, ones) + ']'), "");
+  EXPECT_NE(decode_problem(closed + nested(512) + ']'), "");
   // The limit of 512 applies to the depth of nesting, not to the number of arrays.
   std::string wide = "[";
   for (int i = 0; i < 2000; ++i) wide += "[[]],";
