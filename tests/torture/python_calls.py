@@ -1,6 +1,6 @@
-"""Torture of the Python module: each allocation and each system call that the module makes fails in turn.
+"""Torture of the Python module: each allocation that the module makes fails in turn.
 
-    python_calls.py BUILD [--kind memory|calls] [--point N] [SCENARIO...]
+    python_calls.py BUILD [--point N] [SCENARIO...]
 
 BUILD is an optimised build with tests. The script tests the module that its Python imports, which must be installed as
 users install it. A call fails only if the extension module is among its callers: calls that the interpreter makes for
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 HANG_SECONDS = 60
-KINDS = {"memory": 1, "calls": 2}
+MEMORY = 1  # TORTURE_MEMORY of interposer.h
 logging.getLogger("billcore").setLevel(logging.CRITICAL)  # hides the warnings about abandoned writes
 
 
@@ -114,10 +114,10 @@ SCENARIOS = {
 }
 
 
-def problem(name: str, kind: str, failure: BaseException | None) -> str:
+def problem(failure: BaseException | None) -> str:
     """Returns why `failure` is a wrong error for a lack of memory; empty if `failure` is right."""
     cause = getattr(failure, "__cause__", None)
-    if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
+    if failure is None or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
     # In two places, both before it sends anything, libcurl reports a lack of memory as one of the errors below.
     if "Could not resolve host: 127.0.0.1" in str(failure) or "No URL set" in str(failure):
@@ -159,16 +159,16 @@ class Torture:
         callers = [name for name in map(bytes, names[:depth]) if b"torture-interposer" not in name]
         return bool(callers) and b"/libcurl" in callers[0]
 
-    def child(self, name: str, kind: str, number: int, pipe: int) -> None:
+    def child(self, name: str, number: int, pipe: int) -> None:
         signal.alarm(HANG_SECONDS)
         how, call = SCENARIOS[name]
         run = self.run
-        run.kind, run.fail_at, run.only = KINDS[kind], number, b"/_client."
+        run.kind, run.fail_at, run.only = MEMORY, number, b"/_client."
         failure = how(call, self.options, lambda: self.starved(run))
-        text = f"{run.failed}\n{told(failure)}\n{problem(name, kind, failure)}"
+        text = f"{run.failed}\n{told(failure)}\n{problem(failure)}"
         os.write(pipe, text.encode())
 
-    def point(self, name: str, kind: str, number: int) -> tuple[bool, str]:
+    def point(self, name: str, number: int) -> tuple[bool, str]:
         """Runs a scenario in which the call with this number fails. Returns whether the scenario makes a call with
         this number, and a description of the problem, if any."""
         self.server.ask("forget")
@@ -177,7 +177,7 @@ class Torture:
         if child == 0:
             status = 1
             try:
-                self.child(name, kind, number, writer)
+                self.child(name, number, writer)
                 status = 0
             finally:
                 sys.stderr.flush()
@@ -189,7 +189,7 @@ class Torture:
         received = self.server.ask(1)
         if status != 0 or not answer:
             code = os.waitstatus_to_exitcode(status)
-            if kind == "memory" and code == -signal.SIGFPE and self.is_of_libcurl():
+            if code == -signal.SIGFPE and self.is_of_libcurl():
                 return True, ""  # a division by zero in libcurl 7.88, which judge.cpp describes
             return True, "it hangs" if code == -signal.SIGALRM else f"it ended with status {code}"
         failed, outcome, wrong = answer.split("\n", 2)
@@ -206,7 +206,6 @@ class Torture:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=Path)
-    parser.add_argument("--kind", choices=list(KINDS), action="append")
     parser.add_argument("--point", type=int)
     parser.add_argument("scenarios", nargs="*")
     words = parser.parse_intermixed_args()
@@ -222,24 +221,23 @@ def main() -> int:
         # First a run without failures, in which the library also allocates the memory that it keeps.
         if how(call, torture.options, contextlib.nullcontext) is not None:
             raise SystemExit(f"{name} does not work")
-        for kind in words.kind or KINDS:
-            number = words.point or 1
-            tried = wrong = 0
-            while True:
-                there, text = torture.point(name, kind, number)
-                if text:
-                    wrong += 1
-                    print(f"WRONG  python {name}, {kind}, point {number}: {text}", flush=True)
-                    torture.show_place()
-                    print(f"  alone: {sys.argv[0]} {words.build} --kind {kind} --point {number} {name}")
-                if not there:
-                    break
-                tried += 1
-                if words.point:
-                    break
-                number += 1
-            bad += wrong
-            print(f"python {name} {kind}: {tried} points tried, {wrong} wrong", flush=True)
+        number = words.point or 1
+        tried = wrong = 0
+        while True:
+            there, text = torture.point(name, number)
+            if text:
+                wrong += 1
+                print(f"WRONG  python {name}, point {number}: {text}", flush=True)
+                torture.show_place()
+                print(f"  alone: {sys.argv[0]} {words.build} --point {number} {name}")
+            if not there:
+                break
+            tried += 1
+            if words.point:
+                break
+            number += 1
+        bad += wrong
+        print(f"python {name}: {tried} points tried, {wrong} wrong", flush=True)
     return 1 if bad else 0
 
 

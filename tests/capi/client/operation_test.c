@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "support/client.h"
+#include "support/loop.h"
 
 /* The request that the server has seen last: its first line and its body. */
 static char sent[600];
@@ -25,12 +25,6 @@ static const char* answer(const char* request) {
   return usual_answer(request);
 }
 
-static billcore_operation* make(const char* name) {
-  billcore_operation* out = NULL;
-  CHECK_OK(billcore_operation_new(billcore_str_from(name), &out, &err));
-  return out;
-}
-
 static void set_text(billcore_operation* to, const char* name, const char* text) {
   CHECK_OK(billcore_operation_set_text(to, billcore_str_from(name), billcore_str_from(text), &err));
 }
@@ -43,14 +37,6 @@ static void set_json(billcore_operation* to, const char* name, const char* json)
   CHECK_OK(billcore_operation_set_json(to, billcore_str_from(name), billcore_str_from(json), &err));
 }
 
-static billcore_operation* make_charge(int64_t amount) {
-  billcore_operation* out = make("subscriptions.charge");
-  set_text(out, "id", "s");
-  set_int64(out, "product_id", 7);
-  set_int64(out, "amount", amount);
-  return out;
-}
-
 static void test_a_charge(const billcore_client* client) {
   static const char request[] =
       "POST /acct/subscription/s/order HTTP/1.1 {\"product_id\":7,\"amount\":1500,\"vat\":2500,"
@@ -60,7 +46,7 @@ static void test_a_charge(const billcore_client* client) {
   billcore_subscription* other = NULL;
   billcore_response* response = NULL;
   billcore_result* result = NULL;
-  billcore_operation* charge = make_charge(1500);
+  billcore_operation* charge = make_charge("s");
   set_text(charge, "description", "set-up");
   set_int64(charge, "vat", 2500);
   CHECK_OK(billcore_client_perform(client, charge, NULL, &result, &err));
@@ -89,7 +75,7 @@ static void test_a_charge(const billcore_client* client) {
   billcore_operation_free(charge);
 
   /* A call that is refused before it is sent leaves a write as it was. */
-  charge = make_charge(1);
+  charge = make_charge("s");
   CHECK_INVALID(billcore_client_perform(client, charge, NULL, NULL, &err), "an output is NULL");
   CHECK_INVALID(
       billcore_client_perform(client, charge, (const billcore_call_options*)(const void*)options, &result, &err),
@@ -104,7 +90,7 @@ static void test_a_charge(const billcore_client* client) {
 
 static void test_fields_of_a_product(const billcore_client* client) {
   billcore_result* result = NULL;
-  billcore_operation* operation = make("products.update");
+  billcore_operation* operation = make("products.update", NULL);
   set_int64(operation, "id", 7);
   set_text(operation, "name", "n");
   set_json(operation, "vat_rate", "12.50");
@@ -119,7 +105,7 @@ static void test_a_list(const billcore_client* client) {
   billcore_list* list = NULL;
   billcore_result* result = NULL;
   billcore_resource* item = NULL;
-  billcore_operation* orders = make("subscriptions.orders");
+  billcore_operation* orders = make("subscriptions.orders", NULL);
   CHECK_INVALID(billcore_client_list(client, orders, NULL, &list, &err), "needs id");
   set_text(orders, "id", "s");
   CHECK_OK(billcore_operation_add_text(orders, BILLCORE_STR("state"), BILLCORE_STR("draft"), &err));
@@ -135,7 +121,7 @@ static void test_a_list(const billcore_client* client) {
     billcore_list_free(list);
   }
   billcore_operation_free(orders);
-  orders = make("orders.get");
+  orders = make("orders.get", NULL);
   CHECK_INVALID(billcore_client_list(client, orders, NULL, &list, &err), "not a list");
   billcore_operation_free(orders);
 }
@@ -146,7 +132,7 @@ static void test_names_and_types(const billcore_client* client) {
   CHECK_INVALID(billcore_operation_new(BILLCORE_STR("subscription.charge"), &out, &err),
                 "no operation 'subscription.charge': the nearest is 'subscriptions.charge'");
   CHECK(out == NULL);
-  out = make("subscriptions.charge");
+  out = make("subscriptions.charge", NULL);
   CHECK_INVALID(billcore_operation_set_int64(out, BILLCORE_STR("amounts"), 1, &err),
                 "subscriptions.charge has no argument 'amounts': the nearest is 'amount'");
   CHECK_INVALID(billcore_operation_set_int64(out, BILLCORE_STR("a\0b\n"), 1, &err), "no argument 'a?b?'");
@@ -180,8 +166,7 @@ static void* read_often(void* context) {
 static void test_a_shared_read(const billcore_client* client) {
   billcore_client* second = NULL;
   pthread_t threads[2];
-  billcore_operation* read = make("orders.get");
-  set_text(read, "id", "o");
+  billcore_operation* read = make_get("o");
   CHECK_OK(billcore_client_with_options(client, NULL, &second, &err));
   reader readers[2] = {{client, read}, {second, read}};
   const int before = requests;

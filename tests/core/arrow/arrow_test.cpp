@@ -11,6 +11,7 @@
 #include "billcore/error.hpp"
 #include "billcore/internal.hpp"
 #include "paging/page_flow.hpp"
+#include "support/errors.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {
@@ -215,21 +216,16 @@ TEST(Arrow, WhatCannotBeAColumnLeavesThePagerBeforeItsPage) {
 }
 
 TEST(Arrow, NamesAreChecked) {
-  const auto code = [](const ArrowFields& fields) {
-    try {
-      static_cast<void>(detail::choose_columns(detail::Table::orders, fields));
-    } catch (const Error& error) {
-      return std::pair(error.code(), error.message());
-    }
-    return std::pair(ErrorCode::ok, std::string());
+  const auto error = [](const ArrowFields& fields) {
+    return test::error_of([&] { static_cast<void>(detail::choose_columns(detail::Table::orders, fields)); });
   };
-  const auto unknown = code(Texts{"id", "price\nx"});
-  EXPECT_EQ(unknown.first, ErrorCode::invalid_argument);
-  EXPECT_NE(unknown.second.find("fields[1] is not a column of orders: there are id, created_at,"), std::string::npos);
-  EXPECT_EQ(unknown.second.find('\n'), std::string::npos);
-  EXPECT_EQ(code(Texts{}).first, ErrorCode::invalid_argument);
-  EXPECT_EQ(code(Texts{"id", "id"}).second, "fields has id twice: name each column once");
-  EXPECT_EQ(code(Texts{"raw", "id"}).first, ErrorCode::ok);
+  const auto unknown = error(Texts{"id", "price\nx"});
+  EXPECT_EQ(unknown.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(unknown.message().find("fields[1] is not a column of orders: there are id, created_at,"),
+            std::string::npos);
+  EXPECT_EQ(unknown.message().find('\n'), std::string::npos);
+  EXPECT_EQ(error(Texts{}).code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error(Texts{"id", "id"}).message(), "fields has id twice: name each column once");
 }
 
 TEST(Arrow, AnErrorOnTheWay) {

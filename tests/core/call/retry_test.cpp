@@ -11,6 +11,7 @@
 
 #include "billcore/client.hpp"
 #include "call/session.hpp"
+#include "support/errors.hpp"
 #include "support/server.hpp"
 
 namespace billcore::detail {
@@ -253,12 +254,8 @@ TEST(RetryLoop, AnInterruptEndsTheWait) {
   sources.chance = [] { return 1.0; };
   Session session(options, sources);
   const auto begun = SteadyClock::now();
-  try {
-    static_cast<void>(session.response({"GET", "/x"}, true, {}));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::interrupted);
-  }
+  const auto error = test::error_of([&] { static_cast<void>(session.response({"GET", "/x"}, true, {})); });
+  EXPECT_EQ(error.code(), ErrorCode::interrupted);
   EXPECT_LT(SteadyClock::now() - begun, 20s);
 }
 
