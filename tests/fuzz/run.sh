@@ -67,18 +67,11 @@ fuzz() {
 }
 
 bc_say "fuzzing, ${seconds:-2 or 3} s each"
-passed=0
 failed=0
-running=()
-finish() {
-  if wait "${running[0]}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-  running=("${running[@]:1}")
-}
 for target in "${targets[@]}"; do
-  [ "${#running[@]}" -lt 2 ] || finish
+  [ "$(jobs -r | wc -l)" -lt 2 ] || wait -n || failed=$((failed + 1))
   fuzz "$target" &
-  running+=("$!")
 done
-while [ "${#running[@]}" -gt 0 ]; do finish; done
-printf '%d passed, %d failed\n' "$passed" "$failed"
+while [ -n "$(jobs -p)" ]; do wait -n || failed=$((failed + 1)); done
+printf '%d passed, %d failed\n' "$((${#targets[@]} - failed))" "$failed"
 [ "$failed" -eq 0 ]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,20 +83,9 @@ def threads_during_a_call(process: subprocess.Popen[str], request: str, sandbox:
     process.stdin.write(request + "\n")
     process.stdin.flush()
     most = 0
-    answered = threading.Event()
-    reply: list[str] = []
-
-    def read() -> None:
-        assert process.stdout is not None
-        reply.append(process.stdout.readline())
-        answered.set()
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    while not answered.wait(0.02):
+    while not select.select([process.stdout], [], [], 0.02)[0]:
         most = max(most, len(os.listdir(f"/proc/{process.pid}/task")))
-    reader.join()
-    assert "ok" in json.loads(reply[0]), reply
+    assert "ok" in json.loads(process.stdout.readline())
     return most
 
 
