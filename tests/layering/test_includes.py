@@ -48,7 +48,6 @@ ROOMS = {
     "client": "base json model http call paging",
     "arrow": "base json model http call paging client",
 }
-SMALL_HALF = {"base", "json", "model", "webhook", "explain"}
 # Maps each layer to its public headers, because one folder has the public headers of all layers.
 PUBLIC = {
     "base": "error error_code values detail/libraries",
@@ -95,27 +94,6 @@ def test_a_file_includes_only_its_room_and_those_below() -> None:
                 wrong.append(f"{name} ({room}) includes {included} ({files[included]})")
             assert included in files or "/" not in included or included.partition("/")[0] not in ROOMS, included
     assert not wrong
-
-
-def test_each_library_has_the_sources_of_its_rooms() -> None:
-    listed = (ROOT / "core/CMakeLists.txt").read_text("utf-8")
-    for library, rooms in (
-        ("webhook", SMALL_HALF),
-        ("client", {"http", "call", "paging", "client"}),
-        ("arrow", {"arrow"}),
-    ):
-        # billcore_arrow has some of its sources in an object library, billcore_arrow_batch.
-        declared = re.findall(
-            rf"add_library\(billcore_{library}(?:_batch)? (?:STATIC|OBJECT)(.*?)\)\n", listed, re.DOTALL
-        )
-        assert declared
-        files = re.findall(r"src/(\w+)/(\w+\.cpp)", "".join(declared))
-        assert {f"{room}/{file}" for room, file in files} == {
-            path.relative_to(ROOT / "core/src").as_posix()
-            for path in (ROOT / "core/src").rglob("*.cpp")
-            # trace.cpp is only in debug builds, streams.cpp and unread.cpp only in the wheel.
-            if path.parent.name in rooms and path.name not in ("trace.cpp", "streams.cpp", "unread.cpp")
-        }
 
 
 @pytest.mark.parametrize(
