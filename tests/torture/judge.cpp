@@ -98,7 +98,9 @@ std::string of_outcome(const Entry& entry, const Point& point, const Outcome& ou
     return "it does not say that memory ran out: " + text;
   if (outcome.unknown && !entry.writes && text.starts_with("GET "))
     return "a read says that it may have been done: " + text;
-  if (outcome.unknown && !outcome.dated) return "it does not say when the write was sent: " + text;
+  // Where nothing more can be allocated, an error has no details.
+  if (outcome.unknown && !outcome.dated && !point.keep_failing)
+    return "it does not say when the write was sent: " + text;
   return {};
 }
 

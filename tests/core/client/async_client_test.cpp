@@ -80,6 +80,47 @@ TEST(AsyncClient, ADeadlinePassesInTheQueue) {
   EXPECT_EQ(awaited.running(), 100U);
 }
 
+TEST(AsyncClient, RefusesBeforeAnythingBegins) {
+  const Server server(answer);
+  Client client(server.options());
+  AsyncClient awaited(client);
+  CallOptions options;
+  options.timeout = 0ms;
+  const auto code = [&](const CallOptions& call) {
+    try {
+      static_cast<void>(awaited.start(get("s"), call, [](Completed&) { ADD_FAILURE(); }));
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::ok;
+  };
+  EXPECT_EQ(code(options), ErrorCode::invalid_argument);
+  client.close();
+  EXPECT_EQ(code({}), ErrorCode::config);
+  EXPECT_EQ(awaited.running(), 0U);
+}
+
+// The first completion function cancels all other operations, starts a new one, and throws.
+TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
+  const Server server(answer);
+  AsyncClient awaited(Client(server.options()));
+  std::vector<AsyncClient::CallId> calls;
+  int told = 0;
+  End last;
+  for (int i = 0; i < 20; ++i) {
+    calls.push_back(awaited.start(get("s"), {}, [&](Completed&) {
+      if (++told > 1) return;
+      for (const auto call : calls) awaited.cancel(call);
+      static_cast<void>(awaited.start(get("s"), {}, last.done()));
+      throw 5;  // the exception does not affect other operations
+    }));
+  }
+  run_until(awaited, [&] { return last.called; });
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(last.id, "s");
+  EXPECT_EQ(awaited.running(), 0U);
+}
+
 TEST(AsyncClient, MayBeDestroyedWithinACompletion) {
   const Server server(answer);
   auto awaited = std::make_unique<AsyncClient>(Client(server.options()));
