@@ -99,13 +99,16 @@ void* crypto_realloc(void* block, std::size_t size, const char*, int) {
 
 }  // namespace
 
-// The other forms of new and delete call these.
 void* operator new(std::size_t size) {
   if (void* block = allocate(size)) return block;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
+void* operator new[](std::size_t size) { return operator new(size); }
 void operator delete(void* block) noexcept { release(block); }
 void operator delete(void* block, std::size_t) noexcept { release(block); }
+void operator delete[](void* block) noexcept { release(block); }
+void operator delete[](void* block, std::size_t) noexcept { release(block); }
 
 namespace billcore {
 namespace {
