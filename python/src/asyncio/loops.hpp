@@ -115,7 +115,6 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   template <typename F>
   void quietly(F f) noexcept;
 
-
   AsyncClient client_;
   py::object loop_;  // weak reference to the loop
   bool watched_ = false;
