@@ -5,7 +5,7 @@ Knows nothing of threads, requests and files, so that every reader of lists ends
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -42,12 +42,8 @@ class Begun:
 
     id: str
     pager: Pager[Any]
-    at: datetime
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
     """A time before the first request."""
-
-
-def begin(id: str, pager: Pager[Any]) -> Begun:
-    return Begun(id, pager, datetime.now(UTC))
 
 
 def read_of(list: Begun, verdict: str = "", reason: str = "") -> Read:
@@ -96,13 +92,16 @@ def without_request_id(text: str) -> str:
 
 def to_json(read: Read) -> dict[str, Any]:
     """The row as the files of an export have it; from_json() reads it."""
-    at = read.as_of and read.as_of.astimezone(UTC).isoformat(timespec="microseconds")
-    return read._asdict() | {"as_of": at and at.replace("+00:00", "Z")}
+    return read._asdict() | {"as_of": read.as_of and time_text(read.as_of)}
 
 
 def from_json(found: dict[str, Any]) -> Read:
     at = found["as_of"]
     return Read(**found | {"as_of": at and datetime.fromisoformat(at)})
+
+
+def time_text(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def is_doubtful(read: Read) -> bool:

@@ -7,7 +7,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from logging import Logger
-    from typing import Final
+    from typing import Any, Final
 
 
 class Attempt:
@@ -95,53 +95,29 @@ class Hooks:
         """Called when an attempt is to be retried, before the client waits `attempt.wait` seconds."""
 
 
-def tell(
-    hooks: object,
-    hook: str,
-    method: str,
-    route: str,
-    number: int,
-    status: int | None,
-    error: str | None,
-    duration: float,
-    request_id: str | None,
-    wait: float,
-    sent: bool,
-    outcome_unknown: bool,
-    path: str | None,
-) -> None:
-    """Logs an attempt at DEBUG, a retry at INFO, a write that was given up at WARNING; then calls the user's hook."""
+def tell(hooks: object, hook: str, *values: Any) -> None:
+    """Logs an attempt at DEBUG, a retry at INFO, a write that was given up at WARNING; then calls the user's hook.
+
+    `values` are the arguments of Attempt.
+    """
+    attempt = Attempt(*values)
     logger = _logger()
-    outcome = error or status
+    where = attempt.method, attempt.route, attempt.error or attempt.status
     if logger is None:
         pass
     elif hook == "on_response":
-        logger.debug(
-            "%s %s: %s after %.0f ms (attempt %d, request id %s)",
-            method,
-            route,
-            outcome,
-            duration * 1000,
-            number,
-            request_id,
-        )
+        ended = attempt.duration * 1000, attempt.attempt, attempt.request_id
+        logger.debug("%s %s: %s after %.0f ms (attempt %d, request id %s)", *where, *ended)
     elif hook == "on_retry":
-        logger.info(
-            "%s %s: %s, again in %.0f ms (attempt %d, request id %s)",
-            method,
-            route,
-            outcome,
-            wait * 1000,
-            number + 1,
-            request_id,
-        )
-    if path is not None:
-        warn(method, route, path, number, request_id)
+        again = attempt.wait * 1000, attempt.attempt + 1, attempt.request_id
+        logger.info("%s %s: %s, again in %.0f ms (attempt %d, request id %s)", *where, *again)
+    if attempt.path is not None:
+        warn(attempt.method, attempt.route, attempt.path, attempt.attempt, attempt.request_id)
     function = getattr(hooks, hook, None)
     if function is None:
         return
     try:
-        function(Attempt(method, route, number, status, error, duration, request_id, wait, sent, outcome_unknown, path))
+        function(attempt)
     except Exception as error:
         if is_of_signal(error):
             raise

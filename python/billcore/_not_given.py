@@ -37,12 +37,6 @@ class NotGiven(bytes):
     def __reduce__(self) -> str:
         return "NOT_GIVEN"
 
-    def __copy__(self) -> NotGiven:
-        return self
-
-    def __deepcopy__(self, memo: object) -> NotGiven:
-        return self
-
 
 NOT_GIVEN: Final = bytes.__new__(NotGiven)
 """Stands for an argument that was left out, where None would mean something else."""

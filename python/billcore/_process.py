@@ -27,7 +27,7 @@ class _Process:
     def grant(self) -> None:
         while self.waiting and self.taken < max(self.limits, default=0):
             self.taken += 1
-            self.waiting.popleft()._wake()
+            self.waiting.popleft()._woken.put(True)
 
 
 _process = _Process()
@@ -100,9 +100,6 @@ class Turns:
         with process.lock:
             process.taken -= 1
             process.grant()
-
-    def _wake(self) -> None:
-        self._woken.put(True)
 
     def stop(self, threads: int) -> None:
         """Let the waiting threads, at most so many, continue. Takes no lock."""

@@ -160,14 +160,14 @@ def read(
 
     Service interface: Endpoints, Subscriptions; Pagination.
     """
-    return _opened(partition, client, lists_at_once, patience, fail_fast).run(rows_of)
+    return _Reading(partition, client, lists_at_once, patience, fail_fast).run(rows_of)
 
 
 def read_unpacked(
     partition: Partition, *, client: Client, lists_at_once: int, patience: float = 600.0, fail_fast: bool = False
 ) -> Generator[tuple[Relation, ArrowBatch | list[Read]], None, None]:
     """As read(), for programs that look at the rows of `reads`: each batch of these is a list of Read."""
-    return _opened(partition, client, lists_at_once, patience, fail_fast).run(list[Read])
+    return _Reading(partition, client, lists_at_once, patience, fail_fast).run(list[Read])
 
 
 def read_followed(
@@ -177,28 +177,11 @@ def read_followed(
 
     A list that `follow` has ended is 'complete': it knows the other records.
     """
-    reading = _opened(partition, client, lists_at_once, patience, False)
+    reading = _Reading(partition, client, lists_at_once, patience, False)
     reading.follow = follow
     for _, reads in reading.run(list[Read], lists_at_once):
         if isinstance(reads, list):
             yield from reads
-
-
-def _opened(
-    partition: Partition, client: Client | None, lists_at_once: int, patience: float, fail_fast: bool
-) -> _Reading:
-    if partition.format != _FORMAT:
-        raise ConfigError(
-            f"the partition has format {partition.format}, not {_FORMAT}: plan with this version of billcore"
-        )
-    if lists_at_once < 1:
-        raise InvalidArgumentError(f"lists_at_once is {lists_at_once}: pass 1 or more")
-    if client is None:
-        client = _process.client(os.environ.get("BILLCORE_BASE_URL") or partition.base_url)
-    used = client.with_options()  # can be closed, and leaves the connections of `client` open
-    if used.base_url != partition.base_url:
-        raise ConfigError(f"the partition is of {partition.base_url}, the client of {used.base_url}: use one account")
-    return _Reading(used, client, partition, lists_at_once, patience, fail_fast)
 
 
 def columns_of(client: Client, resource: Resource, fields: Sequence[str] | None = None) -> dict[Relation, ArrowBatch]:
@@ -227,7 +210,7 @@ def _batches(client: Client, resource: Resource, id: str, fields: Sequence[str] 
 
 def _read_ids(client: Client, ids: dict[str, None], patiently: Callable[[Callable[[], Any]], Any]) -> Read:
     """Read the list of subscriptions, and add its ids to those of earlier readings."""
-    reading = _ends.begin("", client.subscriptions.list())
+    reading = Begun("", client.subscriptions.list())
     items, odd = iter(reading.pager), list[str]()
     request = partial(patiently, partial(next, items, None))
     while True:
@@ -260,10 +243,22 @@ class _Reading:
     """
 
     def __init__(
-        self, client: Client, owner: Client, partition: Partition, at_once: int, patience: float, fail_fast: bool
+        self, partition: Partition, client: Client | None, at_once: int, patience: float, fail_fast: bool
     ) -> None:
-        self._client = client
-        self._owner = owner  # has the connections of `client`, until the reading is deleted
+        if partition.format != _FORMAT:
+            raise ConfigError(
+                f"the partition has format {partition.format}, not {_FORMAT}: plan with this version of billcore"
+            )
+        if at_once < 1:
+            raise InvalidArgumentError(f"lists_at_once is {at_once}: pass 1 or more")
+        if client is None:
+            client = _process.client(os.environ.get("BILLCORE_BASE_URL") or partition.base_url)
+        if client.base_url != partition.base_url:
+            raise ConfigError(
+                f"the partition is of {partition.base_url}, the client of {client.base_url}: use one account"
+            )
+        self._owner = client  # has the connections of `_client`, until the reading is deleted
+        self._client = client.with_options()  # can be closed, and leaves those connections open
         self._partition = partition
         self._patience = Patience(patience, reached=partition.resource == "orders")  # plan() has reached it
         self._fail_fast = fail_fast
@@ -374,7 +369,7 @@ class _Reading:
 
     def _read(self, id: str) -> Read:
         pager, batches = _batches(self._client, self._partition.resource, id, self._partition.fields)
-        reading = _ends.begin(id, pager)
+        reading = Begun(id, pager)
         take = self.follow and self.follow(reading, self._patiently)
         try:
             while not self._stopped and (batch := self._patiently(partial(next, batches, None))) is not None:

@@ -81,14 +81,8 @@ def complete(files: dict[str, bytes], platform: str) -> None:
             listed.append(f"License-File: {name}\n")
     files[f"{info}/sboms/billcore.cdx.json"] = bill_of_materials(version)
     metadata = files[f"{info}/METADATA"].decode()
-    expression = " AND ".join(
-        [
-            "MIT",
-            *sorted(
-                {f"({each.licence})" if " " in each.licence else each.licence for each in sources.read()} - {"MIT"}
-            ),
-        ]
-    )
+    licences = {f"({each.licence})" if " " in each.licence else each.licence for each in sources.read()} - {"MIT"}
+    expression = " AND ".join(["MIT", *sorted(licences)])
     metadata = re.sub(r"^License-Expression: .*$", f"License-Expression: {expression}", metadata, flags=re.MULTILINE)
     metadata = re.sub(r"^(License-File: LICENSE\n)", r"\1" + "".join(listed), metadata, flags=re.MULTILINE)
     if listed[0] not in metadata or expression not in metadata:
@@ -113,21 +107,16 @@ def complete(files: dict[str, bytes], platform: str) -> None:
 def check_module(name: str, path: Path, platform: str) -> list[str]:
     """Checks an extension module; returns a message for each problem."""
     problems = []
-    dynamic = subprocess.run(
-        ["readelf", "--dynamic", "--wide", path], capture_output=True, text=True, check=True
-    ).stdout
-    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
-    for library in sorted(needed):
+    command = ["readelf", "--dynamic", "--dyn-syms", "--wide", str(path)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for library in sorted({*re.findall(r"\(NEEDED\).*\[(.*)\]", shown)}):
         if library not in LIBC and not library.startswith("ld-linux"):
             problems.append(f"{name} needs {library}: link it statically")
-    if re.search(r"\((RPATH|RUNPATH)\)", dynamic):
+    if re.search(r"\((RPATH|RUNPATH)\)", shown):
         problems.append(f"{name} has a run path: build it without one")
-    symbols = subprocess.run(
-        ["readelf", "--dyn-syms", "--wide", path], capture_output=True, text=True, check=True
-    ).stdout
     newest = re.search(r"manylinux_(\d+)_(\d+)", platform)
     exported = set()
-    for line in symbols.splitlines():
+    for line in shown.splitlines():
         words = line.split()
         if len(words) < 8 or not words[0].rstrip(":").isdigit():
             continue

@@ -28,7 +28,9 @@ def crate_versions(crate: str) -> list[str]:
             f'[dependencies]\n{crate} = "REQUIREMENT"\n'
         )
         found = []
-        for requirement in ("*", *_lines(crate)):
+        (pinned,) = [source for source in sources.read() if source.crate == crate]
+        major, minor, _ = pinned.crate_version.split("+")[0].split(".")
+        for requirement in ("*", f"~{major}.{minor}"):
             (project / "Cargo.toml").write_text(manifest.replace("REQUIREMENT", requirement))
             (project / "Cargo.lock").unlink(missing_ok=True)
             ask = ["cargo", "metadata", "--format-version", "1", "--quiet"]
@@ -38,13 +40,6 @@ def crate_versions(crate: str) -> list[str]:
             packages = json.loads(done.stdout)["packages"]
             found += [package["version"] for package in packages if package["name"] == crate]
         return found
-
-
-def _lines(crate: str) -> list[str]:
-    """Returns the Cargo requirement that allows only the release line (major.minor) of the pinned release."""
-    (pinned,) = [source for source in sources.read() if source.crate == crate]
-    major, minor, _ = pinned.crate_version.split("+")[0].split(".")
-    return [f"~{major}.{minor}"]
 
 
 def package_versions(package: str) -> list[str]:

@@ -37,12 +37,11 @@ class Source:
         if self.crate:
             cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
             root = cache / f"crate-{self.crate}-{self.crate_version}-{self.sha256[:16]}" / self.folder
-            return [root / file for file in self.licence_files]
-        if self.package:
+        elif self.package:
             fetch = [sys.executable, str(ROOT / "core/cmake/fetch_source.py"), self.package]
             root = Path(subprocess.run(fetch, capture_output=True, text=True, check=True).stdout.strip())
-            return [root / file for file in self.licence_files]
-        root = Path(str(importlib.metadata.distribution(self.tool).locate_file("")))
+        else:
+            root = Path(str(importlib.metadata.distribution(self.tool).locate_file("")))
         return [root / file for file in self.licence_files]
 
     def carrier_version(self) -> str:

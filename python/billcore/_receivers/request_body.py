@@ -45,7 +45,9 @@ def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], ve
     """Verifies the body and returns its Event. `size` is the Content-Length of the request, or None."""
     if size is not None and len(body) < size:
         if not body:
-            raise gone()
+            raise InvalidArgumentError(
+                f"the body was already read, or the sender disconnected before it arrived: {INSTEAD}"
+            )
         raise disconnected(
             f"the body ended after {len(body)} of {size} bytes: the sender disconnected, or a part was already read"
         )
@@ -63,7 +65,3 @@ def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], ve
 
 def already_read() -> InvalidArgumentError:
     return InvalidArgumentError(f"the body was already read: {INSTEAD}")
-
-
-def gone() -> InvalidArgumentError:
-    return InvalidArgumentError(f"the body was already read, or the sender disconnected before it arrived: {INSTEAD}")

@@ -39,7 +39,7 @@ def read_again(folder: Folder, client: Client, tell: Callable[[str], None], **ho
                 sink.seal()
             found: Reads = {each["id"]: each for each in reads}
             settled |= {id for id in former if ended_alike(found[id], former[id])}
-            better = {id for id in former if _ends.is_better(_read(found[id]), _read(former[id]))}
+            better = {id for id in former if _ends.is_better(_ends.from_json(found[id]), _ends.from_json(former[id]))}
             for number, part in [*folder.finished.items()]:
                 ids = better & {each["id"] for each in part["incomplete"]}
                 if ids or (is_old and number == 0):
@@ -48,11 +48,7 @@ def read_again(folder: Folder, client: Client, tell: Callable[[str], None], **ho
 
 def doubtful(folder: Folder) -> Reads:
     """The rows of the lists that another reading may improve."""
-    return {each["id"]: each for each in folder.incomplete() if _ends.is_doubtful(_read(each))}
-
-
-def _read(found: dict[str, Any]) -> _ends.Read:
-    return _ends.from_json(found)
+    return {each["id"]: each for each in folder.incomplete() if _ends.is_doubtful(_ends.from_json(each))}
 
 
 def ended_alike(read: dict[str, Any], former: dict[str, Any]) -> bool:

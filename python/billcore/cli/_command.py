@@ -22,13 +22,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
-    def add_account(self) -> None:
-        """Add the options that name the account."""
-        self.add_argument("--base-url", metavar="URL", help="the account's URL (default: BILLCORE_BASE_URL)")
-        self.add_argument(
-            "--api-key-file", metavar="FILE", type=Path, help="a file with the API key (default: BILLCORE_API_KEY)"
-        )
-
 
 class Failure(Exception):
     """Ends a command: the text is printed as one line, and `status` becomes the exit status."""
@@ -58,7 +51,7 @@ def local_path(option: str, text: str) -> Path:
 
 
 def client_of(options: argparse.Namespace) -> Client:
-    """The client for the options of Parser.add_account()."""
+    """The client for the options --base-url and --api-key-file."""
     from .. import Client
 
     if options.base_url == "":  # the client would take BILLCORE_BASE_URL, which may be that of another account

@@ -10,6 +10,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ class Folder(Export):
             partitions = make()
             first = partitions[0].planned
             more = {
-                "planned_at": f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z",
+                "planned_at": _ends.time_text(datetime.now(UTC)),
                 "planned": first and _ends.to_json(first),
                 "parts": [each.ids for each in partitions],
             }
@@ -232,6 +233,13 @@ class Folder(Export):
 
     def _rows(self, relation: str) -> int:
         return sum(part["files"][self._name(relation, number)]["rows"] for number, part in self.finished.items())
+
+
+def divided(whole: bulk.Partition, size: int, known: Sequence[str] = ()) -> list[bulk.Partition]:
+    """Parts of the subscriptions of the plan, and of `known` ones that it lacks."""
+    ids = [*dict.fromkeys((*whole.ids, *known))]
+    begins = range(0, max(len(ids), 1), size)
+    return [replace(whole, ids=tuple(ids[at : at + size]), planned=None if at else whole.planned) for at in begins]
 
 
 def write(path: Path, content: dict[str, Any]) -> None:

@@ -6,17 +6,17 @@ import hashlib
 import io
 import json
 from binascii import b2a_base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 from .. import _client, _types
 from .._client import ArrowBatch, Client
-from .._ends import Begun, Read
+from .._ends import Begun, Read, time_text
 from ._files import Sink, _csv_records, _Parquet
 
 PAGE = 200  # known orders in a row, after which the rest of a list is known
@@ -73,7 +73,7 @@ class Index:
 
 def line_of(id: str, known: Known) -> bytes:
     assert known.at is not None
-    return _ENCODER.encode([id, text(known.at), known.marks, known.total]).encode() + b"\n"
+    return _ENCODER.encode([id, time_text(known.at), known.marks, known.total]).encode() + b"\n"
 
 
 class Rows:
@@ -93,7 +93,8 @@ class Rows:
         """The rows of a batch with these numbers."""
         if self._format == "parquet":
             return batch, changes, at
-        records = self._records(_client._lines(batch, self._format))
+        lines = _client._lines(batch, self._format)
+        records = _csv_records(io.BytesIO(lines)) if self._format == "csv" else lines.splitlines(True)
         return b"".join(self._longer(each, at, changes[i]) for i, each in enumerate(records) if i in changes)
 
     def gone(self, subscription: str, ids: list[str], at: datetime) -> Any:
@@ -115,13 +116,10 @@ class Rows:
             sink.write(",".join(self._columns).encode() + b"\n")
         return sink.write, lambda: None
 
-    def _records(self, lines: bytes) -> Iterator[bytes]:
-        return _csv_records(io.BytesIO(lines)) if self._format == "csv" else iter(lines.splitlines(True))
-
     def _longer(self, record: bytes, at: datetime, change: str) -> bytes:
         if self._format == "csv":
-            return record[:-1] + f',{text(at)},"{change}"\n'.encode()
-        return record[:-2] + f',"observed_at":"{text(at)}","change":"{change}"}}\n'.encode()
+            return record[:-1] + f',{time_text(at)},"{change}"\n'.encode()
+        return record[:-2] + f',"observed_at":"{time_text(at)}","change":"{change}"}}\n'.encode()
 
 
 class _Picker:
@@ -225,21 +223,14 @@ class Reading:
         if read.verdict == "complete":
             total = read.total
             read_now = {id: mark[:8] + str(int(mark[8]) | _TRUSTED) for id, mark in read_now.items()}
-        if self._rest_is_gone(read):
-            self._add_gone([id for id in marks if id not in read_now])
+        is_gone = read.verdict == "not_found" and read.id not in self._rule.listed
+        if self._rule.is_full and (is_gone or read.verdict == "complete"):
+            if gone := [id for id in marks if id not in read_now]:
+                self._add(self._rule.rows.gone(self._begun.id, gone, self._at), len(gone))
             marks = {}
-            if read.verdict == "not_found":
+            if is_gone:
                 return None
         return Known(self._at, marks | read_now, total)
-
-    def _rest_is_gone(self, read: Read) -> bool:
-        if read.verdict == "not_found":
-            return self._rule.is_full and read.id not in self._rule.listed
-        return self._rule.is_full and read.verdict == "complete"
-
-    def _add_gone(self, ids: list[str]) -> None:
-        if ids:
-            self._add(self._rule.rows.gone(self._begun.id, ids, self._at), len(ids))
 
     def _add(self, chunk: Any, count: int) -> None:
         self.chunks.append(chunk)
@@ -283,7 +274,3 @@ class Reading:
 
 def _subscriptions(client: Client) -> Any:
     return client.subscriptions
-
-
-def text(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -18,7 +18,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -30,8 +29,8 @@ from .._export import MANIFEST, PLAN, parsed, refuse_changed, refuse_edited, ref
 from ._again import PASSES, Reads, doubtful, ended_alike
 from ._command import EXIT_FAILED, EXIT_USAGE, Failure
 from ._files import Sink, join, sync_folder, writer
-from ._folder import Folder, add, quietly, write
-from ._known import NEEDED, Index, Reading, Rows, Rule, line_of, text
+from ._folder import Folder, add, divided, quietly, write
+from ._known import NEEDED, Index, Reading, Rows, Rule, line_of
 
 _STATES = 2  # runs that keep state.jsonl: if the newest run is removed, the next one repeats it
 _STATE = "state.jsonl"
@@ -68,7 +67,7 @@ class Run(Folder):
         return [*self._last()[0].values()]
 
     def listed(self) -> frozenset[str]:
-        """The subscriptions that the list of subscriptions has: the plan begins with them, see _divided()."""
+        """The subscriptions that the list of subscriptions has: the plan begins with them, see divided()."""
         ids = (id for part in self.plan["parts"] for id in part)
         return frozenset(islice(ids, self.plan["planned"]["total"]))
 
@@ -188,7 +187,7 @@ class Lake:
             if (plan := self._next / PLAN).exists():
                 begun = parsed(plan)
                 refuse_edited(plan, begun, f"remove {self._next}")
-            wanted = {"run": self.number + 1, "is_full": is_full, "refreshed": since and text(since)}
+            wanted = {"run": self.number + 1, "is_full": is_full, "refreshed": since and _ends.time_text(since)}
             if begun and (begun["run"] != wanted["run"] or _reads_less(begun, wanted)):
                 self._retire(self._next)  # it was published, or reads less than is wanted
                 begun = {}
@@ -196,7 +195,7 @@ class Lake:
             sync_folder(self.path)
             self.run = Run(self._next, self._head | {name: (begun or wanted)[name] for name in wanted})
             self.run.known = known
-            self.run.is_continued = self.run.open(lambda: _divided(make(), known.ids(), size))
+            self.run.is_continued = self.run.open(lambda: divided(make(), size, known.ids()))
             yield self.run
 
     def publish(self) -> dict[str, Any]:
@@ -248,13 +247,6 @@ def _reads_less(begun: dict[str, Any], wanted: dict[str, Any]) -> bool:
         return not begun["is_full"]
     since = wanted["refreshed"]
     return since is not None and (begun["refreshed"] is None or begun["refreshed"] > since)
-
-
-def _divided(whole: bulk.Partition, known: list[str], size: int) -> list[bulk.Partition]:
-    """Parts of the subscriptions of the plan, and of those that it lacks."""
-    ids = [*dict.fromkeys((*whole.ids, *known))]
-    begins = range(0, max(len(ids), 1), size)
-    return [replace(whole, ids=tuple(ids[at : at + size]), planned=None if at else whole.planned) for at in begins]
 
 
 def read_all(run: Run, rule: Rule, told: Callable[[int, int], None], tell: Callable[[str], None], at_once: int) -> None:

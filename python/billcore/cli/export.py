@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +68,10 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing FILE")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    parser.add_account()
+    parser.add_argument("--base-url", metavar="URL", help="the account's URL (default: BILLCORE_BASE_URL)")
+    parser.add_argument(
+        "--api-key-file", metavar="FILE", type=Path, help="a file with the API key (default: BILLCORE_API_KEY)"
+    )
     return _export(parser.parse_args(arguments))
 
 
@@ -84,7 +86,7 @@ _count.__name__ = "whole number from 1"  # argparse names the type in its error
 
 
 def _export(options: argparse.Namespace) -> int:
-    from ._folder import Folder
+    from ._folder import Folder, divided
 
     output = local_path("--output", options.output)
     is_folder = output.is_dir() or options.output.endswith("/") or not output.suffix
@@ -116,7 +118,8 @@ def _export(options: argparse.Namespace) -> int:
             if targets and len(written) == len(targets):  # the process was killed after join()
                 result = joined["result"]
             else:
-                if folder.open(lambda: _plan(client, options, head["fields"])):
+                size = options.lists_per_part
+                if folder.open(lambda: divided(_plan(client, options.resource, head["fields"]), size)):
                     _tell(f"{folder.path} has an export planned at {folder.plan['planned_at']}: {folder.progress()}")
                     _continue(folder, client, options)
                 _read(folder, client, lists_at_once=options.lists_at_once, fail_fast=options.fail_fast)
@@ -154,19 +157,13 @@ def _refuse_wrong(options: argparse.Namespace, is_folder: bool) -> None:
 
 
 def _export_since(client: Client, output: Path, head: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    from .. import bulk
     from . import _lake
     from ._progress import Progress
 
     lake = _lake.Lake(output, head)
-
-    def plan() -> bulk.Partition:
-        _reach(client)
-        [whole] = bulk.plan(client, 1, fields=head["fields"])
-        return whole
-
     _lake.refuse_fields(head["fields"])
-    with lake.opened(options.full, _lake.refreshed(options.refresh_since), plan, options.lists_per_part) as run:
+    since, size = _lake.refreshed(options.refresh_since), options.lists_per_part
+    with lake.opened(options.full, since, lambda: _plan(client, "orders", head["fields"]), size) as run:
         if run.is_continued:
             _tell(f"{run.path} has a run planned at {run.plan['planned_at']}: {run.progress()}")
             _reach(client)
@@ -182,16 +179,14 @@ def _export_since(client: Client, output: Path, head: dict[str, Any], options: a
 
 def _continue(folder: Folder, client: Client, options: argparse.Namespace) -> None:
     """Before an export continues: reach the service, and add the subscriptions that the plan may lack."""
-    from .. import bulk
     from ._again import doubtful
 
     planned = folder.plan["planned"]
-    lacks = planned is not None and planned["verdict"] != "complete"
-    if lacks or folder.unfinished() or doubtful(folder):
-        _reach(client)
-    if lacks:
-        [whole] = bulk.plan(client, 1, fields=folder.plan["fields"])
+    if planned is not None and planned["verdict"] != "complete":
+        whole = _plan(client, "orders", folder.plan["fields"])
         folder.extend(whole.ids, whole.planned, options.lists_per_part)
+    elif folder.unfinished() or doubtful(folder):
+        _reach(client)
 
 
 def _read(folder: Folder, client: Client, **how: Any) -> None:
@@ -253,16 +248,12 @@ def _reach(client: Client) -> None:
         client.products.list().first()
 
 
-def _plan(client: Client, options: argparse.Namespace, fields: list[str]) -> list[bulk.Partition]:
+def _plan(client: Client, resource: Any, fields: list[str]) -> bulk.Partition:
     from .. import bulk
 
     _reach(client)
-    [whole] = bulk.plan(client, 1, resource=options.resource, fields=fields)
-    size: int = options.lists_per_part
-    return [
-        replace(whole, ids=whole.ids[begin : begin + size], planned=None if begin else whole.planned)
-        for begin in range(0, max(len(whole.ids), 1), size)
-    ]
+    [whole] = bulk.plan(client, 1, resource=resource, fields=fields)
+    return whole
 
 
 def _table(result: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ import inspect
 import math
 import operator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from .. import _client
@@ -17,7 +17,7 @@ from .._webhook import Order
 from . import _table as table
 from ._charge import ARGUMENTS, REQUIRED, Charge
 from ._machine import Machine
-from ._steps import Call, Row, Sql, Steps
+from ._steps import Row, Settings, Sql, StepsTo, T
 from ._store import Store
 from ._table import schema as schema
 
@@ -46,42 +46,40 @@ class _Base(Generic[_C]):
         self._client: Any = client
         # The account is a UUID. Lower case, so that the journal finds its keys even if base_url changes the case.
         self._account = urlsplit(client.base_url).path.rstrip("/").rpartition("/")[2].lower()
-        self._settle = None if settle is None else seconds(settle, "settle", zero=True)
-        self._timeout = seconds(timeout, "timeout")
-        self._horizon = None if horizon is None else seconds(horizon, "horizon", longest=math.inf)
+        self._settings = Settings(
+            self._account,
+            None if settle is None else seconds(settle, "settle", zero=True),
+            seconds(timeout, "timeout"),
+            None if horizon is None else seconds(horizon, "horizon", longest=math.inf),
+        )
         self._store = Store(engine_or_connect, asynchronous, create)
-
-    def _call(self, step: Call) -> Any:
-        return step.function(self._client)
 
     def _machine(self, key: str, wanted: dict[str, Any]) -> Machine:
         if not isinstance(key, str) or not key.isprintable() or not 0 < len(key.encode()) <= _MAX_KEY:
             raise InvalidArgumentError(f"key must be printable text of 1 to {_MAX_KEY} bytes in UTF-8")
-        return Machine(self._account, self._settle, self._timeout, self._horizon, key, wanted)
+        return Machine(self._settings, key, wanted)
 
-    def _charge(self, key: str, subscription: str | int, **wanted: Any) -> Steps:
-        for name, kind in ARGUMENTS.items():
-            if kind is int:
-                wanted[name] = _integer(wanted[name], name)
+    def _charge(self, given: dict[str, Any]) -> StepsTo[Order]:
+        """`given`: locals() of charge() at its beginning, which are its arguments."""
+        wanted = {name: _integer(given[name], name) if kind is int else given[name] for name, kind in ARGUMENTS.items()}
         for name in REQUIRED:
             if wanted[name] is None:
                 raise InvalidArgumentError(f"{name} is missing")
+        subscription = given["subscription"]
         if not isinstance(subscription, str | int) or isinstance(subscription, bool):
             raise InvalidArgumentError("subscription must be the subscription's id, as text or as an int")
-        texts = {name: wanted[name] for name, kind in ARGUMENTS.items() if kind is str}
-        for name, text in {"subscription": str(subscription), **texts}.items():
-            if text is not None and (not isinstance(text, str) or any("\ud800" <= each <= "\udfff" for each in text)):
+        wanted = {"subscription": str(subscription), **wanted}
+        for name, text in wanted.items():
+            is_text = ARGUMENTS.get(name, str) is str and text is not None
+            if is_text and (not isinstance(text, str) or any("\ud800" <= each <= "\udfff" for each in text)):
                 raise InvalidArgumentError(f"{name} must be text without lone surrogates")
-        return self._machine(key, {"subscription": str(subscription), **wanted}).charge()
+        return self._machine(given["key"], wanted).charge()
 
-    def _resolve(self, key: str, order_id: str | int | None, force: bool) -> Steps:
-        return self._machine(key, {}).resolve(order_id, force)
-
-    def _get(self, key: str) -> Steps:
+    def _get(self, key: str) -> StepsTo[Charge | None]:
         rows = yield Sql(table.READ, {"account": self._account, "key": self._machine(key, {})._key})
         return Row(rows[0]).public() if rows else None
 
-    def _accept(self, field: str, per: str) -> Steps:
+    def _accept(self, field: str, per: str) -> StepsTo[None]:
         if field not in ("total", "total_with_vat") or per not in ("amount", "amount_times_quantity"):
             raise InvalidArgumentError(
                 "field is 'total' or 'total_with_vat', and per is 'amount' or 'amount_times_quantity'"
@@ -91,18 +89,18 @@ class _Base(Generic[_C]):
         yield Sql(table.NOTE, rule | {"value": f"{field} {per}"})
         yield Sql(table.FORGET, mismatch)
 
-    def _open(self) -> Steps:
+    def _open(self) -> StepsTo[list[Charge]]:
         rows = yield Sql(table.READ_OPEN, {"account": self._account})
         return [Row(each).public() for each in rows]
 
-    def _purge(self, before: datetime) -> Steps:
+    def _purge(self, before: datetime) -> StepsTo[int]:
         if not isinstance(before, datetime) or before.utcoffset() is None:
             raise InvalidArgumentError("before must be aware, such as datetime.now(UTC) - timedelta(days=90)")
-        if self._horizon is not None:
+        if (horizon := self._settings.horizon) is not None:
             now = (yield Sql(table.NOW, {}))[0][0]
-            if before.timestamp() > now - self._horizon:
-                raise InvalidArgumentError(f"before must be at least {self._horizon:.0f} s ago, the journal's horizon")
-        return (yield Sql(table.PURGE, {"account": self._account, "before": before.timestamp()}, many=True))
+            if before.timestamp() > now - horizon:
+                raise InvalidArgumentError(f"before must be at least {horizon:.0f} s ago, the journal's horizon")
+        return int((yield Sql(table.PURGE, {"account": self._account, "before": before.timestamp()}, many=True)))
 
 
 def _integer(value: Any, name: str) -> int | None:
@@ -187,18 +185,7 @@ class Journal(_Base["Client"]):
 
         Service interface: Endpoints, Subscriptions.
         """
-        order: Order = self._run(
-            self._charge(
-                key,
-                subscription,
-                product_id=product_id,
-                amount=amount,
-                quantity=quantity,
-                vat=vat,
-                description=description,
-            )
-        )
-        return order
+        return self._run(self._charge(locals()))
 
     def resolve(self, key: str, order_id: str | int | None, *, force: bool = False) -> Order | None:
         """Record what a person found out about a charge; returns the order.
@@ -217,8 +204,7 @@ class Journal(_Base["Client"]):
             JournalError: There is nothing to resolve, or the order cannot be the charge's.
             BillcoreError: The orders could not be read.
         """
-        order: Order | None = self._run(self._resolve(key, order_id, force))
-        return order
+        return self._run(self._machine(key, {}).resolve(order_id, force))
 
     def accept_total_rule(
         self, *, field: Literal["total", "total_with_vat"], per: Literal["amount", "amount_times_quantity"]
@@ -236,13 +222,11 @@ class Journal(_Base["Client"]):
 
     def get(self, key: str) -> Charge | None:
         """What the journal knows about a key; None if the key was never used. Reads only the database."""
-        found: Charge | None = self._run(self._get(key))
-        return found
+        return self._run(self._get(key))
 
     def open(self) -> list[Charge]:
         """The charges that may have been made, but whose order the journal does not know, and the late ones."""
-        found: list[Charge] = self._run(self._open())
-        return found
+        return self._run(self._open())
 
     def purge(self, before: datetime) -> int:
         """Delete the keys that were first used before this time (aware) and are settled; returns their number.
@@ -250,19 +234,19 @@ class Journal(_Base["Client"]):
         charge() with a deleted key charges again. Keys with an open charge are kept, and so are keys that were settled
         after an open charge began. A time within the journal's horizon is refused.
         """
-        return int(self._run(self._purge(before)))
+        return self._run(self._purge(before))
 
-    def _run(self, steps: Steps) -> Any:
+    def _run(self, steps: StepsTo[T]) -> T:
         result: Any = None
         error: BaseException | None = None
         while True:
             try:
                 step = steps.send(result) if error is None else steps.throw(error)
             except StopIteration as end:
-                return end.value
+                return cast(T, end.value)
             result = error = None
             try:
-                result = self._store.run(step) if isinstance(step, Sql) else self._call(step)
+                result = self._store.run(step) if isinstance(step, Sql) else step.function(self._client)
             except BaseException as raised:
                 error = raised
 
@@ -296,23 +280,11 @@ class AsyncJournal(_Base["AsyncClient"]):
         The __cause__ of the CancelledError is the error of the journal, if there is one; that error's `order` is the
         order, if the charge was made but could not be recorded.
         """
-        order: Order = await self._run(
-            self._charge(
-                key,
-                subscription,
-                product_id=product_id,
-                amount=amount,
-                quantity=quantity,
-                vat=vat,
-                description=description,
-            )
-        )
-        return order
+        return await self._run(self._charge(locals()))
 
     async def resolve(self, key: str, order_id: str | int | None, *, force: bool = False) -> Order | None:
         """Journal.resolve(), awaited."""
-        order: Order | None = await self._run(self._resolve(key, order_id, force))
-        return order
+        return await self._run(self._machine(key, {}).resolve(order_id, force))
 
     async def accept_total_rule(
         self, *, field: Literal["total", "total_with_vat"], per: Literal["amount", "amount_times_quantity"]
@@ -322,19 +294,17 @@ class AsyncJournal(_Base["AsyncClient"]):
 
     async def get(self, key: str) -> Charge | None:
         """Journal.get(), awaited."""
-        found: Charge | None = await self._run(self._get(key))
-        return found
+        return await self._run(self._get(key))
 
     async def open(self) -> list[Charge]:
         """Journal.open(), awaited."""
-        found: list[Charge] = await self._run(self._open())
-        return found
+        return await self._run(self._open())
 
     async def purge(self, before: datetime) -> int:
         """Journal.purge(), awaited."""
-        return int(await self._run(self._purge(before)))
+        return await self._run(self._purge(before))
 
-    async def _run(self, steps: Steps) -> Any:
+    async def _run(self, steps: StepsTo[T]) -> T:
         result: Any = None
         error: BaseException | None = None
         cancelled: asyncio.CancelledError | None = None  # a cancellation that the caller must get in the end
@@ -345,7 +315,7 @@ class AsyncJournal(_Base["AsyncClient"]):
             except StopIteration as end:
                 if cancelled is not None:
                     raise cancelled from None
-                return end.value
+                return cast(T, end.value)
             except BaseException as raised:
                 if cancelled is None or raised is cancelled:
                     raise
@@ -365,7 +335,7 @@ class AsyncJournal(_Base["AsyncClient"]):
                     cancelled.nothing_sent = told = True  # type: ignore[attr-defined]
                     error = cancelled
                 else:
-                    result = self._call(step)
+                    result = step.function(self._client)
                     if inspect.isawaitable(result):
                         result = await result
             except asyncio.CancelledError as raised:

@@ -12,7 +12,7 @@ from .._errors import BillcoreError, DecodeError
 from .._webhook import Order
 from . import _table as table
 from ._errors import ChargePendingError, JournalError, UnresolvedChargeError
-from ._steps import SOON, Call, Row, Sql, Steps
+from ._steps import SOON, Call, Row, Settings, Sql, Steps
 from ._window import PER_PAGE, Baseline, is_whole
 
 _log = logging.getLogger("billcore")
@@ -23,16 +23,11 @@ _ALIVE = ("created", "confirmed", "payment_pending", "payment_pending_user", "pa
 
 
 class LookUp:
-    """The look-ups for one key.
+    """The look-ups for one key. `wanted`: the arguments of the charge, by column."""
 
-    Args:
-        account: The account's segment of the base URL.
-        key: The caller's key.
-        wanted: The arguments of the charge, by column.
-    """
-
-    def __init__(self, account: str, key: str, wanted: dict[str, Any]) -> None:
-        self._this = {"account": account, "key": key}
+    def __init__(self, settings: Settings, key: str, wanted: dict[str, Any]) -> None:
+        self._this = {"account": settings.account, "key": key}
+        self._settle, self._timeout, self._horizon = settings.settle, settings.timeout, settings.horizon
         self._key = key
         self._wanted = wanted
 

@@ -25,7 +25,7 @@ from ._errors import (
 )
 from ._lookup import LookUp
 from ._orders import dump_error, dump_order, load_error, load_order, may_pass, state_after
-from ._steps import SOON, Call, Row, Sql, Steps
+from ._steps import SOON, Call, Row, Sql, Steps, StepsTo
 from ._window import Baseline
 
 _log = logging.getLogger("billcore")
@@ -34,29 +34,9 @@ _GRACE = 1.0
 
 
 class Machine(LookUp):
-    """Decides what to do for one key.
+    """Decides what to do for one key."""
 
-    Args:
-        account: The account's segment of the base URL.
-        settle: Seconds after a charge's deadline within which the service lists the charge's order; None: unknown.
-        timeout: Seconds that an attempt may take.
-        horizon: Seconds; see Journal.
-        key: The caller's key.
-        wanted: The arguments of the charge, by column.
-    """
-
-    def __init__(
-        self,
-        account: str,
-        settle: float | None,
-        timeout: float,
-        horizon: float | None,
-        key: str,
-        wanted: dict[str, Any],
-    ) -> None:
-        super().__init__(account, key, wanted)
-        self._settle, self._timeout, self._horizon = settle, timeout, horizon
-        self._unsure = True  # whether the key may have been charged; nobody knows before its row was read
+    _unsure = True  # whether the key may have been charged; nobody knows before its row was read
 
     def charge(self) -> Steps:
         """Make the charge, or find out whether it was made; returns its order."""
@@ -103,7 +83,7 @@ class Machine(LookUp):
             if order is not None:
                 return order
 
-    def resolve(self, order_id: str | int | None, force: bool) -> Steps:
+    def resolve(self, order_id: str | int | None, force: bool) -> StepsTo[Order | None]:
         """Record what a person found out: the charge's order, or that nothing was charged."""
         row = yield from self._read()
         while row is not None and row.state == "sending":
@@ -132,7 +112,7 @@ class Machine(LookUp):
             )
         return order
 
-    def _confirm(self, row: Row, order_id: str | int | None) -> Steps:
+    def _confirm(self, row: Row, order_id: str | int | None) -> StepsTo[Order | None]:
         """Resolves a key whose outcome is known: a person has looked for a second charge, sent late."""
         stored = load_order(row.columns["answer"]) if row.state == "charged" else None
         right = order_id is None if stored is None else order_id is not None and same_id(order_id, stored.id)

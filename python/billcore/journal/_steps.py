@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _table as table
 from ._charge import Charge
@@ -34,7 +34,19 @@ class Call:
     function: Callable[[Any], Any]
 
 
-Steps = Generator[Sql | Call, Any, Any]
+T = TypeVar("T")
+StepsTo = Generator[Sql | Call, Any, T]
+Steps = StepsTo[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a journal's decisions depend on: the account's segment of the base URL, and arguments of Journal."""
+
+    account: str
+    settle: float | None
+    timeout: float
+    horizon: float | None
 
 
 class Row:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from .. import _clock
 from .. import _databases as databases
 from . import _table as table
 from ._errors import JournalError
@@ -175,7 +176,7 @@ class Store:
             raise
 
     def _dated(self, dialect: str, text: str) -> str:
-        here = time.time() if self._shift is None else _since_boot() + self._shift
+        here = time.time() if self._shift is None else _clock.now() + self._shift
         return text.replace("{now}", _NOW.get(dialect, repr(here)))
 
     def _prepare(self, session: _DriverSession | _EngineSession) -> None:
@@ -209,7 +210,7 @@ class Store:
             note = {"account": "", "name": f"boot {boot}"}
             if not _alone(session, table.READ_NOTE, note):
                 latest = _alone(session, "SELECT max(changed) FROM billcore_charges")[0][0] or 0
-                _alone(session, table.NOTE, {**note, "value": repr(max(time.time(), latest) - _since_boot())})
+                _alone(session, table.NOTE, {**note, "value": repr(max(time.time(), latest) - _clock.now())})
             self._shift = float(_alone(session, table.READ_NOTE, note)[0][0])
 
 
@@ -253,7 +254,3 @@ def _boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
         return ""
-
-
-def _since_boot() -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME)

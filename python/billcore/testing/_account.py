@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, cast, overload
 
 from .._durations import seconds
-from ._calls import given
+from ._calls import arguments, given
 from ._control import Control
 from ._deliveries import check, told
 from ._history import DeliveryMatch, RequestMatch, RequestRecord
@@ -106,21 +106,16 @@ class SandboxAccount:
             retry_schedule: Seconds of the account's clock before each further attempt.
             keep_alive: Whether connections are kept open between attempts. Default: True.
         """
-        receiver = Receiver(app, path)
+        settings = {"secret": self.webhook_secret} | arguments(locals())
+        receiver = Receiver(settings.pop("app"), settings.pop("path"))
         try:
-            endpoint = self.control.create_endpoint(
-                receiver.url,
-                secret=self.webhook_secret if secret is None else secret,
-                concurrency=concurrency,
-                paused=paused,
-                retry_schedule=retry_schedule,
-                keep_alive=keep_alive,
-            )
+            endpoint = self.control.create_endpoint(receiver.url, **settings)
         except BaseException:
             receiver.close()
             raise
         self._receivers.append(receiver)
-        return receiver._registered(self.control, endpoint["id"], endpoint["secret"])
+        receiver._control, receiver.endpoint_id, receiver.secret = self.control, endpoint["id"], endpoint["secret"]
+        return receiver
 
     def events(self, name: str | None = None, *, count: int = 1, timeout: float = 10.0) -> list[AnyEvent]:
         """Wait until receivers have accepted `count` events; returns all events accepted so far, oldest first.

@@ -98,8 +98,7 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         Returns:
             `subscription` and `order` as the REST interface shows them, and `deliveries` (ids and events).
         """
-        fields: dict[str, Any] = {"name": name} if on is None else {"name": name, "on": on}
-        return cast(dict[str, Any], self._call("POST", "trigger", fields))
+        return cast(dict[str, Any], self._call("POST", "trigger", arguments(locals())))
 
     def scenarios(self) -> dict[str, str]:
         """The names of the scenarios, and what happens in each."""

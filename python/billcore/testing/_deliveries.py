@@ -126,7 +126,7 @@ class DeliveryControl(Calls):
 
     def rotate_secret(self, endpoint_id: int, *, secret: str | None = None, overlap: float = 0) -> str:
         """Give a receiver a new secret. For `overlap` seconds, deliveries with an even `seq` use the old secret."""
-        fields: dict[str, Any] = {"overlap": overlap} if secret is None else {"overlap": overlap, "secret": secret}
+        fields = given({"overlap": overlap, "secret": secret})
         return cast(str, self._call("POST", f"endpoints/{segment(endpoint_id)}/rotate_secret", fields)["secret"])
 
     def deliveries(
@@ -145,8 +145,7 @@ class DeliveryControl(Calls):
             since: Only deliveries after the delivery with this `seq`.
             limit: Maximum number of deliveries; the oldest are returned.
         """
-        query = {"event": event, "state": state, "since": since, "limit": limit}
-        return cast(list[Delivery], self._call("GET", "deliveries", query=query)["deliveries"])
+        return cast(list[Delivery], self._call("GET", "deliveries", query=arguments(locals()))["deliveries"])
 
     def redeliver(self, delivery_id: int | str, *, after: float = 0) -> int:
         """Send a delivery once more with the same id and bytes, as a duplicate; returns the `seq` of the new delivery.

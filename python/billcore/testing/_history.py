@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict, cast, overload
 
-from ._calls import Calls
+from ._calls import Calls, arguments
 from ._deliveries import Delivery
 
 
@@ -85,8 +85,7 @@ class HistoryControl(Calls):
             since: Only effects after the effect with this id.
             limit: Maximum number of effects; the oldest are returned.
         """
-        query = {"kind": kind, "since": since, "limit": limit}
-        return cast(list[dict[str, Any]], self._call("GET", "ledger", query=query)["effects"])
+        return cast(list[dict[str, Any]], self._call("GET", "ledger", query=arguments(locals()))["effects"])
 
     def requests(
         self, operation: str | None = None, *, since: int | None = None, limit: int | None = None
@@ -98,8 +97,7 @@ class HistoryControl(Calls):
             since: Only requests after the request with this id.
             limit: Maximum number of requests; the oldest are returned.
         """
-        query = {"operation": operation, "since": since, "limit": limit}
-        return cast(list[RequestRecord], self._call("GET", "requests", query=query)["requests"])
+        return cast(list[RequestRecord], self._call("GET", "requests", query=arguments(locals()))["requests"])
 
     @overload
     def wait(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .._errors import BillcoreError, InvalidArgumentError
 from .._not_given import NOT_GIVEN
@@ -36,8 +36,7 @@ def order(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[
 
     Service interface: Order.
     """
-    made: Order = _made("order", "Order", "order.paid", data, fields)
-    return made
+    return cast("Order", _made("order", "Order", "order.paid", data, fields))
 
 
 def subscription(
@@ -47,8 +46,7 @@ def subscription(
 
     Service interface: Subscription.
     """
-    made: Subscription = _made("subscription", "Subscription", "subscription.created", data, fields)
-    return made
+    return cast("Subscription", _made("subscription", "Subscription", "subscription.created", data, fields))
 
 
 def product(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpack[ProductFields]) -> Product:
@@ -56,8 +54,7 @@ def product(*, data: Mapping[str, Any] | Resource | None = None, **fields: Unpac
 
     Service interface: Product.
     """
-    made: Product = _made("product", "Product", "product.updated", data, fields)
-    return made
+    return cast("Product", _made("product", "Product", "product.updated", data, fields))
 
 
 def product_group(
@@ -67,8 +64,7 @@ def product_group(
 
     Service interface: Product group.
     """
-    made: ProductGroup = _made("product_group", "ProductGroup", "product-group.updated", data, fields)
-    return made
+    return cast("ProductGroup", _made("product_group", "ProductGroup", "product-group.updated", data, fields))
 
 
 def _made(function: str, kind: str, event: str, data: Any, fields: Any) -> Any:

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from socketserver import ThreadingMixIn
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from .._errors import InvalidArgumentError
@@ -38,13 +37,9 @@ class Receiver:
     def __init__(self, app: Callable[..., Any], path: str) -> None:
         if not path.startswith("/"):
             raise InvalidArgumentError(f"path must begin with a slash, not {path!r}")
-        self._server: _Server = _Asgi(app) if _is_asgi(app) else _Wsgi(app)
+        self._server: _Asgi | _Wsgi = _Asgi(app) if _is_asgi(app) else _Wsgi(app)
         self._control: Control | None = None
         self.url = f"http://{_HOST}:{self._server.port}{path}"
-
-    def _registered(self, control: Control, endpoint_id: int, secret: str) -> Self:
-        self._control, self.endpoint_id, self.secret = control, endpoint_id, secret
-        return self
 
     def close(self) -> None:
         """End the application and delete its endpoint; a second call does nothing."""
@@ -60,16 +55,8 @@ class Receiver:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Server(Protocol):
-    port: int
-
-    def stop(self) -> None: ...
 
 
 def _is_asgi(app: Any) -> bool:

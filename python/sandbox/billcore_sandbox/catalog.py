@@ -19,7 +19,7 @@ from billcore_sandbox.control import bodies, deliveries, objects
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.options import DEFAULT_SEED, Options
 from billcore_sandbox.service import products, subscriptions
-from billcore_sandbox.service.calls import Call
+from billcore_sandbox.service.calls import call_with
 from billcore_sandbox.service.endpoints import register
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
@@ -47,10 +47,6 @@ def make() -> tuple[int, dict[str, Any]]:
         return account.number, found
 
 
-def _call(world: World, account: Account, id: object, **fields: Any) -> Call:
-    return Call(world, account, str(id), body=json.dumps(fields).encode(), content_type="application/json")
-
-
 def _life_of_a_subscription(world: World, account: Account) -> None:
     """Buy, pay, change, renew and cancel a subscription, which fires the events subscription.* and order.*."""
     where = "account = ? AND type = 'subscription' AND stays_active = 0 ORDER BY id LIMIT 2"
@@ -59,7 +55,7 @@ def _life_of_a_subscription(world: World, account: Account) -> None:
     bought: Any = objects.checkout(world, bodies.Checkout(product_id=plan["id"], **customer))
     subscription = bought["subscription"]["id"]
     objects.confirm(world, bodies.Nothing(), bought["order"]["id"])
-    subscriptions.change_product(_call(world, account, subscription, product_id=other["id"]))
+    subscriptions.change_product(call_with(world, account, subscription, product_id=other["id"]))
     for cause in ("renew", "cancel"):
         objects.subscription_cause(world, cause, bodies.Nothing(), subscription)
 
@@ -71,9 +67,9 @@ def _life_of_a_group(world: World, account: Account) -> None:
         " ON id = product_id WHERE account = ? AND image IS NOT NULL ORDER BY id LIMIT 1) ORDER BY product_id",
         account.number,
     )
-    products.update(_call(world, account, members[0]["product_id"], name="Gym pass Premium"))
+    products.update(call_with(world, account, members[0]["product_id"], name="Gym pass Premium"))
     for row in members:
-        products.delete(_call(world, account, row["product_id"]))
+        products.delete(call_with(world, account, row["product_id"]))
 
 
 def main() -> int:

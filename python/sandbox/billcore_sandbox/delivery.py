@@ -33,10 +33,10 @@ class Dispatcher:
     """Starts and records deliveries. The store's rows are authoritative; the queues have only attempts that are due."""
 
     def __init__(self, world: World) -> None:
-        self._world = world
+        self.world = world
         self.pool = Pool()
         self._queues: dict[int, _Queue] = {}
-        self._under_way = 0
+        self.under_way = 0
         self._starved: dict[_Queue, None] = {}  # queues that wait because _MOST attempts are running, in order
         self._due: Counter[int] = Counter()  # for each account: attempts that run, or wait only for other attempts
         self._ended: Counter[int] = Counter()  # for each account: attempts that ended before their time-out
@@ -45,7 +45,7 @@ class Dispatcher:
 
     def may_reach(self, url: str) -> bool:
         """False for a URL whose deliveries are held back: not loopback, and not allowed by an option."""
-        options, host = self._world.options, urlsplit(url).hostname or ""
+        options, host = self.world.options, urlsplit(url).hostname or ""
         reaches = options.deliver_anywhere or is_loopback(host) or any(_fits(host, each) for each in options.deliver_to)
         if not reaches and host not in self._told:
             self._told.add(host)
@@ -57,7 +57,7 @@ class Dispatcher:
         groups: dict[int, list[int]] = {}  # deliveries of one group are attempted at the same moment
         queues: dict[int, _Queue] = {}
         for seq in seqs:
-            row = self._world.store.one("SELECT endpoint_id, account, together FROM deliveries WHERE seq = ?", seq)
+            row = self.world.store.one("SELECT endpoint_id, account, together FROM deliveries WHERE seq = ?", seq)
             if row is None:
                 continue
             group = seq if row["together"] is None else row["together"]
@@ -65,10 +65,10 @@ class Dispatcher:
                 groups[group].append(seq)
                 continue
             number = row["endpoint_id"]
-            queue = queues[number] = self._queues.get(number) or _Queue(self, self._world, row["account"], number)
+            queue = queues[number] = self._queues.get(number) or _Queue(self, row["account"], number)
             self._queues[number] = queue
             groups[group] = [seq]
-            queue.put(groups[group])
+            queue.waiting.append(groups[group])
         for queue in queues.values():
             queue.proceed()
 
@@ -79,20 +79,17 @@ class Dispatcher:
 
     def has_room(self, queue: _Queue) -> bool:
         """Whether a queue may begin an attempt; if not, done() calls the queue's proceed() later."""
-        if self._under_way < _MOST:
+        if self.under_way < _MOST:
             return True
         self._starved[queue] = None
         return False
 
-    def began(self, count: int) -> None:
-        self._under_way += count
-
     def done(self, account: int, *, timed_out: bool) -> None:
         """Count an attempt that has ended."""
-        self._under_way -= 1
+        self.under_way -= 1
         self._ended[account] += int(not timed_out)
         self._progress.set()
-        while self._starved and self._under_way < _MOST:
+        while self._starved and self.under_way < _MOST:
             queue = next(iter(self._starved))
             del self._starved[queue]
             queue.proceed()
@@ -105,7 +102,7 @@ class Dispatcher:
         """Attempt the deliveries that an earlier process left pending in the database file and that have no job."""
         waiting = "SELECT subject FROM jobs WHERE kind = 'delivery'"
         sql = f"SELECT seq FROM deliveries WHERE state = 'pending' AND seq NOT IN ({waiting}) ORDER BY seq"
-        self.start([row["seq"] for row in self._world.store.all(sql)])
+        self.start([row["seq"] for row in self.world.store.all(sql)])
 
     async def settle(self, account: Account) -> int:
         """Wait until no attempt of the account is due, or until a delivery time-out passes without an answer.
@@ -118,17 +115,15 @@ class Dispatcher:
         while self._due[number] > 0:
             if self._ended[number] != ended:
                 ended = self._ended[number]
-                deadline = asyncio.get_running_loop().time() + self._world.options.delivery_timeout
+                deadline = asyncio.get_running_loop().time() + self.world.options.delivery_timeout
             self._progress.clear()
             try:
                 async with asyncio.timeout_at(deadline):
                     await self._progress.wait()
             except TimeoutError:
                 break
-        sql = "SELECT id FROM endpoints WHERE account = ?"
-        sql = f"SELECT count(*) AS n FROM deliveries WHERE state = 'pending' AND endpoint_id IN ({sql})"
-        row = self._world.store.one(sql, number)
-        return 0 if row is None else int(row["n"])
+        own = "endpoint_id IN (SELECT id FROM endpoints WHERE account = ?)"
+        return self.world.store.count(f"deliveries WHERE state = 'pending' AND {own}", number)
 
     def forget(self, account: int, endpoints: list[int]) -> None:
         """Cancel the attempts and close the connections of an account that is deleted."""
@@ -162,22 +157,18 @@ def _fits(host: str, allowed: str) -> bool:
 class _Queue:
     """The attempts of one endpoint that are due, in the order in which they begin."""
 
-    def __init__(self, dispatcher: Dispatcher, world: World, account: int, endpoint: int) -> None:
-        self._dispatcher = dispatcher
-        self._world = world
+    def __init__(self, dispatcher: Dispatcher, account: int, endpoint: int) -> None:
+        self._dispatcher, self._world = dispatcher, dispatcher.world
         self._account = account
         self._endpoint = endpoint
-        self._waiting: deque[list[int]] = deque()
+        self.waiting: deque[list[int]] = deque()
         self._tasks: set[asyncio.Task[bool]] = set()
         self._counted = 0
         self._stopped = False
 
-    def put(self, group: list[int]) -> None:
-        self._waiting.append(group)
-
     def stop(self) -> None:
         self._stopped = True
-        self._waiting.clear()
+        self.waiting.clear()
         for task in self._tasks:
             task.cancel()
         self._dispatcher.pool.close(self._endpoint)
@@ -189,12 +180,12 @@ class _Queue:
         endpoint = self._settings()
         goes = endpoint is not None and endpoint["state"] == "enabled" and not endpoint["paused"]
         if endpoint is None or endpoint["state"] == "deleted":
-            self._waiting.clear()
+            self.waiting.clear()
             self._dispatcher.pool.close(self._endpoint)
         elif goes:
-            while self._waiting and len(self._tasks) < endpoint["concurrency"] and self._dispatcher.has_room(self):
-                self._begin(endpoint, self._waiting.popleft())
-        due = len(self._tasks) + (len(self._waiting) if goes else 0)
+            while self.waiting and len(self._tasks) < endpoint["concurrency"] and self._dispatcher.has_room(self):
+                self._begin(endpoint, self.waiting.popleft())
+        due = len(self._tasks) + (len(self.waiting) if goes else 0)
         self._dispatcher.count_due(self._account, due - self._counted)
         self._counted = due
 
@@ -210,7 +201,7 @@ class _Queue:
             task = asyncio.get_running_loop().create_task(self._attempt(endpoint, row, meeting))
             self._tasks.add(task)
             task.add_done_callback(self._end)
-        self._dispatcher.began(len(rows))
+        self._dispatcher.under_way += len(rows)
 
     def _end(self, task: asyncio.Task[bool]) -> None:
         self._tasks.discard(task)
@@ -223,7 +214,7 @@ class _Queue:
 
     async def _attempt(self, endpoint: sqlite3.Row, row: sqlite3.Row, meeting: asyncio.Barrier | None) -> bool:
         """Make an attempt and record it; returns whether it timed out."""
-        options, account = self._world.options, self._world.store.account_by_number(self._account)
+        options, account = self._world.options, self._world.store.by_number[self._account]
         facts = event_faults.facts(account.uuid, row["event"], self._endpoint)
         fault = self._world.faults.take(
             event_faults.ATTEMPT_KINDS, facts, lambda each: event_faults.fits(each.kind, row["body"])
@@ -242,7 +233,7 @@ class _Queue:
         except sqlite3.Error as error:  # for example, the disk is full: the delivery stays pending
             _log.error("an attempt of a delivery cannot be written to the database: %s", error)
             await asyncio.sleep(1)
-            self.put([row["seq"]])
+            self.waiting.append([row["seq"]])
         return bool(made[-1]["error"] == attempts.late(options))
 
     def _record(self, account: Account, seq: int, made: list[attempts.Record]) -> None:

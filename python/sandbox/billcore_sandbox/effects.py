@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sqlite3
-from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from billcore_sandbox import clock, resources
 from billcore_sandbox.errors import invalid
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from billcore_sandbox.world import Work
 
 Given = dict[str, Any]
-Guard: TypeAlias = "Callable[[Work, sqlite3.Row, Given], bool]"
-Effect: TypeAlias = "Callable[[Work, sqlite3.Row, Given], dict[str, Any]]"
 
 # ---- Guards ----------------------------------------------------------------------------------------------------------
 
@@ -70,24 +67,15 @@ def stays_active(work: Work, row: sqlite3.Row, given: Given) -> bool:
 # ---- Effects ---------------------------------------------------------------------------------------------------------
 
 
-def begin_waiting(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Set the paid period of a subscription that starts later: it begins at starts_at."""
-    start = clock.parse(row["starts_at"])
-    return _period(work, row, start)
-
-
 def begin_trial(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     """Set the first renewal to the end of the trial."""
     return {"anchor": row["trial_ends_at"], "renews_at": row["trial_ends_at"], "cycles_paid": 0}
 
 
 def begin_period(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Set the first paid period: it begins now, or at starts_at if the clock has just reached that time."""
-    start = clock.parse(row["starts_at"]) if row["status"] == "future_start" else work.now
-    return _period(work, row, start)
-
-
-def _period(work: Work, row: sqlite3.Row, start: datetime) -> dict[str, Any]:
+    """Set the first paid period: it begins at starts_at if the subscription starts later, otherwise now."""
+    begins_later = row["status"] == "future_start" or starts_later(work, row, given)
+    start = clock.parse(row["starts_at"]) if begins_later else work.now
     end = clock.add_interval(start, _product(work, row)["interval"])
     return {"anchor": clock.iso(start), "renews_at": clock.iso(end), "cycles_paid": 1}
 
@@ -301,15 +289,3 @@ def order_columns(
         "billing": billing,
         "metadata": "{}",
     }
-
-
-def guard(name: str) -> Guard:
-    """The guard that a row of states.toml names."""
-    found: Guard = globals()[name]
-    return found
-
-
-def effect(name: str) -> Effect:
-    """The effect that a row of states.toml names."""
-    found: Effect = globals()[name]
-    return found

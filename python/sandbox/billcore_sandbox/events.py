@@ -50,11 +50,6 @@ def shape(options: Options, event: str, delivery_id: int, data: dict[str, Any]) 
     return shaped
 
 
-def envelope(delivery_id: int | str, event: str, account: int, created_at: str, data: Any) -> dict[str, Any]:
-    """The body of a delivery, before it is encoded."""
-    return {"id": delivery_id, "name": event, "account": account, "created_at": created_at, "data": data}
-
-
 def with_id(body: bytes, delivery_id: int) -> bytes | None:
     """The body with another id and otherwise the same bytes; None if the body does not begin with an id."""
     found = re.match(rb'\s*\{\s*"id"\s*:\s*("?)(-?[0-9]+)\1\s*[,}]', body)

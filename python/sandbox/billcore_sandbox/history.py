@@ -39,28 +39,24 @@ class History:
         self._new = 0  # records since the last trim()
         self._waiting: dict[asyncio.Event, Refusal | None] = {}  # for each wait(), why it is refused
 
-    def received(self) -> None:
-        """Call this after a request was received."""
-        self._changed(1)
-
     def answered(self, number: int) -> None:
         """Call this after a request was answered, or after its connection was closed without an answer."""
-        self._changed(0)
+        self.changed()
         if self._world.options.log is not None:
             row = self._world.store.one("SELECT * FROM requests WHERE id = ?", number)
             if row is not None:
                 shown = request(row)
-                headers = [[name, _masked(name, text)] for name, text in shown["headers"]]
+                headers = [[name, "***" if name.lower() in _MASKED else text] for name, text in shown["headers"]]
                 write("request", shown | {"headers": headers, "body": shown["body"][:_MOST_LOGGED]})
 
     def effects(self, recorded: list[int]) -> None:
         """Call this after an effect was committed. recorded: the ids of its rows in the ledger."""
-        self._changed(1 + len(recorded))
+        self.changed(1 + len(recorded))
         if self._world.options.log is not None:
             for number in recorded:
                 if (row := self._world.store.one("SELECT * FROM ledger WHERE id = ?", number)) is not None:
-                    shown = {"id": number, "at": row["at"], "account": self._world.store.uuid_of(row["account"])}
-                    write("effect", shown | {"effect": row["kind"]} | json.loads(row["details"]))
+                    shown = effect(self._world, row)
+                    write("effect", {"effect": shown.pop("kind"), **shown})
 
     def attempts(self, seq: int, made: list[dict[str, Any]]) -> None:
         """Call this after attempts of a delivery were recorded."""
@@ -73,15 +69,11 @@ class History:
             for attempt in made:
                 write("attempt", shown | {name: attempt.get(name) for name in ("at", "status", "error", "fault")})
 
-    def wake(self) -> None:
-        """Call this after an account was deleted: every wait() checks its condition again."""
-        self._changed(0)
-
     def end(self, status: int, code: str, message: str) -> None:
         """Call this after a reset and at the end: every wait() is refused, because the earlier records are deleted."""
         for each in self._waiting:
             self._waiting[each] = Refusal(status, code, message)
-        self._changed(0)
+        self.changed()
 
     def trim(self) -> None:
         """Delete the finished records of each table, except the latest (--keep)."""
@@ -109,7 +101,8 @@ class History:
         finally:
             del self._waiting[changed]
 
-    def _changed(self, new: int) -> None:
+    def changed(self, new: int = 0) -> None:
+        """Call this after any other change, such as `new` records: every wait() checks its condition again."""
         self._new += new
         # Trim only after many new records, because trim() takes time to find the oldest record to keep.
         if self._new >= min(_MOST_AT_ONCE, max(1, self._keep // 10)):
@@ -123,8 +116,10 @@ def request(row: sqlite3.Row) -> Any:
     return dict(row) | {name: json.loads(row[name] or "null") for name in ("headers", "unknown", "late")}
 
 
-def _masked(header: str, text: str) -> str:
-    return "***" if header.lower() in _MASKED else text
+def effect(world: World, row: sqlite3.Row) -> Any:
+    """A row of the table `ledger`, as the control routes show it."""
+    shown = {name: row[name] for name in ("id", "at", "kind")}
+    return {**shown, "account": world.store.uuid_of(row["account"]), **json.loads(row["details"])}
 
 
 def write(kind: str, fields: dict[str, Any]) -> None:

@@ -77,7 +77,7 @@ class Jobs:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), None if wait is None else min(wait, 3600.0))
                 continue
-            account = self._world.store.find_number(heapq.heappop(self._soon)[1])
+            account = self._world.store.by_number.get(heapq.heappop(self._soon)[1])
             if account is None or account.clock.frozen_at is not None or account.number in self._moving:
                 continue
             try:
@@ -148,7 +148,7 @@ class Jobs:
 
     def _exists(self, account: Account) -> bool:
         """False after the account was deleted or the sandbox was reset."""
-        return self._world.store.find_number(account.number) is account
+        return self._world.store.by_number.get(account.number) is account
 
     def _perform(self, work: Work, kind: str, subject: int, cause: str) -> None:
         if kind == "delivery":

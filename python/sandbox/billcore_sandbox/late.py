@@ -49,4 +49,4 @@ def run(work: Work, number: int) -> None:
 
 def _show(work: Work, number: int, due: str, done_at: str | None = None, status: int | None = None) -> None:
     shown = json.dumps({"due": due, "done_at": done_at, "status": status})
-    work.db.execute("UPDATE requests SET late = ? WHERE id = ?", (shown, number))
+    work.update("requests", number, {"late": shown})

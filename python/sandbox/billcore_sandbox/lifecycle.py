@@ -13,8 +13,8 @@ from datetime import timedelta
 from importlib import resources as package_files
 from typing import TYPE_CHECKING, Any
 
-from billcore_sandbox import clock, resources
-from billcore_sandbox.effects import Given, effect, guard
+from billcore_sandbox import clock, effects, resources
+from billcore_sandbox.effects import Given
 from billcore_sandbox.errors import Refusal
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES
 
@@ -61,18 +61,15 @@ class Transition:
     interface: str | None = None
 
 
-def read() -> list[Transition]:
-    """The rows of states.toml."""
-    file = package_files.files("billcore_sandbox") / "data" / "states.toml"
-    tables = tomllib.loads(file.read_text("utf-8"))
-    return [Transition(machine, tuple(row.pop("from")), **row) for machine, rows in tables.items() for row in rows]
-
-
 class Machine:
     """Applies the rows of states.toml."""
 
     def __init__(self) -> None:
-        self.transitions = read()
+        file = package_files.files("billcore_sandbox") / "data" / "states.toml"
+        tables = tomllib.loads(file.read_text("utf-8"))
+        self.transitions = [
+            Transition(machine, tuple(row.pop("from")), **row) for machine, rows in tables.items() for row in rows
+        ]
 
     def causes(self, machine: str, state: str) -> list[str]:
         """The actions that the state allows, in the order of states.toml."""
@@ -92,14 +89,12 @@ class Machine:
         Raises Refusal 422 if the object's state does not allow the action.
         """
         transition = self._choose(work, machine, row, cause, given)
-        changes = effect(transition.effect)(work, row, given) if transition.effect else {}
+        changes = getattr(effects, transition.effect)(work, row, given) if transition.effect else {}
         subject = SUBJECTS[machine]
         if transition.to != SAME:
             changes[subject.column] = transition.to
         if changes:
-            assignments = ", ".join(f"{name} = ?" for name in changes)
-            values = (*changes.values(), row["id"])
-            work.db.execute(f"UPDATE {subject.table} SET {assignments} WHERE id = ?", values)
+            work.update(subject.table, row["id"], changes)
         return self._finish(work, transition, row["id"], given)
 
     def _choose(self, work: Work, machine: str, row: sqlite3.Row | None, cause: str, given: Given) -> Transition:
@@ -107,11 +102,15 @@ class Machine:
         for transition in self.transitions:
             if transition.machine != machine or transition.cause != cause or state not in transition.sources:
                 continue
-            if transition.guard is None or (row is not None and guard(transition.guard)(work, row, given)):
+            if transition.guard is None or (row is not None and getattr(effects, transition.guard)(work, row, given)):
                 return transition
         allowed = self.causes(machine, state)
         takes = f"it takes {', '.join(allowed)}" if allowed else "it takes nothing any more"
-        raise Refusal(422, "not_allowed", f"The {machine} is {shown(state)}, which does not take {cause}: {takes}.")
+        raise Refusal(
+            422,
+            "not_allowed",
+            f"The {machine} is {'cancelled' if state == ENDING else state}, which does not take {cause}: {takes}.",
+        )
 
     def _finish(self, work: Work, transition: Transition, number: int | None, given: Given) -> sqlite3.Row:
         row = work.row(SUBJECTS[transition.machine].table, number)
@@ -121,7 +120,7 @@ class Machine:
             if work.options.updated_too and transition.event in ("subscription.cancelled", "subscription.renewed"):
                 work.emit("subscription.updated", resource_of(work, transition.machine, row))
         if transition.then:
-            effect(transition.then)(work, row, given)
+            getattr(effects, transition.then)(work, row, given)
         return row
 
 
@@ -131,10 +130,6 @@ def state_of(machine: str, row: sqlite3.Row) -> str:
         return ENDING
     state: str = row[SUBJECTS[machine].column]
     return state
-
-
-def shown(state: str) -> str:
-    return "cancelled" if state == ENDING else state
 
 
 def resource_of(work: Work, machine: str, row: sqlite3.Row) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _page(request: Request, number: int) -> Request:
 def _delete(work: Work, machine: str, number: int) -> None:
     db = work.db
     if machine == "product":
-        db.execute("UPDATE products SET state = 'deleted' WHERE id = ?", (number,))
+        work.update("products", number, {"state": "deleted"})
         db.execute("DELETE FROM group_members WHERE product_id = ?", (number,))
         return
     orders = [number]

@@ -133,8 +133,9 @@ class _Document:
         codes: dict[int, list[str]] = {}
         if operation.body is not None or operation.query is not None:
             codes[422] = ["validation_error"]
+        statuses = {"charge_declined": 402, "donation_subscription": self._options.donation_status}
         for code in operation.refuses:
-            codes.setdefault(self._status(code), []).append(code)
+            codes.setdefault(statuses.get(code, 422), []).append(code)
         refusals = {
             404: "There is no such resource, or the key is not of the account in the URL. Code: not_found.",
             **(_OF_BODY if operation.body is not None else {}),
@@ -144,10 +145,6 @@ class _Document:
         shown["responses"]["401"] = _json("The key is missing or invalid.", {})
         deleted = {operation.path: "$request.path.id"} if operation.method == "DELETE" else {}
         return _linked(shown, deleted or _LINKS.get(operation.answer, {}), OPERATIONS)
-
-    def _status(self, code: str) -> int:
-        """The status of a refusal with this code."""
-        return {"charge_declined": 402, "donation_subscription": self._options.donation_status}.get(code, 422)
 
     def _control(self, route: ControlRoute, controls: list[ControlRoute]) -> dict[str, Any]:
         refusals = {

@@ -96,7 +96,8 @@ def release(work: Work, endpoint: int, before: int) -> None:
 def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str, data: Any) -> None:
     """Add the delivery of a new event, and apply the faults that happen to it, unless the delivery is held back."""
     shown = str(number) if work.options.delivery_ids == "string" else number
-    envelope = events.envelope(shown, event, work.account.number, clock.iso(work.now), data)
+    created_at = clock.iso(work.now)
+    envelope = {"id": shown, "name": event, "account": work.account.number, "created_at": created_at, "data": data}
     body, faults, met = encode(envelope), work.world.faults, []
     fate = None
     if work.world.dispatcher.may_reach(endpoint["url"]):

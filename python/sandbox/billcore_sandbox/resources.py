@@ -44,15 +44,11 @@ def product_prices(price: int, vat_rate: float, includes_vat: bool) -> tuple[int
     return int((price * factor).quantize(Decimal(1), ROUND_HALF_UP)), price
 
 
-def net_price(row: sqlite3.Row) -> int:
-    """The price of a product without VAT: the price of its subscriptions and the subtotal of its orders."""
-    return product_prices(row["price"], row["vat_rate"], bool(row["price_includes_vat"]))[1]
-
-
 def terms(product: sqlite3.Row) -> dict[str, Any]:
-    """The columns of a subscription that it takes from its product."""
+    """The columns of a subscription that it takes from its product; its price is without VAT."""
+    net = product_prices(product["price"], product["vat_rate"], bool(product["price_includes_vat"]))[1]
     vat = round(product["vat_rate"] * 100)
-    return {"product_id": product["id"], "price": net_price(product), "vat": vat, "currency": product["currency"]}
+    return {"product_id": product["id"], "price": net, "vat": vat, "currency": product["currency"]}
 
 
 def _portal(subscription_id: int, page: str) -> str:

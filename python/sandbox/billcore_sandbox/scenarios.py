@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import tomllib
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from billcore_sandbox.control import answers, bodies, objects
 from billcore_sandbox.control.common import account_or_first, find, shown
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.service import subscriptions
-from billcore_sandbox.service.calls import Call
+from billcore_sandbox.service.calls import call_with
 
 if TYPE_CHECKING:
     from billcore_sandbox.store import Account
@@ -66,11 +65,11 @@ def trigger(world: World, body: bodies.Trigger) -> answers.Triggered:
             row, account = find(world, "subscription", str(body.on), body)
             story = _Story(world, account, row["id"], None)
         else:
-            account = account_or_first(world, body)
+            account = account_or_first(world, body.account)
             story = _begun(world, account, scenario)
             for step in scenario.begin:
                 story.step(step)
-        before = _last_delivery(world)
+        before = world.store.last_id("deliveries")
         for step in scenario.steps:
             story.step(step)
     sql = "SELECT id, event FROM deliveries WHERE seq > ? ORDER BY seq"
@@ -79,11 +78,6 @@ def trigger(world: World, body: bodies.Trigger) -> answers.Triggered:
         **story.shown(),
         "deliveries": [{"id": row["id"], "event": row["event"]} for row in world.store.all(sql, before)],
     }
-
-
-def _last_delivery(world: World) -> int:
-    row = world.store.one("SELECT max(seq) AS seq FROM deliveries")
-    return (row["seq"] if row is not None else None) or 0
 
 
 def _begun(world: World, account: Account, scenario: Scenario) -> _Story:
@@ -137,8 +131,7 @@ class _Story:
             self._until(cause, target)
         elif step in ("decline", "accept"):
             # This step performs no action: it sets whether later payments are declined.
-            sql = "UPDATE subscriptions SET declines = ? WHERE id = ?"
-            self._world.store.db.execute(sql, (int(step == "decline"), self._subscription))
+            self._world.store.update("subscriptions", self._subscription, {"declines": int(step == "decline")})
         elif step in ("confirm", "pay"):
             action = objects.confirm if step == "confirm" else objects.pay
             action(self._world, self._body, self._waiting_order())
@@ -148,9 +141,11 @@ class _Story:
             changed = bodies.BillingMethod(billing="card", declines=False)
             objects.change_billing(self._world, changed, number)
         elif step == "change_product":
-            subscriptions.change_product(self._call(product_id=self._other_product("subscription")))
+            product = self._other_product("subscription")
+            subscriptions.change_product(call_with(self._world, self._account, number, product_id=product))
         elif step == "delete_product":
-            self._delete_product()
+            with self._world.effect(self._account) as work:
+                work.machine.fire(work, "product", work.row("products", self._row()["product_id"]), "delete")
         else:
             objects.subscription_cause(self._world, step, self._body, number)
 
@@ -166,23 +161,15 @@ class _Story:
         return _product(self._world, self._account, where, {"name": f"Scenario {kind}", "type": kind})
 
     def _charge(self, *, refused: bool) -> None:
-        product = self._other_product("one_time")
+        fields = {"product_id": self._other_product("one_time"), "amount": 1500, "description": "scenario"}
         try:
-            subscriptions.charge(self._call(product_id=product, amount=1500, description="scenario"))
+            subscriptions.charge(call_with(self._world, self._account, self._subscription, **fields))
         except Refusal:
             if not refused:
                 raise
             return
         if refused:
             raise invalid("This subscription takes a charge, so this story does not fit it.", "not_allowed")
-
-    def _delete_product(self) -> None:
-        with self._world.effect(self._account) as work:
-            work.machine.fire(work, "product", work.row("products", self._row()["product_id"]), "delete")
-
-    def _call(self, **fields: Any) -> Call:
-        body = json.dumps(fields).encode()
-        return Call(self._world, self._account, str(self._subscription), body=body, content_type="application/json")
 
     def shown(self) -> answers.Shown:
         """The subscription and its latest order, as the REST interface shows them."""

@@ -23,6 +23,7 @@ from billcore_sandbox.options import DEFAULT_SEED, Options
 _MAGIC = b"SQLite format 3\x00"
 # Tables whose ids do not repeat after a reset or a restart, unless --seed is given.
 _UNIQUE = ("subscriptions", "orders", "deliveries")
+_OF_ACCOUNTS = "jobs orders subscriptions product_groups products endpoints api_keys ledger deliveries late_requests"
 # A reset makes a new pristine copy if the last copy is older than this, because the times of the demo data are
 # relative to the creation of the copy.
 _PRISTINE = timedelta(hours=1)
@@ -43,7 +44,7 @@ class Account:
 
 
 class Store:
-    """Owns the SQLite connection and the list of accounts."""
+    """Owns the SQLite connection and the accounts."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -86,19 +87,21 @@ class Store:
         return self._options.start if self._options.start is not None else clock.real().replace(microsecond=0)
 
     def _load_accounts(self) -> None:
-        self.accounts: list[Account] = []
-        self._by_uuid: dict[str, Account] = {}
-        self._by_number: dict[int, Account] = {}
+        self.by_uuid: dict[str, Account] = {}
+        self.by_number: dict[int, Account] = {}
         for row in self.db.execute("SELECT * FROM accounts ORDER BY number"):
             frozen = None if row["frozen_at"] is None else clock.parse(row["frozen_at"])
             shown = Clock(timedelta(microseconds=row["offset_us"]), frozen)
             self.know(Account(row["number"], row["uuid"], row["api_key"], shown))
 
     def know(self, account: Account) -> None:
-        """Add an account, whose row exists, to the list of accounts."""
-        self.accounts.append(account)
-        self._by_uuid[account.uuid] = account
-        self._by_number[account.number] = account
+        """Add an account whose row exists."""
+        self.by_uuid[account.uuid] = account
+        self.by_number[account.number] = account
+
+    @property
+    def accounts(self) -> list[Account]:
+        return [*self.by_number.values()]
 
     def forget(self, account: Account) -> None:
         """Delete an account with all its data, also its ledger, requests and deliveries."""
@@ -106,14 +109,11 @@ class Store:
         with self.transaction():
             of_groups = "group_id IN (SELECT id FROM product_groups WHERE account = ?)"
             self.db.execute(f"DELETE FROM group_members WHERE {of_groups}", (number,))
-            for table in ("jobs", "orders", "subscriptions", "product_groups", "products", "endpoints", "api_keys"):
-                self.db.execute(f"DELETE FROM {table} WHERE account = ?", (number,))
-            for table in ("ledger", "deliveries", "late_requests"):
+            for table in _OF_ACCOUNTS.split():
                 self.db.execute(f"DELETE FROM {table} WHERE account = ?", (number,))
             self.db.execute("DELETE FROM requests WHERE account = ?", (account.uuid,))
             self.db.execute("DELETE FROM accounts WHERE number = ?", (number,))
-        self.accounts.remove(account)
-        del self._by_uuid[account.uuid], self._by_number[number]
+        del self.by_uuid[account.uuid], self.by_number[number]
 
     def save_clock(self, account: Account, *, runs: bool = False) -> None:
         """Write the account's clock to its row. runs: store the clock as running, although it is frozen during
@@ -182,26 +182,31 @@ class Store:
     def all(self, sql: str, *args: Any) -> list[sqlite3.Row]:
         return self.db.execute(sql, args).fetchall()
 
+    def count(self, source: str, *args: Any) -> int:
+        """The number of rows of `SELECT … FROM source`."""
+        return int(self.db.execute(f"SELECT count(*) FROM {source}", args).fetchone()[0])
+
+    def insert(self, table: str, columns: dict[str, Any]) -> int:
+        """Add a row; returns its id."""
+        marks = ", ".join("?" * len(columns))
+        sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+        return self.db.execute(sql, tuple(columns.values())).lastrowid or 0
+
+    def update(self, table: str, number: int, columns: dict[str, Any]) -> None:
+        names = ", ".join(f"{name} = ?" for name in columns)
+        self.db.execute(f"UPDATE {table} SET {names} WHERE id = ?", (*columns.values(), number))
+
     def last_id(self, table: str) -> int:
         """The greatest id that a row of the table has, or had before it was deleted."""
         row = self.one("SELECT seq FROM sqlite_sequence WHERE name = ?", table)
         return 0 if row is None else int(row["seq"])
 
-    def account_by_uuid(self, uuid: str) -> Account | None:
-        return self._by_uuid.get(uuid)
-
     def account_by_key(self, key: str) -> Account | None:
         row = self.one("SELECT account FROM api_keys WHERE key = ? AND state = 'valid'", key)
-        return None if row is None else self._by_number.get(row["account"])
-
-    def account_by_number(self, number: int) -> Account:
-        return self._by_number[number]
-
-    def find_number(self, number: int) -> Account | None:
-        return self._by_number.get(number)
+        return None if row is None else self.by_number.get(row["account"])
 
     def uuid_of(self, number: int) -> str | None:
-        account = self.find_number(number)
+        account = self.by_number.get(number)
         return None if account is None else account.uuid
 
 

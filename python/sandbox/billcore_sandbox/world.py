@@ -35,6 +35,7 @@ class Work:
         self.options = world.options
         self.machine = world.machine
         self.db: sqlite3.Connection = world.store.db
+        self.insert, self.update = world.store.insert, world.store.update
         self.now: datetime = now if now is not None else account.clock.now()
         self.new_deliveries: list[int] = []
         self.recorded: list[int] = []  # ids of ledger rows
@@ -46,12 +47,6 @@ class Work:
     def row(self, table: str, number: int | None) -> sqlite3.Row:
         found: sqlite3.Row = self.db.execute(f"SELECT * FROM {table} WHERE id = ?", (number,)).fetchone()
         return found
-
-    def insert(self, table: str, columns: dict[str, Any]) -> int:
-        """Add a row; returns its id."""
-        marks = ", ".join("?" * len(columns))
-        sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
-        return self.db.execute(sql, tuple(columns.values())).lastrowid or 0
 
     def members(self, group: int) -> list[int]:
         sql = "SELECT product_id FROM group_members WHERE group_id = ? ORDER BY product_id"

@@ -14,8 +14,10 @@
 #include "arrow/columns.hpp"
 #include "call/interruption.hpp"
 #include "paging/list.hpp"
+#include "shared/classes.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/error.hpp"
+#include "shared/objects.hpp"
 
 namespace billcore::python {
 namespace {
@@ -38,8 +40,7 @@ void destroy(PyObject* capsule) noexcept {
 
 template <typename Struct>
 py::object capsule(detail::ArrowPtr<Struct> owned) {
-  auto out = py::reinterpret_steal<py::object>(PyCapsule_New(owned.get(), capsule_name<Struct>, &destroy<Struct>));
-  if (!out) throw py::error_already_set();
+  auto out = checked(PyCapsule_New(owned.get(), capsule_name<Struct>, &destroy<Struct>));
   static_cast<void>(owned.release());
   return out;
 }
@@ -287,50 +288,36 @@ struct AsyncBatches : BatchIteration {
 py::object schema_of(const detail::Columns& columns) { return capsule(detail::export_schema(columns)); }
 
 void bind_stream(py::module_& module) {
-  auto type = py::class_<ArrowStream>(module, "ArrowStream", py::is_final(), collected<ArrowStream>(),
-                                      docs::about_arrow_stream);
-  type.attr("__module__") = "billcore";
-  refuse_copies(type, "it belongs to a client, which holds an API key");
-  static const Signature stream(docs::arrow_stream_arrow_c_stream_signature);
-  type.def(
-      "__arrow_c_stream__",
+  auto type = final_class<ArrowStream>(module, "ArrowStream", docs::about_arrow_stream, belongs_to_client);
+  def<docs::arrow_stream_arrow_c_stream_signature>(
+      type, docs::arrow_stream_arrow_c_stream,
       [](const ArrowStream& self, const py::args& args, const py::kwargs& kwargs) {
-        static_cast<void>(stream.bind(args, kwargs));
+        static_cast<void>(parsed<docs::arrow_stream_arrow_c_stream_signature>().bind(args, kwargs));
         return open_stream(self);
-      },
-      stream.doc(docs::arrow_stream_arrow_c_stream).c_str());
-  static const Signature schema(docs::arrow_stream_arrow_c_schema_signature);
-  type.def(
-      "__arrow_c_schema__", [](const ArrowStream& self) { return schema_of(*self.reading->columns); },
-      schema.doc(docs::arrow_stream_arrow_c_schema).c_str());
+      });
+  def<docs::arrow_stream_arrow_c_schema_signature>(
+      type, docs::arrow_stream_arrow_c_schema,
+      [](const ArrowStream& self) { return schema_of(*self.reading->columns); });
   type.def_property_readonly("error", &last_error, docs::arrow_stream_error);
   type.def("__repr__", [](const ArrowStream& /*self*/) { return "<ArrowStream>"; });
 }
 
 void bind_batch(py::module_& module) {
-  auto type = py::class_<detail::Batch>(module, "ArrowBatch", py::is_final(), docs::about_arrow_batch);
-  type.attr("__module__") = "billcore";
-  refuse_copies(type, "make a table of it");
-  static const Signature array(docs::arrow_batch_arrow_c_array_signature);
-  type.def(
-      "__arrow_c_array__",
+  auto type = final_class<detail::Batch>(module, "ArrowBatch", docs::about_arrow_batch, "make a table of it");
+  def<docs::arrow_batch_arrow_c_array_signature>(
+      type, docs::arrow_batch_arrow_c_array,
       [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
-        static_cast<void>(array.bind(args, kwargs));
+        static_cast<void>(parsed<docs::arrow_batch_arrow_c_array_signature>().bind(args, kwargs));
         return py::make_tuple(schema_of(self.columns()), capsule(self.export_array()));
-      },
-      array.doc(docs::arrow_batch_arrow_c_array).c_str());
-  static const Signature stream(docs::arrow_batch_arrow_c_stream_signature);
-  type.def(
-      "__arrow_c_stream__",
+      });
+  def<docs::arrow_batch_arrow_c_stream_signature>(
+      type, docs::arrow_batch_arrow_c_stream,
       [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
-        static_cast<void>(stream.bind(args, kwargs));
+        static_cast<void>(parsed<docs::arrow_batch_arrow_c_stream_signature>().bind(args, kwargs));
         return capsule(self.export_stream());
-      },
-      stream.doc(docs::arrow_batch_arrow_c_stream).c_str());
-  static const Signature schema(docs::arrow_batch_arrow_c_schema_signature);
-  type.def(
-      "__arrow_c_schema__", [](const detail::Batch& self) { return schema_of(self.columns()); },
-      schema.doc(docs::arrow_batch_arrow_c_schema).c_str());
+      });
+  def<docs::arrow_batch_arrow_c_schema_signature>(type, docs::arrow_batch_arrow_c_schema,
+                                                  [](const detail::Batch& self) { return schema_of(self.columns()); });
   type.def_property_readonly("num_rows", &detail::Batch::rows, docs::arrow_batch_num_rows);
   type.def("__repr__",
            [](const detail::Batch& self) { return "<ArrowBatch num_rows=" + std::to_string(self.rows()) + '>'; });
@@ -385,12 +372,11 @@ void bind_arrow(py::module_& module) {
     return names;
   });
   const auto itself = [](py::object self) { return self; };
-  iteration<Batches>(module, "BatchIterator",
-                     "Batches of a list; dropped before the end, the reading counts as stopped.")
+  constexpr const char* about = "Batches of a list; dropped before the end, the reading counts as stopped.";
+  final_class<Batches>(module, "BatchIterator", about, belongs_to_client)
       .def("__iter__", itself)
       .def("__next__", [](const Batches& self) { return self.next("Pager.to_batches"); });
-  iteration<AsyncBatches>(module, "AsyncBatchIterator",
-                          "Batches of a list; dropped before the end, the reading counts as stopped.")
+  final_class<AsyncBatches>(module, "AsyncBatchIterator", about, belongs_to_client)
       .def("__aiter__", itself)
       .def("__anext__",
            [](const py::object& self) { return held<AsyncBatches>(self.ptr()).next("AsyncPager.to_batches", self); });

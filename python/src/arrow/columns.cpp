@@ -24,13 +24,10 @@ ArrowScalar scalar(const std::string& name, py::handle value, bool with_times) {
 std::vector<ArrowConstant> constants_of(py::handle constants) {
   std::vector<ArrowConstant> out;
   if (!given(constants)) return out;
-  if (PyMapping_Check(constants.ptr()) == 0 || PyObject_HasAttrString(constants.ptr(), "items") == 0) {
-    refuse("constants must be a mapping of column names to values, not " + type_name(constants));
-  }
-  for (const auto entry : constants.attr("items")()) {
-    const auto pair = py::reinterpret_borrow<py::sequence>(entry);
-    std::string name(utf8(py::object(pair[0]), "a name in constants"));
-    auto value = scalar(name, py::object(pair[1]), false);
+  for (const auto entry : members_of(constants, "constants must be a mapping of column names to values")) {
+    const auto [key, content] = py::cast<std::pair<py::object, py::object>>(entry);
+    std::string name(utf8(key, "a name in constants"));
+    auto value = scalar(name, content, false);
     out.push_back({std::move(name), std::move(value)});
   }
   return out;

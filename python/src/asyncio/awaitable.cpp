@@ -11,6 +11,7 @@
 #include "asyncio/loops.hpp"
 #include "billcore/detail/outcome.hpp"
 #include "billcore/error.hpp"
+#include "shared/busy.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
 
@@ -18,17 +19,6 @@ namespace billcore::python {
 namespace {
 
 enum class Phase { fresh, waiting, over };
-
-class RunGuard {
- public:
-  explicit RunGuard(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-  ~RunGuard() { flag_ = false; }
-  RunGuard(const RunGuard&) = delete;
-  RunGuard& operator=(const RunGuard&) = delete;
-
- private:
-  bool& flag_;
-};
 
 class Awaitable {
  public:
@@ -66,7 +56,6 @@ class Awaitable {
   py::object take_shortcut();
   // Starts the job's next operation. Returns false if the job is done, so that there is nothing to wait for.
   bool proceed();
-  [[noreturn]] void raise(const std::exception_ptr& error);
   // Returns the exception's note for a write that had already finished when its caller was cancelled.
   [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
   // Releases the job, and with it the exclusive use of a list: the coroutine may stay alive as long as its task.
@@ -102,22 +91,10 @@ bool Awaitable::proceed() {
     engine = bound_->loops->of(loop, bound_->client);
     engine_ = engine;
   }
-  try {
-    pending_ = job_->proceed(*engine, bound_->client, loop, job_);
-  } catch (const Error& error) {
-    raise_for(error);
-  }
+  pending_ = job_->proceed(*engine, bound_->client, loop, job_);
   if (pending_ == nullptr) return false;
   waiter_ = pending_->future.attr("__await__")();
   return true;
-}
-
-void Awaitable::raise(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    raise_for(known);
-  }
 }
 
 PySendResult Awaitable::send(PyObject** out) {
@@ -125,7 +102,7 @@ PySendResult Awaitable::send(PyObject** out) {
     PyErr_SetString(PyExc_RuntimeError, "cannot reuse already awaited coroutine");
     throw py::error_already_set();
   }
-  const RunGuard running(running_);
+  const Busy running(running_, "coroutine already executing");
   if (auto available = take_shortcut()) {
     *out = available.release().ptr();
     finish();
@@ -138,7 +115,9 @@ PySendResult Awaitable::send(PyObject** out) {
       if (sent == PYGEN_ERROR) throw py::error_already_set();
       Py_CLEAR(*out);
       waiter_ = py::object();
-      if (const auto ended = std::exchange(pending_, nullptr); ended->error) raise(ended->error);
+      if (const auto ended = std::exchange(pending_, nullptr); ended->error) {
+        std::rethrow_exception(ended->error);
+      }
     }
     phase_ = Phase::waiting;
     if (!proceed()) {
@@ -360,11 +339,7 @@ void bind_awaitable(py::module_& module) {
 namespace {
 
 py::object make_object(std::unique_ptr<Awaitable> own) {
-  auto* const object = PyObject_GC_New(AwaitableObject, awaitable_type);
-  if (object == nullptr) throw py::error_already_set();
-  object->own = own.release();
-  PyObject_GC_Track(object);
-  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+  return new_object<AwaitableObject>(awaitable_type, [&](AwaitableObject& made) { made.own = own.release(); });
 }
 
 }  // namespace

@@ -34,12 +34,13 @@ const Bridge& bridge() noexcept { return *the_bridge; }
 
 void set_error(const Error& error) noexcept { bridge().set_error(error); }
 
-void raise_for(const Error& error) {
+namespace {
+
+// Raises `error` as a Python exception.
+[[noreturn]] void raise_for(const Error& error) {
   set_error(error);
   throw py::error_already_set();
 }
-
-namespace {
 
 // Sends the job's operations and waits for each.
 void send(const BoundClient& bound, Job& job) {

@@ -16,6 +16,7 @@
 #include "shared/bridge.hpp"
 #include "shared/collect.hpp"
 #include "shared/interpreter.hpp"
+#include "shared/objects.hpp"
 
 namespace billcore::python {
 
@@ -26,17 +27,11 @@ class Loops;  // asyncio/loops.hpp
 [[nodiscard]] const Bridge& bridge() noexcept;
 
 /// Creates the Python object of a resource.
-[[nodiscard]] inline py::object view(View type, const Value& value) {
-  auto* out = bridge().make_view(type, value);
-  if (out == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(out);
-}
+[[nodiscard]] inline py::object view(View type, const Value& value) { return checked(bridge().make_view(type, value)); }
 
 /// Creates the Python object ResponseInfo of an answer.
 [[nodiscard]] inline py::object response_info(const std::shared_ptr<const ResponseInfo>& info) {
-  auto* out = bridge().make_response_info(info);
-  if (out == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(out);
+  return checked(bridge().make_response_info(info));
 }
 
 /// A client with its Python hooks and event loops; each of its groups and lists has a copy.
@@ -55,9 +50,6 @@ struct BoundClient {
 
 /// Runs the job in the calling thread and returns its result. See also run() in asyncio/awaitable.hpp.
 [[nodiscard]] py::object block(const BoundClient& bound, Job& job);
-/// Raises `error` as a Python exception.
-[[noreturn]] void raise_for(const Error& error);
-
 /// Imports `_webhook` and gets its table of functions; raises ImportError if `_webhook` is from another build.
 void find_bridge();
 

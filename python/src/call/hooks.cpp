@@ -24,13 +24,6 @@ bool is_logged() {
   return function(info).is(py::handle(Py_True));
 }
 
-const char* class_of(ErrorCode code) noexcept {
-  for (const auto& row : error_code_table) {
-    if (row.code == code) return row.python_class;
-  }
-  return "BillcoreError";
-}
-
 bool ends_call(const py::error_already_set& error) {
   if (!error.matches(PyExc_Exception)) return true;
   try {
@@ -50,10 +43,6 @@ py::handle tell_function() {
 py::handle warn_function() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("warn")); });
-}
-
-py::object text_or_none(std::string_view text) {
-  return text.empty() ? py::object(py::none()) : py::object(foreign_text(text));
 }
 
 // Returns the name of the exception class for an attempt's failure. For an interrupted attempt, class_of_failure()

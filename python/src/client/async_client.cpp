@@ -45,18 +45,13 @@ py::object close(const py::object& self) {
 }  // namespace
 
 void bind_async_client(py::module_& module) {
-  auto type = py::class_<AwaitedClient>(
-      module, "AsyncClient", collected<AwaitedClient>(),
-      class_doc("AsyncClient", docs::async_client_init_signature, docs::about_async_client).c_str(),
-      py::metaclass(guarding_metaclass()));
-  type.attr("__doc__") = docs::about_async_client;
-  type.attr("__module__") = "billcore";
+  auto type =
+      open_class<AwaitedClient>(module, "AsyncClient", docs::async_client_init_signature, docs::about_async_client);
   constexpr auto new_loops = [] { return std::make_shared<Loops>(); };
   def_method(type, init_signature<AwaitedClient>(), fast_call<init_client<AwaitedClient, new_loops>>,
              docs::async_client_init);
   bind_common(type);
-  static const Signature end(docs::async_client_close_signature);
-  type.def("close", &close, end.doc(docs::async_client_close).c_str());
+  def<docs::async_client_close_signature>(type, docs::async_client_close, &close);
   type.def("__aenter__", [](const py::object& self) {
     return run(held<AwaitedClient>(self.ptr()), std::make_unique<DoneJob>(self), "AsyncClient.__aenter__");
   });

@@ -28,12 +28,9 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
     }
   };
   if (given(fields)) {
-    if (PyMapping_Check(fields.ptr()) == 0 || PyObject_HasAttrString(fields.ptr(), "items") == 0) {
-      refuse("fields must be a mapping of names to values, not " + type_name(fields));
-    }
-    for (const auto entry : fields.attr("items")()) {
-      const auto pair = py::reinterpret_borrow<py::sequence>(entry);
-      add(py::object(pair[0]), py::object(pair[1]));
+    for (const auto entry : members_of(fields, "fields must be a mapping of names to values")) {
+      const auto [name, value] = py::cast<std::pair<py::object, py::object>>(entry);
+      add(name, value);
     }
   }
   for (const auto& [name, value] : more) add(name, value);

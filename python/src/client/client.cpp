@@ -8,19 +8,14 @@
 
 namespace billcore::python {
 void bind_client(py::module_& module) {
-  auto type = py::class_<SyncClient>(module, "Client", collected<SyncClient>(),
-                                     class_doc("Client", docs::client_init_signature, docs::about_client).c_str(),
-                                     py::metaclass(guarding_metaclass()));
-  type.attr("__doc__") = docs::about_client;
-  type.attr("__module__") = "billcore";
+  auto type = open_class<SyncClient>(module, "Client", docs::client_init_signature, docs::about_client);
   constexpr auto no_loops = [] { return std::shared_ptr<Loops>(); };
   def_method(type, init_signature<SyncClient>(), fast_call<init_client<SyncClient, no_loops>>, docs::client_init);
   bind_common(type);
-  static const Signature close(docs::client_close_signature);
   const auto end = [](const py::object& self) {
     if (auto* const own = held_or_null<SyncClient>(self.ptr())) without_gil([&] { own->client.close(); });
   };
-  type.def("close", end, close.doc(docs::client_close).c_str());
+  def<docs::client_close_signature>(type, docs::client_close, end);
   type.def("__enter__", [](const py::object& self) {
     static_cast<void>(held<SyncClient>(self.ptr()));
     return self;

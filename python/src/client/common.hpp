@@ -8,6 +8,7 @@
 #include "client/client.hpp"
 #include "client/groups.hpp"
 #include "client/options.hpp"
+#include "shared/classes.hpp"
 #include "shared/fast_call.hpp"
 
 namespace billcore::python {
@@ -48,26 +49,21 @@ void bind_common(py::class_<Type>& type) {
       "base_url", [](const Type& self) { return internal::base_url(self.client); },
       "URL of the service; its path ends with the account's segment.");
 
-  static const Signature own_request(docs::client_request_signature);
-  type.def(
-      "request",
-      [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        return request(self, own_request.bind(args, kwargs));
-      },
-      own_request.doc(docs::client_request).c_str());
-
-  static const Signature changed(docs::client_with_options_signature);
-  type.def(
-      "with_options",
-      [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto values = changed.bind(args, kwargs);
-        Type out{changed_sender(self, values)};
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          if (!left_out(values[i])) out.changed[changed.parameter(i)] = shown_option(values[i]);
-        }
-        return out;
-      },
-      changed.doc(docs::client_with_options).c_str());
+  def<docs::client_request_signature>(
+      type, docs::client_request, [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
+        return request(self, parsed<docs::client_request_signature>().bind(args, kwargs));
+      });
+  def<docs::client_with_options_signature>(type, docs::client_with_options,
+                                           [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
+                                             const auto& signature = parsed<docs::client_with_options_signature>();
+                                             const auto values = signature.bind(args, kwargs);
+                                             Type out{changed_sender(self, values)};
+                                             for (std::size_t i = 0; i < values.size(); ++i) {
+                                               if (!left_out(values[i]))
+                                                 out.changed[signature.parameter(i)] = shown_option(values[i]);
+                                             }
+                                             return out;
+                                           });
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const py::object& self) {
     const auto* const own = held_or_null<Type>(self.ptr());

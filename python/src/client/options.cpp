@@ -16,19 +16,8 @@ namespace {
 template <typename Text>
 Pairs pairs_of(py::handle value, const char* name, Text text) {
   Pairs out;
-  const py::object entries = PyObject_HasAttrString(value.ptr(), "items") != 0
-                                 ? py::object(value.attr("items")())
-                                 : py::reinterpret_borrow<py::object>(value);
-  const std::string problem = std::string(name) + " must be a mapping or pairs of name and value";
-  if (PyUnicode_Check(entries.ptr()) || !py::isinstance<py::iterable>(entries))
-    refuse(problem + ", not " + type_name(value));
-  for (const auto entry : entries) {
-    if (!(PyTuple_Check(entry.ptr()) || PyList_Check(entry.ptr())) || py::len(entry) != 2) refuse(problem);
-    const auto pair = py::reinterpret_borrow<py::sequence>(entry);
-    const py::object key = pair[0];
-    const py::object content = pair[1];
-    out.emplace_back(utf8(key, name), text(content, name));
-  }
+  each_pair(value, name,
+            [&](py::handle key, py::handle content) { out.emplace_back(utf8(key, name), text(content, name)); });
   return out;
 }
 

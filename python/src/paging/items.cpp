@@ -40,11 +40,7 @@ PyTypeObject* awaited_items_type = nullptr;
 const ListPtr& list_of(py::handle items) noexcept { return reinterpret_cast<ItemIteration*>(items.ptr())->own.list; }
 
 py::object make(PyTypeObject* type, const ListPtr& list) {
-  auto* const object = PyObject_GC_New(ItemIteration, type);
-  if (object == nullptr) throw py::error_already_set();
-  new (&object->own) Iteration(list);
-  PyObject_GC_Track(object);
-  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+  return new_object<ItemIteration>(type, [&](ItemIteration& made) { new (&made.own) Iteration(list); });
 }
 
 // Returns the next item if it is buffered, else null. Most items are buffered and need no job. If the item cannot be

@@ -14,6 +14,7 @@
 #include "call/bound_client.hpp"
 #include "call/interruption.hpp"
 #include "call/job.hpp"
+#include "shared/busy.hpp"
 #include "shared/uninitialised.hpp"
 #include "shared/view.hpp"
 
@@ -145,23 +146,16 @@ class ListPtr {
   py::object object_;
 };
 
-/// A lock guard: while it exists, no other reader may read the list. The list must outlive the guard. The guard may
-/// be used with or without the GIL.
-class ExclusiveUse {
+/// While it exists, no other reader may read the list, which must outlive it. May be used with or without the GIL.
+class ExclusiveUse : Busy<std::atomic<bool>> {
  public:
-  explicit ExclusiveUse(const ListPtr& list) : list_(list.get()) {
-    if (list_->busy.exchange(true)) {
-      refuse("the pager is in use by another thread or task: one at a time, or a pager for each");
-    }
-  }
-  ~ExclusiveUse() { list_->busy = false; }
-  ExclusiveUse(const ExclusiveUse&) = delete;
-  ExclusiveUse& operator=(const ExclusiveUse&) = delete;
-  [[nodiscard]] const List& operator*() const noexcept { return *list_; }
+  explicit ExclusiveUse(const ListPtr& list)
+      : Busy(list->busy, "the pager is in use by another thread or task: one at a time, or a pager for each"),
+        list_(list.get()) {}
   [[nodiscard]] const List* operator->() const noexcept { return list_; }
 
  private:
-  List* list_;
+  const List* list_;
 };
 
 /// Reads a list: fetches pages until has_enough() returns true.
@@ -287,14 +281,6 @@ constexpr const char* belongs_to_client = "it belongs to a client, which holds a
 
 /// Allows Pager[Order] and Page[Order] in annotations.
 void make_generic(py::handle type);
-
-template <typename Each>
-py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {
-  auto type = py::class_<Each>(module, name, py::is_final(), collected<Each>(), doc);
-  type.attr("__module__") = "billcore";
-  refuse_copies(type, belongs_to_client);
-  return type;
-}
 
 /// Implement Pager.to_arrow() and to_batches(). If `fields` is None, the columns are all fields but the secret ones;
 /// `constants` maps the names of further columns to their values; if `rows` is None, each page is a batch.

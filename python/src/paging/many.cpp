@@ -13,6 +13,7 @@
 #include "billcore/internal.hpp"
 #include "call/interruption.hpp"
 #include "paging/list.hpp"
+#include "shared/classes.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/objects.hpp"
 
@@ -101,19 +102,7 @@ struct Many {
   }
 };
 
-/// A lock guard: while it exists, no other reader may read.
-class Use {
- public:
-  explicit Use(Many& many) : many_(many) {
-    if (many_.busy.exchange(true)) refuse("get_many() is in use by another thread or task: one at a time");
-  }
-  ~Use() { many_.busy = false; }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-
- private:
-  Many& many_;
-};
+constexpr const char* in_use = "get_many() is in use by another thread or task: one at a time";
 
 class NextGot final : public Job {
  public:
@@ -148,7 +137,7 @@ class NextGot final : public Job {
 
  private:
   void begin_use() {
-    if (!use_) use_.emplace(many_);
+    if (!use_) use_.emplace(many_.busy, in_use);
   }
   bool take_again() {
     got_ = std::exchange(many_.back, std::nullopt);
@@ -157,7 +146,7 @@ class NextGot final : public Job {
 
   py::object iterator_;  // keeps many_ alive
   Many& many_;
-  std::optional<Use> use_;  // destroyed before iterator_
+  std::optional<Busy<std::atomic<bool>>> use_;  // destroyed before iterator_
   std::optional<Got<Value>> got_;
 };
 
@@ -180,7 +169,7 @@ py::object take_arrived(py::handle iterator) {
   if (calls == nullptr || engine == nullptr || !engine->is_of(running_loop())) return {};
   if (many.back || many.busy) return {};
   {
-    const Use use(many);
+    const Busy use(many.busy, in_use);
     many.fill(*calls);
   }
   if (!calls->has()) return {};
@@ -213,8 +202,9 @@ py::object as_iterator(py::handle ids) {
 
 template <typename Iteration>
 py::class_<Iteration> bind_iteration(py::module_& module, const char* name) {
-  auto type = iteration<Iteration>(module, name,
-                                   "Results of get_many(); dropped before the end, the calls in flight are cancelled.");
+  auto type = final_class<Iteration>(
+      module, name, "Results of get_many(); dropped before the end, the calls in flight are cancelled.",
+      belongs_to_client);
   make_generic(type);
   return type;
 }

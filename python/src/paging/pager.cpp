@@ -6,6 +6,7 @@
 #include "paging/items.hpp"
 #include "paging/list.hpp"
 #include "paging/many.hpp"
+#include "shared/classes.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/objects.hpp"
 
@@ -100,9 +101,7 @@ py::object collect(const PagerObject& self, py::handle limit) {
 std::string verdict_text(const Verdict& verdict) { return verdict.complete ? "complete" : "possibly_missed"; }
 
 void bind_verdict(py::module_& module) {
-  auto type = py::class_<Verdict>(module, "Verdict", py::is_final(), docs::about_verdict);
-  type.attr("__module__") = "billcore";
-  refuse_copies(type, "keep its complete and reason");
+  auto type = final_class<Verdict>(module, "Verdict", docs::about_verdict, "keep its complete and reason");
   type.def_property_readonly(
       "complete", [](const Verdict& self) { return self.complete; }, docs::verdict_complete);
   type.def_property_readonly(
@@ -143,10 +142,8 @@ void bind_list(py::module_& module) {
 }
 
 void bind_page(py::module_& module) {
-  auto type = py::class_<AnyPage>(module, "Page", py::is_final(), docs::about_page);
-  type.attr("__module__") = "billcore";
+  auto type = final_class<AnyPage>(module, "Page", docs::about_page, "keep its items");
   make_generic(type);
-  refuse_copies(type, "keep its items");
   type.def_property_readonly(
       "items",
       [](const AnyPage& self) {
@@ -182,12 +179,11 @@ void bind_page(py::module_& module) {
 
 void bind_iterations(py::module_& module) {
   const auto same = [](py::object self) { return self; };
-  iteration<PageIteration>(module, "PageIterator",
-                           "Pages of a list; dropped before the end, the reading counts as stopped.")
+  constexpr const char* about = "Pages of a list; dropped before the end, the reading counts as stopped.";
+  final_class<PageIteration>(module, "PageIterator", about, belongs_to_client)
       .def("__iter__", same)
       .def("__next__", [](const PageIteration& self) { return read<NextPage>(self.list, "Pager.__next__"); });
-  iteration<AsyncPageIteration>(module, "AsyncPageIterator",
-                                "Pages of a list; dropped before the end, the reading counts as stopped.")
+  final_class<AsyncPageIteration>(module, "AsyncPageIterator", about, belongs_to_client)
       .def("__aiter__", same)
       .def("__anext__", [](const py::object& self) {
         return read<NextPage>(held<AsyncPageIteration>(self.ptr()).list, "AsyncPager.__anext__", self);
@@ -206,39 +202,24 @@ std::string progress_of(List& list) {
   return total ? out + ", " + std::to_string(*total) + " in all" : out;
 }
 
-static const Signature to_batches(docs::pager_to_batches_signature);
-
 template <typename Type, typename Pages>
 void bind_reading(py::class_<Type>& type) {
-  type.attr("__module__") = "billcore";
   make_generic(type);
-  refuse_copies(type, belongs_to_client);
-  static const Signature pages(docs::pager_pages_signature);
-  type.def(
-      "pages",
-      [](const Type& self) {
-        self.list->refuse_second_reading();
-        return Pages(self.list);
-      },
-      pages.doc(docs::pager_pages).c_str());
-  type.def(
-      "to_batches",
-      [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto bound = to_batches.bind(args, kwargs);
+  def<docs::pager_pages_signature>(type, docs::pager_pages, [](const Type& self) {
+    self.list->refuse_second_reading();
+    return Pages(self.list);
+  });
+  def<docs::pager_to_batches_signature>(
+      type, docs::pager_to_batches, [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
+        const auto bound = parsed<docs::pager_to_batches_signature>().bind(args, kwargs);
         return make_batches(self.list, bound[0], bound[1], bound[2]);
-      },
-      to_batches.doc(docs::pager_to_batches).c_str());
-  static const Signature first(docs::pager_first_signature);
-  type.def(
-      "first", [](const Type& self) { return read<FirstItem>(self.list, "Pager.first"); },
-      first.doc(docs::pager_first).c_str());
-  static const Signature collect_signature(docs::pager_collect_signature);
-  type.def(
-      "collect",
-      [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        return collect(self, collect_signature.bind(args, kwargs)[0]);
-      },
-      collect_signature.doc(docs::pager_collect).c_str());
+      });
+  def<docs::pager_first_signature>(type, docs::pager_first,
+                                   [](const Type& self) { return read<FirstItem>(self.list, "Pager.first"); });
+  def<docs::pager_collect_signature>(
+      type, docs::pager_collect, [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
+        return collect(self, parsed<docs::pager_collect_signature>().bind(args, kwargs)[0]);
+      });
   type.def_property_readonly(
       "total", [](const Type& self) { return ExclusiveUse(self.list)->pager.total(); }, docs::pager_total);
   type.def_property_readonly(
@@ -274,11 +255,7 @@ void make_generic(py::handle type) {
 }
 
 ListPtr::ListPtr(std::unique_ptr<List> list) {
-  auto* const object = PyObject_GC_New(ListObject, list_type);
-  if (object == nullptr) throw py::error_already_set();
-  object->own = list.release();
-  PyObject_GC_Track(object);
-  object_ = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+  object_ = new_object<ListObject>(list_type, [&](ListObject& made) { made.own = list.release(); });
 }
 
 List* ListPtr::get() const noexcept { return object_ ? reinterpret_cast<ListObject*>(object_.ptr())->own : nullptr; }
@@ -300,23 +277,19 @@ void bind_pager(py::module_& module) {
   bind_arrow(module);
   bind_many(module);
 
-  auto type = py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(), docs::about_pager);
+  auto type = final_class<SyncPager>(module, "Pager", docs::about_pager, belongs_to_client);
   type.def("__iter__", [](const SyncPager& self) { return make_items(self.list); });
   // Lets Arrow readers take a pager directly, as in polars.DataFrame(pager).
   type.def("__arrow_c_stream__", [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
     return make_arrow_stream(self.list, py::none()).attr("__arrow_c_stream__")(*args, **kwargs);
   });
   bind_reading<SyncPager, PageIteration>(type);
-  static const Signature to_arrow(docs::pager_to_arrow_signature);
-  type.def(
-      "to_arrow",
-      [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
-        return make_arrow_stream(self.list, to_arrow.bind(args, kwargs)[0]);
-      },
-      to_arrow.doc(docs::pager_to_arrow).c_str());
+  def<docs::pager_to_arrow_signature>(
+      type, docs::pager_to_arrow, [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
+        return make_arrow_stream(self.list, parsed<docs::pager_to_arrow_signature>().bind(args, kwargs)[0]);
+      });
 
-  auto awaited =
-      py::class_<AsyncPager>(module, "AsyncPager", py::is_final(), collected<AsyncPager>(), docs::about_async_pager);
+  auto awaited = final_class<AsyncPager>(module, "AsyncPager", docs::about_async_pager, belongs_to_client);
   awaited.def("__aiter__", [](const AsyncPager& self) { return make_items(self.list); });
   bind_reading<AsyncPager, AsyncPageIteration>(awaited);
 }

@@ -237,4 +237,27 @@ std::string digits(py::handle value, const char* name) {
   return std::string(utf8(text, name));
 }
 
+py::tuple members_of(py::handle mapping, const std::string& problem) {
+  if (PyMapping_Check(mapping.ptr()) == 0 || PyObject_HasAttrString(mapping.ptr(), "items") == 0) {
+    refuse(problem + ", not " + type_name(mapping));
+  }
+  return {mapping.attr("items")()};
+}
+
+void each_pair(py::handle value, const std::string& name, const std::function<void(py::handle, py::handle)>& use) {
+  const std::string problem = name + " must be a mapping or pairs of name and value";
+  const py::object entries = PyObject_HasAttrString(value.ptr(), "items") != 0
+                                 ? py::object(value.attr("items")())
+                                 : py::reinterpret_borrow<py::object>(value);
+  const bool is_text = PyUnicode_Check(entries.ptr()) || PyBytes_Check(entries.ptr());
+  if (is_text || !py::isinstance<py::iterable>(entries)) refuse(problem + ", not " + type_name(value));
+  for (const auto entry : entries) {
+    if (!(PyTuple_Check(entry.ptr()) || PyList_Check(entry.ptr())) || py::len(entry) != 2) refuse(problem);
+    const auto pair = py::reinterpret_borrow<py::sequence>(entry);
+    const py::object first = pair[0];
+    const py::object second = pair[1];
+    use(first, second);
+  }
+}
+
 }  // namespace billcore::python

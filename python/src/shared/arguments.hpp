@@ -10,9 +10,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace billcore::python {
@@ -91,6 +93,20 @@ class Signature {
   std::size_t positional_ = 0;  // number of parameters that may be passed by position
 };
 
+/// The Signature of a text of the generated docs.
+template <const auto& text>
+[[nodiscard]] const Signature& parsed() {
+  static const Signature made(text);
+  return made;
+}
+
+/// Adds a method with this signature to a class of pybind11.
+template <const auto& text, typename Type, typename F>
+void def(Type& type, const char* doc, F&& function) {
+  const auto& signature = parsed<text>();
+  type.def(signature.name(), std::forward<F>(function), signature.doc(doc).c_str());
+}
+
 /// Returns a class's docstring with the signature of its __init__, in the format that inspect.signature() reads.
 [[nodiscard]] std::string class_doc(std::string_view name, std::string_view init_signature, const char* text);
 
@@ -109,5 +125,10 @@ void set_not_given(py::handle sentinel) noexcept;
 [[nodiscard]] bool boolean(py::handle value, const char* name);
 [[nodiscard]] std::string digits(py::handle value, const char* name);  // an integer of any size except bool
 [[nodiscard]] std::string type_name(py::handle value);
+
+/// Returns the members of a mapping as pairs. `problem` says what the argument must be.
+[[nodiscard]] py::tuple members_of(py::handle mapping, const std::string& problem);
+/// Calls `use` with each name and value of the argument `name`, which is a mapping or an iterable of pairs.
+void each_pair(py::handle value, const std::string& name, const std::function<void(py::handle, py::handle)>& use);
 
 }  // namespace billcore::python

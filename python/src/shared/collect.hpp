@@ -36,16 +36,18 @@ int clear_object(PyObject* self) noexcept {
   return 0;
 }
 
-/// An argument for py::class_<T> that makes the garbage collector track the objects of the class. T must have
+/// An argument for py::class_<T> that makes the garbage collector track the objects of the class, if T has
 /// traverse(visit, arg). T must also have clear() if its objects can be part of a reference cycle in which no other
 /// object can be cleared, such as a client whose hooks are the client itself.
 template <typename T>
 [[nodiscard]] py::custom_type_setup collected() {
   return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
     auto& type = heap_type->ht_type;
-    type.tp_flags |= Py_TPFLAGS_HAVE_GC;
-    type.tp_traverse = &traverse_object<T>;
-    if constexpr (requires(T value) { value.clear(); }) type.tp_clear = &clear_object<T>;
+    if constexpr (requires(const T& value, visitproc visit) { value.traverse(visit, nullptr); }) {
+      type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+      type.tp_traverse = &traverse_object<T>;
+      if constexpr (requires(T & value) { value.clear(); }) type.tp_clear = &clear_object<T>;
+    }
   });
 }
 

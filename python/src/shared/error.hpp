@@ -13,6 +13,14 @@ namespace billcore::python {
 /// Called when Python imports `_webhook`: imports the function that creates exceptions, because a finalizing
 /// interpreter refuses imports.
 void find_errors();
+/// The name of the exception class for an error code.
+[[nodiscard]] inline const char* class_of(ErrorCode code) noexcept {
+  for (const auto& row : error_code_table) {
+    if (row.code == code) return row.python_class;
+  }
+  return "BillcoreError";
+}
+
 /// Sets the Python error for a core error. `_client` calls this function through the Bridge.
 void set_error(const Error& error) noexcept;
 

@@ -30,6 +30,11 @@ template <typename Type = py::object>
   return checked<py::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
 }
 
+/// As foreign_text(), but None for an empty text.
+[[nodiscard]] inline py::object text_or_none(std::string_view bytes) {
+  return bytes.empty() ? py::object(py::none()) : foreign_text(bytes);
+}
+
 // ---- Raw heap types: a struct that begins with a PyObject, without pybind11's holder, registry and instance dict ------------
 
 template <typename F>
@@ -51,6 +56,17 @@ template <typename Object>
   const std::string_view path(name);
   module.attr(path.substr(path.rfind('.') + 1).data()) = type;
   return reinterpret_cast<PyTypeObject*>(type.release().ptr());
+}
+
+/// Creates an object of a raw heap type that the garbage collector tracks. `init`, which must not throw, makes its
+/// members.
+template <typename Object, typename Init>
+[[nodiscard]] py::object new_object(PyTypeObject* type, Init init) {
+  auto* const object = PyObject_GC_New(Object, type);
+  if (object == nullptr) throw py::error_already_set();
+  init(*object);
+  PyObject_GC_Track(object);
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 
 /// Frees an object of a raw heap type. The caller must already have destroyed the object's members.

@@ -12,17 +12,6 @@ namespace billcore::python {
 
 namespace {
 
-const char* class_of(ErrorCode code) {
-  for (const auto& row : error_code_table) {
-    if (row.code == code) return row.python_class;
-  }
-  return "BillcoreError";
-}
-
-py::object text_or_none(const std::string& bytes) {
-  return bytes.empty() ? py::object(py::none()) : foreign_text(bytes);
-}
-
 py::dict details(ErrorCode code, const ErrorDetail& detail) {
   py::dict out;
   out["status"] = detail.http_status;

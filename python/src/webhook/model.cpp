@@ -297,13 +297,10 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
   });
 }
 
-const Signature& restore_signature() {
-  static const Signature signature("_restore(kind, json, path, /)");
-  return signature;
-}
+constexpr const char* restore_signature = "_restore(kind, json, path, /)";
 
 py::object restore(PyObject* /*module*/, const Call& call) {
-  const auto [kind, text, path] = restore_signature().bind<3>(call);
+  const auto [kind, text, path] = parsed<restore_signature>().bind<3>(call);
   const std::string name(utf8(kind, "kind"));
   const std::string json(utf8(text, "json"));
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -389,7 +386,7 @@ void bind_model(py::module_& module) {
     make_view_type(i, getsets[i].data(), module);
   }
   // _restore is a C function: a pickle that refers to a pybind11 function would contain eval() and getattr().
-  def_function(module, restore_signature(), fast_call<restore>, "Makes a resource from its pickle.",
+  def_function(module, parsed<restore_signature>(), fast_call<restore>, "Makes a resource from its pickle.",
                "billcore._webhook");
 }
 

@@ -74,55 +74,31 @@ Verifier recent_verifier(py::handle secret, py::handle max_body) {
   return made.verifier();
 }
 
-const Signature& format_amount_signature() {
-  static const Signature signature(docs::format_amount_signature);
-  return signature;
-}
-
 py::object webhook_format_amount(PyObject* /*module*/, const Call& call) {
-  const auto [amount, currency] = format_amount_signature().bind<2>(call);
+  const auto [amount, currency] = parsed<docs::format_amount_signature>().bind<2>(call);
   return py::str(amount_text(integer(amount, "amount"), utf8(currency, "currency")));
 }
 
-const Signature& verify_signature() {
-  static const Signature signature(docs::verify_signature);
-  return signature;
-}
-const Signature& unwrap_signature() {
-  static const Signature signature(docs::unwrap_signature);
-  return signature;
-}
-
 py::object webhook_verify(PyObject* /*module*/, const Call& call) {
-  const auto [body, signature, secret, max_body] = verify_signature().bind<4>(call);
+  const auto [body, signature, secret, max_body] = parsed<docs::verify_signature>().bind<4>(call);
   return verify(recent_verifier(secret, max_body), body, signature);
 }
 
 py::object webhook_unwrap(PyObject* /*module*/, const Call& call) {
-  const auto [body, signature, secret, max_body] = unwrap_signature().bind<4>(call);
+  const auto [body, signature, secret, max_body] = parsed<docs::unwrap_signature>().bind<4>(call);
   return unwrap(recent_verifier(secret, max_body), body, signature_of(signature));
 }
 
-const Signature& parse_signature() {
-  static const Signature signature(docs::parse_unverified_signature);
-  return signature;
-}
-
 py::object webhook_parse_unverified(PyObject* /*module*/, const Call& call) {
-  const auto [raw] = parse_signature().bind<1>(call);
+  const auto [raw] = parsed<docs::parse_unverified_signature>().bind<1>(call);
   auto kept = own_bytes(raw, "raw");
   const auto text = shared_text(kept);
   auto event = without_gil_if(text.text.size() > large_body, [&] { return webhooks::parse_unverified_shared(text); });
   return make_event(std::move(event), std::move(kept));
 }
 
-const Signature& sign_signature() {
-  static const Signature signature(docs::sign_signature);
-  return signature;
-}
-
 py::object webhook_sign(PyObject* /*module*/, const Call& call) {
-  const auto [body, secret] = sign_signature().bind<2>(call);
+  const auto [body, secret] = parsed<docs::sign_signature>().bind<2>(call);
   const Buffer buffer(body);
   const Secrets secrets(secret, "secret");
   if (secrets.texts().size() != 1)
@@ -131,14 +107,9 @@ py::object webhook_sign(PyObject* /*module*/, const Call& call) {
                                 [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); }));
 }
 
-const Signature& explain_signature() {
-  static const Signature signature(docs::explain_signature);
-  return signature;
-}
-
 // Explains an invalid argument in the returned text instead of raising an error.
 py::object webhook_explain(PyObject* /*module*/, const Call& call) {
-  const auto [body, signature, secret, headers] = explain_signature().bind<4>(call);
+  const auto [body, signature, secret, headers] = parsed<docs::explain_signature>().bind<4>(call);
   try {
     const auto fields = given(headers) ? header_fields(headers) : HeaderList();
     const Buffer buffer(body);
@@ -154,12 +125,14 @@ py::object webhook_explain(PyObject* /*module*/, const Call& call) {
 
 void bind_functions(py::module_& module) {
   constexpr const char* home = "billcore.webhooks";
-  def_function(module, verify_signature(), fast_call<webhook_verify>, docs::verify, home);
-  def_function(module, unwrap_signature(), fast_call<webhook_unwrap>, docs::unwrap, home);
-  def_function(module, parse_signature(), fast_call<webhook_parse_unverified>, docs::parse_unverified, home);
-  def_function(module, sign_signature(), fast_call<webhook_sign>, docs::sign, home);
-  def_function(module, explain_signature(), fast_call<webhook_explain>, docs::explain, home);
-  def_function(module, format_amount_signature(), fast_call<webhook_format_amount>, docs::format_amount, "billcore");
+  def_function(module, parsed<docs::verify_signature>(), fast_call<webhook_verify>, docs::verify, home);
+  def_function(module, parsed<docs::unwrap_signature>(), fast_call<webhook_unwrap>, docs::unwrap, home);
+  def_function(module, parsed<docs::parse_unverified_signature>(), fast_call<webhook_parse_unverified>,
+               docs::parse_unverified, home);
+  def_function(module, parsed<docs::sign_signature>(), fast_call<webhook_sign>, docs::sign, home);
+  def_function(module, parsed<docs::explain_signature>(), fast_call<webhook_explain>, docs::explain, home);
+  def_function(module, parsed<docs::format_amount_signature>(), fast_call<webhook_format_amount>, docs::format_amount,
+               "billcore");
 }
 
 #if defined(__clang__)

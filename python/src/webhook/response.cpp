@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "shared/arguments.hpp"
+#include "shared/classes.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
 #include "shared/webhook_docs.hpp"
@@ -21,10 +21,7 @@ py::dict headers(const Info& self) {
   return out;
 }
 
-py::object request_id(const Info& self) {
-  if (self.info->request_id().empty()) return py::none();
-  return foreign_text(self.info->request_id());
-}
+py::object request_id(const Info& self) { return text_or_none(self.info->request_id()); }
 
 }  // namespace
 
@@ -35,9 +32,7 @@ void add_header(py::dict& headers, const std::string& name, const std::string& v
 }
 
 void bind_response_info(py::module_& module) {
-  auto type = py::class_<Info>(module, "ResponseInfo", py::is_final(), docs::about_response_info);
-  type.attr("__module__") = "billcore";
-  refuse_copies(type, "keep its members");
+  auto type = final_class<Info>(module, "ResponseInfo", docs::about_response_info, "keep its members");
   type.def_property_readonly(
       "status", [](const Info& self) { return self.info->status(); }, docs::response_info_status);
   type.def_property_readonly("headers", headers, docs::response_info_headers);

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "shared/arguments.hpp"
-#include "shared/collect.hpp"
+#include "shared/busy.hpp"
+#include "shared/classes.hpp"
 #include "shared/error.hpp"
 #include "shared/fast_call.hpp"
 #include "shared/objects.hpp"
@@ -64,12 +64,7 @@ class Stream {
 
   template <typename F>
   auto use(F&& f) {
-    if (busy_) refuse("the stream is in use by another thread: a stream belongs to one thread at a time");
-    struct Busy {
-      bool& flag;
-      explicit Busy(bool& of) : flag(of) { flag = true; }
-      ~Busy() { flag = false; }
-    } const busy(busy_);
+    const Busy busy(busy_, "the stream is in use by another thread: a stream belongs to one thread at a time");
     return f(stream_);
   }
 
@@ -78,13 +73,8 @@ class Stream {
   bool busy_ = false;
 };
 
-const Signature& update_signature() {
-  static const Signature signature(docs::verify_stream_update_signature);
-  return signature;
-}
-
 py::object stream_update(PyObject* self, const Call& call) {
-  const Buffer piece(update_signature().bind<1>(call)[0], "piece");
+  const Buffer piece(parsed<docs::verify_stream_update_signature>().bind<1>(call)[0], "piece");
   held<Stream>(self).use([&](VerifyStream& stream) {
     without_gil_if(piece.text().size() > large_body, [&] { stream.update(piece.text()); });
   });
@@ -135,27 +125,9 @@ Verifier of_accounts(py::handle given, const VerifierOptions& options) {
   return Verifier::for_accounts(accounts.accounts(), options);
 }
 
-const Signature& verify_signature() {
-  static const Signature signature(docs::verifier_verify_signature);
-  return signature;
-}
-const Signature& unwrap_signature() {
-  static const Signature signature(docs::verifier_unwrap_signature);
-  return signature;
-}
-const Signature& request_signature() {
-  static const Signature signature(docs::verifier_unwrap_request_signature);
-  return signature;
-}
-
-const Signature& init_signature() {
-  static const Signature signature(docs::verifier_init_signature);
-  return signature;
-}
-
 py::object verifier_init(PyObject* self, const Call& call) {
   initialise<BoundVerifier>(self, [&] {
-    const auto values = init_signature().bind<5>(call);
+    const auto values = parsed<docs::verifier_init_signature>().bind<5>(call);
     return make_verifier({values.begin(), values.end()}, of_secrets);
   });
   return py::none();
@@ -163,19 +135,19 @@ py::object verifier_init(PyObject* self, const Call& call) {
 
 py::object verifier_verify(PyObject* self, const Call& call) {
   const auto& verifier = held<BoundVerifier>(self);
-  const auto [body, signature] = verify_signature().bind<2>(call);
+  const auto [body, signature] = parsed<docs::verifier_verify_signature>().bind<2>(call);
   return verify(verifier, body, signature);
 }
 
 py::object verifier_unwrap(PyObject* self, const Call& call) {
   const auto& verifier = held<BoundVerifier>(self);
-  const auto [body, signature] = unwrap_signature().bind<2>(call);
+  const auto [body, signature] = parsed<docs::verifier_unwrap_signature>().bind<2>(call);
   return unwrap(verifier, body, signature_of(signature));
 }
 
 py::object verifier_unwrap_request(PyObject* self, const Call& call) {
   const auto& verifier = held<BoundVerifier>(self);
-  const auto [body, headers] = request_signature().bind<2>(call);
+  const auto [body, headers] = parsed<docs::verifier_unwrap_request_signature>().bind<2>(call);
   const auto found = find_signature(verifier, headers);
   return unwrap(verifier, body, found ? std::optional<std::string_view>(*found) : std::nullopt);
 }
@@ -205,37 +177,31 @@ py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::
 
 void bind_verifier(py::module_& module) {
   bind_verified(module);
-  auto type =
-      py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(),
-                                class_doc("Verifier", docs::verifier_init_signature, docs::about_verifier).c_str(),
-                                py::metaclass(guarding_metaclass()));
-  type.attr("__doc__") = docs::about_verifier;
-  type.attr("__module__") = "billcore.webhooks";
+  constexpr const char* home = "billcore.webhooks";
+  auto type = open_class<BoundVerifier>(module, "Verifier", docs::verifier_init_signature, docs::about_verifier, home);
 
-  def_method(type, init_signature(), fast_call<verifier_init>, docs::verifier_init);
+  def_method(type, parsed<docs::verifier_init_signature>(), fast_call<verifier_init>, docs::verifier_init);
 
   // Defines a static method that makes a Verifier.
-  const auto def_maker = [&type](const char* name, const Signature& signature, const char* doc, VerifierMaker make) {
+  const auto def_maker = [&type](const Signature& signature, const char* doc, VerifierMaker make) {
     type.def_static(
-        name,
+        signature.name(),
         [&signature, make](const py::args& args, const py::kwargs& kwargs) {
           return make_verifier(signature.bind(args, kwargs), make);
         },
         signature.doc(doc).c_str());
   };
-  static const Signature any(docs::verifier_allowing_any_key_length_signature);
-  def_maker("allowing_any_key_length", any, docs::verifier_allowing_any_key_length, of_any_secrets);
-  static const Signature accounts(docs::verifier_for_accounts_signature);
-  def_maker("for_accounts", accounts, docs::verifier_for_accounts, of_accounts);
+  def_maker(parsed<docs::verifier_allowing_any_key_length_signature>(), docs::verifier_allowing_any_key_length,
+            of_any_secrets);
+  def_maker(parsed<docs::verifier_for_accounts_signature>(), docs::verifier_for_accounts, of_accounts);
 
-  def_method(type, verify_signature(), fast_call<verifier_verify>, docs::verifier_verify);
-  def_method(type, unwrap_signature(), fast_call<verifier_unwrap>, docs::verifier_unwrap);
-  def_method(type, request_signature(), fast_call<verifier_unwrap_request>, docs::verifier_unwrap_request);
+  def_method(type, parsed<docs::verifier_verify_signature>(), fast_call<verifier_verify>, docs::verifier_verify);
+  def_method(type, parsed<docs::verifier_unwrap_signature>(), fast_call<verifier_unwrap>, docs::verifier_unwrap);
+  def_method(type, parsed<docs::verifier_unwrap_request_signature>(), fast_call<verifier_unwrap_request>,
+             docs::verifier_unwrap_request);
 
-  static const Signature stream(docs::verifier_stream_signature);
-  type.def(
-      "stream", [](const BoundVerifier& self) { return Stream(self.stream()); },
-      stream.doc(docs::verifier_stream).c_str());
+  def<docs::verifier_stream_signature>(type, docs::verifier_stream,
+                                       [](const BoundVerifier& self) { return Stream(self.stream()); });
 
   type.def_property_readonly(
       "matches",
@@ -257,18 +223,15 @@ void bind_verifier(py::module_& module) {
   });
   refuse_copies(type, "it holds signing secrets; make one where it is needed");
 
-  auto stream_type = py::class_<Stream>(module, "VerifyStream", py::is_final(), docs::about_verify_stream);
-  stream_type.attr("__module__") = "billcore.webhooks";
-  refuse_copies(stream_type, "it holds a signing key; make one where it is needed");
-  def_method(stream_type, update_signature(), fast_call<stream_update>, docs::verify_stream_update);
-  static const Signature finish(docs::verify_stream_finish_signature);
-  stream_type.def(
-      "finish",
-      [](Stream& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto signature = signature_of(finish.bind(args, kwargs)[0]);
+  auto stream_type = final_class<Stream>(module, "VerifyStream", docs::about_verify_stream,
+                                         "it holds a signing key; make one where it is needed", home);
+  def_method(stream_type, parsed<docs::verify_stream_update_signature>(), fast_call<stream_update>,
+             docs::verify_stream_update);
+  def<docs::verify_stream_finish_signature>(
+      stream_type, docs::verify_stream_finish, [](Stream& self, const py::args& args, const py::kwargs& kwargs) {
+        const auto signature = signature_of(parsed<docs::verify_stream_finish_signature>().bind(args, kwargs)[0]);
         return self.use([&](VerifyStream& pieces) { return make_verified(pieces.finish(signature)); });
-      },
-      finish.doc(docs::verify_stream_finish).c_str());
+      });
 }
 
 }  // namespace billcore::python

@@ -135,10 +135,7 @@ Secrets::Secrets(py::handle secrets, const char* name) {
 }
 
 AccountsArgument::AccountsArgument(py::handle accounts) {
-  if (PyMapping_Check(accounts.ptr()) == 0 || PyObject_HasAttrString(accounts.ptr(), "items") == 0) {
-    refuse("accounts must be a mapping of accounts to their secrets, not " + type_name(accounts));
-  }
-  items_ = py::tuple(accounts.attr("items")());
+  items_ = members_of(accounts, "accounts must be a mapping of accounts to their secrets");
   for (const auto item : items_) {
     const auto [account, secrets] = py::cast<std::pair<py::object, py::object>>(item);
     accounts_.emplace_back(account_text(account), Secrets(secrets, "the secrets of an account"));
@@ -168,9 +165,6 @@ VerifierOptions verifier_options(py::handle header, py::handle max_body, py::han
 }
 
 HeaderList header_fields(py::handle headers, const OddHeader& odd) {
-  if (headers.is_none() || PyUnicode_Check(headers.ptr()) || PyBytes_Check(headers.ptr())) {
-    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
-  }
   HeaderList fields;
   const auto add = [&](std::string_view name, py::handle value) {
     if (const auto text = header_value(value)) {
@@ -179,19 +173,7 @@ HeaderList header_fields(py::handle headers, const OddHeader& odd) {
       odd(header_name(name), value);
     }
   };
-  const py::object pairs = PyObject_HasAttrString(headers.ptr(), "items") != 0
-                               ? py::object(headers.attr("items")())
-                               : py::reinterpret_borrow<py::object>(headers);
-  if (!py::isinstance<py::iterable>(pairs)) {
-    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
-  }
-  for (const auto entry : pairs) {
-    if (!(PyTuple_Check(entry.ptr()) || PyList_Check(entry.ptr())) || py::len(entry) != 2) {
-      refuse("headers must be a mapping or pairs of name and value");
-    }
-    const auto pair = py::reinterpret_borrow<py::sequence>(entry);
-    const py::object key = pair[0];
-    const py::object value = pair[1];
+  each_pair(headers, "headers", [&](py::handle key, py::handle value) {
     const auto name = header_value(key);
     if (!name) refuse("headers: a name must be str or bytes, not " + type_name(key));
     if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
@@ -199,7 +181,7 @@ HeaderList header_fields(py::handle headers, const OddHeader& odd) {
     } else {
       add(*name, value);
     }
-  }
+  });
   return fields;
 }
 

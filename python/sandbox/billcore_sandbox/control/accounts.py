@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import secrets
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
-from billcore_sandbox import accounts, clock
+from billcore_sandbox import clock, seed
 from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import account_or_first, find, named_account
 from billcore_sandbox.effects import new_key
@@ -18,7 +21,22 @@ _LAST_YEAR = 9000  # less than Python's last year, 9999, because renewals comput
 
 def create(world: World, body: bodies.NewAccount) -> answers.MadeAccount:
     """Create an account with a few products and subscriptions of its own."""
-    account, ids = accounts.create(world, demo=body.demo)
+    store, options = world.store, world.options
+    number = store.last_id("accounts") + 1
+    rng = random.Random(f"{options.seed} {number}") if options.seed is not None else random.Random(secrets.randbits(64))
+    begin = options.start if options.start is not None else clock.real().replace(microsecond=0)
+    uuid = str(UUID(int=rng.getrandbits(128), version=4))
+    key = f"key_{rng.getrandbits(128):032x}" if options.seed is not None else new_key()
+    account = Account(number, uuid, key)
+    if options.start is not None:
+        account.clock.set(options.start)
+    with store.transaction():
+        store.insert("accounts", {"number": number, "uuid": uuid, "api_key": key})
+        store.insert("api_keys", {"account": number, "key": key, "state": "valid"})
+        store.know(account)
+        ids = seed.fill_account(store.db, rng, number, begin) if body.demo else {}
+        store.save_clock(account)
+    world.jobs.look(account)
     return {"account": account.uuid, "number": account.number, "api_key": account.api_key, "ids": ids}
 
 
@@ -28,13 +46,18 @@ def delete(world: World, uuid: str) -> answers.AccountId:
     assert account is not None
     if account in world.store.accounts[:1]:
         raise Refusal(422, "first_account", "The first account cannot be deleted: reset instead.")
-    accounts.dispose(world, account)
+    rows = world.store.all("SELECT id FROM endpoints WHERE account = ?", account.number)
+    world.dispatcher.forget(account.number, [row["id"] for row in rows])
+    world.faults.forget(uuid)
+    world.unknown.forget(uuid)
+    world.store.forget(account)
+    world.history.changed()
     return {"account": uuid}
 
 
 def issue_key(world: World, body: bodies.Nothing) -> answers.MadeKey:
     """Issue one more API key for the account."""
-    account = account_or_first(world, body)
+    account = account_or_first(world, body.account)
     with world.effect(account) as work:
         row = work.machine.create(work, "key", "issue", {"account": account.number, "key": new_key()})
         work.record("key_issue", key_id=row["id"])
@@ -43,7 +66,7 @@ def issue_key(world: World, body: bodies.Nothing) -> answers.MadeKey:
 
 def keys(world: World, query: bodies.Nothing) -> answers.Keys:
     """List the API keys of an account with their states."""
-    account = account_or_first(world, query)
+    account = account_or_first(world, query.account)
     rows = world.store.all("SELECT * FROM api_keys WHERE account = ? ORDER BY id", account.number)
     return {"keys": [{"id": row["id"], "api_key": row["key"], "state": row["state"]} for row in rows]}
 
@@ -61,7 +84,7 @@ def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> an
 
 async def change_clock(world: World, body: bodies.ClockChange) -> answers.MovedClock:
     """Move the account's clock forward, freeze it or let it run; answers after the first attempts of new deliveries."""
-    account = account_or_first(world, body)
+    account = account_or_first(world, body.account)
     if body.freeze and body.run:
         raise invalid("freeze and run contradict each other.")
     target = _target(account, body)

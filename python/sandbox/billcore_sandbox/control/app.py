@@ -17,7 +17,7 @@ import msgspec
 from billcore_sandbox.control.mistakes import mistake
 from billcore_sandbox.control.routes import ALL, PREFIX
 from billcore_sandbox.errors import Refusal, internal_error, invalid, not_found, not_stored, too_large
-from billcore_sandbox.http.answers import MAX_BODY, Application, Receive, Scope, Send, read, whole
+from billcore_sandbox.http.answers import MAX_BODY, Receive, Scope, Send, read, whole
 from billcore_sandbox.openapi import ControlRoute
 from billcore_sandbox.options import is_loopback
 from billcore_sandbox.service.calls import Reply, json_object, parse_query, refused, reply
@@ -27,15 +27,11 @@ from billcore_sandbox.world import World
 _log = logging.getLogger("billcore_sandbox")
 
 
-def build(world: World) -> Application:
-    """The application of the paths below PREFIX."""
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        body = await read(receive)
-        if body is not None:
-            await whole(send, await _answer(world, scope, body))
-
-    return app
+async def serve(world: World, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request to a path below PREFIX."""
+    body = await read(receive)
+    if body is not None:
+        await whole(send, await _answer(world, scope, body))
 
 
 async def _answer(world: World, scope: Scope, body: bytes) -> Reply:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from billcore_sandbox.faults import KINDS
+from billcore_sandbox.seed_file import Product
 
 Billing = Literal["card", "mobile", "invoice"]
 Days = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
@@ -52,18 +53,11 @@ class BillingMethod(Body):
     declines: bool | None = None
 
 
-class NewProduct(Body):
+class NewProduct(Product, forbid_unknown_fields=True, kw_only=True):
     """A product as an administrator creates it. price: cents without VAT. cycles: payments of a fixed_cycle product."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1)]
     type: Literal["subscription", "fixed_cycle", "donation", "one_time"] = "one_time"
-    price: Annotated[int, msgspec.Meta(ge=0, le=10**15)] = 10_000
-    currency: Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")] = "DKK"
-    vat_rate: Annotated[float, msgspec.Meta(ge=0, le=100)] = 25.0
-    interval: str | None = None
-    description: str | None = None
-    stays_active: bool = False
-    cycles: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    account: str | None = None
 
 
 class NewGroup(Body):

@@ -18,15 +18,15 @@ def named_account(world: World, uuid: str | None) -> Account | None:
     """The account with this UUID; None if `uuid` is None. Raises Refusal 404 for an unknown UUID."""
     if uuid is None:
         return None
-    account = world.store.account_by_uuid(uuid)
+    account = world.store.by_uuid.get(uuid)
     if account is None:
         raise Refusal(404, "not_found", "No account has this UUID: GET /_sandbox/state lists the accounts.")
     return account
 
 
-def account_or_first(world: World, body: Body) -> Account:
+def account_or_first(world: World, uuid: str | None) -> Account:
     """The account that a request names, or the first account if it names none."""
-    return named_account(world, body.account) or world.store.accounts[0]
+    return named_account(world, uuid) or world.store.accounts[0]
 
 
 def find(world: World, machine: str, number: str, body: Body) -> tuple[sqlite3.Row, Account]:
@@ -35,7 +35,7 @@ def find(world: World, machine: str, number: str, body: Body) -> tuple[sqlite3.R
     named = named_account(world, body.account)
     if row is None or (named is not None and row["account"] != named.number):
         raise not_found()
-    return row, world.store.account_by_number(row["account"])
+    return row, world.store.by_number[row["account"]]
 
 
 def of_account(world: World, uuid: str | None) -> tuple[str, list[Any]]:

@@ -60,7 +60,7 @@ def record(world: World, row: sqlite3.Row) -> Any:
 def redeliver(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
     """Send a delivery again as a duplicate, with the same id and bytes."""
     row, endpoint = _find(world, body, number)
-    with world.effect(world.store.account_by_number(row["account"])) as work:
+    with world.effect(world.store.by_number[row["account"]]) as work:
         seq = outbox.again(work, row, endpoint, sign=_is_right(row, endpoint), after=body.after)
         return _done(work, "redeliver", row, seq, row["id"])
 
@@ -68,7 +68,7 @@ def redeliver(world: World, body: bodies.Later, number: str) -> answers.SentAgai
 def replay(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
     """Send a delivery again with the original payload and a new id."""
     row, endpoint = _find(world, body, number)
-    with world.effect(world.store.account_by_number(row["account"])) as work:
+    with world.effect(world.store.by_number[row["account"]]) as work:
         seq = outbox.replay(work, row, endpoint, after=body.after)
         if seq is None:
             raise invalid("The body of this delivery does not begin with an id: use redeliver or edit.")
@@ -87,7 +87,7 @@ def edit(world: World, body: bodies.Edit, number: str) -> answers.SentAgain:
         assert body.changes is not None
         sent = encode(_merged(row["body"], body.changes))
         delivery_id = _stored(body.changes.get("id"), delivery_id)
-    with world.effect(world.store.account_by_number(row["account"])) as work:
+    with world.effect(world.store.by_number[row["account"]]) as work:
         seq = outbox.again(work, row, endpoint, body=sent, number=delivery_id, sign=body.sign, after=body.after)
         return _done(work, "edit", row, seq, delivery_id)
 
@@ -103,7 +103,7 @@ def test_hook(world: World, body: bodies.TestHook) -> answers.EndpointIds:
     if not rows:
         raise not_found()
     for row in rows:
-        with world.effect(world.store.account_by_number(row["account"])) as work:
+        with world.effect(world.store.by_number[row["account"]]) as work:
             outbox.test_hook(work, row, body.data)
     return {"endpoints": [row["id"] for row in rows]}
 

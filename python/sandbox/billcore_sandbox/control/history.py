@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from billcore_sandbox import clock
@@ -10,7 +9,7 @@ from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.accounts import show_clock
 from billcore_sandbox.control.common import named_account, of_account, selected
 from billcore_sandbox.faults import glob
-from billcore_sandbox.history import request
+from billcore_sandbox.history import effect, request
 from billcore_sandbox.service.patterns import matching, named_operation
 from billcore_sandbox.service.routes import split_path
 from billcore_sandbox.world import World
@@ -24,7 +23,7 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
         for row in world.store.all(
             f"SELECT account, {column} AS name, count(*) AS n FROM {table} WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2"
         ):
-            found[world.store.account_by_number(row["account"]).uuid][row["name"]] = row["n"]
+            found[world.store.by_number[row["account"]].uuid][row["name"]] = row["n"]
         return found
 
     by_status = counts("status", "subscriptions")
@@ -35,10 +34,7 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
     where, args = of_account(world, uuid)
     sizes = {table: (where, args) for table in ("endpoints", "deliveries", "ledger", "jobs")}
     sizes["requests"] = (where, args if named is None else [named.uuid])
-    counted: Any = {
-        table: world.store.all(f"SELECT count(*) AS n FROM {table} WHERE {where}", *args)[0]["n"]
-        for table, (where, args) in sizes.items()
-    }
+    counted: Any = {table: world.store.count(f"{table} WHERE {where}", *args) for table, (where, args) in sizes.items()}
     return {
         "seed": world.store.seed,
         "now": clock.iso_precise(clock.real()),
@@ -63,18 +59,7 @@ def ledger(world: World, page: bodies.LedgerPage) -> answers.Ledger:
     """List effects, such as a charge or a cancellation, oldest first."""
     account = named_account(world, page.account)
     conditions = {"id > ?": page.since, "account = ?": account and account.number, "kind = ?": page.kind}
-    return {
-        "effects": [
-            {
-                "id": row["id"],
-                "at": row["at"],
-                "account": world.store.uuid_of(row["account"]),
-                "kind": row["kind"],
-                **json.loads(row["details"]),
-            }
-            for row in selected(world, "ledger", conditions, page.limit)
-        ]
-    }
+    return {"effects": [effect(world, row) for row in selected(world, "ledger", conditions, page.limit)]}
 
 
 def requests(world: World, page: bodies.RequestPage) -> answers.Requests:
@@ -107,19 +92,11 @@ def find_requests(
 
 def states(world: World, query: bodies.Nothing) -> answers.States:
     """List the rows of states.toml."""
-    return {
-        "states": [
-            {
-                "machine": row.machine,
-                "from": list(row.sources),
-                "cause": row.cause,
-                "guard": row.guard,
-                "to": row.to,
-                "event": row.event,
-            }
-            for row in world.machine.transitions
-        ]
-    }
+    names = ("machine", "cause", "guard", "to", "event")
+    shown: Any = [
+        {"from": list(row.sources), **{name: getattr(row, name) for name in names}} for row in world.machine.transitions
+    ]
+    return {"states": shown}
 
 
 def reset(world: World, body: bodies.Nothing) -> answers.Seed:

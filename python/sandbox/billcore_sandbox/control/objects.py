@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from billcore_sandbox import clock, resources
 from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import account_or_first, find, shown
+from billcore_sandbox.control.common import account_or_first, find, named_account, shown
 from billcore_sandbox.effects import order_columns, settles_at_once
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.lifecycle import resource_of
@@ -20,11 +20,11 @@ from billcore_sandbox.world import Work, World
 
 def checkout(world: World, body: bodies.Checkout) -> answers.Shown:
     """Start a purchase as a visitor: create an order in state `created`, and for a recurring product a subscription."""
-    named = None if body.account is None else account_or_first(world, body)
+    named = named_account(world, body.account)
     product = world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", body.product_id)
     if product is None or (named is not None and product["account"] != named.number):
         raise invalid("The field product_id names no product.", "invalid_product")
-    with world.effect(world.store.account_by_number(product["account"])) as work:
+    with world.effect(world.store.by_number[product["account"]]) as work:
         subscription = None
         if product["type"] != ONE_TIME:
             subscription = _pending(work, product, body)
@@ -106,7 +106,7 @@ def change_billing(world: World, body: bodies.BillingMethod, number: str) -> ans
 
 def create_product(world: World, body: bodies.NewProduct) -> answers.MadeProduct:
     """Create a product as an administrator."""
-    account = account_or_first(world, body)
+    account = account_or_first(world, body.account)
     with world.effect(account) as work:
         columns = product_columns(body, account.number)
         row = work.machine.create(work, "product", "create", columns)
@@ -116,7 +116,7 @@ def create_product(world: World, body: bodies.NewProduct) -> answers.MadeProduct
 
 def create_group(world: World, body: bodies.NewGroup) -> answers.ShownGroup:
     """Create a product group as an administrator."""
-    account = account_or_first(world, body)
+    account = account_or_first(world, body.account)
     with world.effect(account) as work:
         _check_products(world, account, body.products)
         # Add the products to the group before the event is fired, because the event shows them.

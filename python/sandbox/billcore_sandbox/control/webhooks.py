@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -24,7 +24,7 @@ def endpoints(world: World, query: bodies.Nothing) -> answers.Endpoints:
 
 def create_endpoint(world: World, body: bodies.NewEndpoint) -> answers.Endpoint:
     """Register an endpoint; the answer has its secret."""
-    account = account_or_first(world, body)
+    account = account_or_first(world, body.account)
     number = register(world, account, body.url, body.secret, _columns(body))[0]
     return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", number)[0])
 
@@ -37,8 +37,7 @@ def change_endpoint(world: World, body: bodies.Settings, number: str) -> answers
     columns = _columns(body)
     if columns:
         with world.effect(account) as work:
-            names = ", ".join(f"{name} = ?" for name in columns)
-            work.db.execute(f"UPDATE endpoints SET {names} WHERE id = ?", (*columns.values(), row["id"]))
+            work.update("endpoints", row["id"], columns)
         world.dispatcher.look(row["id"])
     return _shown(world, world.store.all("SELECT * FROM endpoints WHERE id = ?", row["id"])[0])
 
@@ -63,19 +62,15 @@ def rotate_secret(world: World, body: bodies.Rotation, number: str) -> answers.S
 
 
 def _shown(world: World, row: sqlite3.Row) -> answers.Endpoint:
-    return {
-        "id": row["id"],
+    plain = ("id", "url", "secret", "state", "old_secret", "old_secret_until", "concurrency")
+    shown: dict[str, Any] = {
+        **{name: row[name] for name in plain},
         "account": world.store.uuid_of(row["account"]),
-        "url": row["url"],
-        "secret": row["secret"],
-        "state": row["state"],
-        "old_secret": row["old_secret"],
-        "old_secret_until": row["old_secret_until"],
-        "concurrency": row["concurrency"],
         "paused": bool(row["paused"]),
         "keep_alive": bool(row["keep_alive"]),
         "retry_schedule": json.loads(row["retry_schedule"] or "null"),
     }
+    return cast(answers.Endpoint, shown)
 
 
 def _columns(body: bodies.Settings | bodies.NewEndpoint) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
-from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
 
@@ -15,7 +13,6 @@ Message = dict[str, Any]
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 8 << 20
 _PIECES = 50
@@ -42,11 +39,6 @@ async def read(receive: Receive) -> bytes | None:
             size += len(chunks[-1])
         if not message.get("more_body", False):
             return b"".join(chunks)
-
-
-def of_record(request_id: int, now: datetime) -> list[tuple[str, str]]:
-    """The headers of an answer to a recorded request."""
-    return [("Date", formatdate(now.timestamp(), usegmt=True)), ("X-Request-Id", f"req_{request_id}")]
 
 
 async def whole(send: Send, answer: Reply) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from billcore_sandbox.errors import Refusal, encode
+from billcore_sandbox.errors import Refusal
+from billcore_sandbox.http.answers import raw, start
+from billcore_sandbox.service.calls import refused
 
 EXTENSION = "billcore.connection"
 
@@ -75,11 +77,8 @@ class SandboxProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer a request that is not valid HTTP, such as a target with `ü`, with an error object."""
-        refusal = Refusal(400, "invalid_request", f"The request is not valid HTTP: {msg}")
-        body = encode(refusal.body())
-        headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Connection", "close")]
-        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b"")
+        answer = refused(Refusal(400, "invalid_request", f"The request is not valid HTTP: {msg}"))
+        self.transport.write(raw(start(answer, [("Connection", "close")]), answer.body))
         self.transport.close()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

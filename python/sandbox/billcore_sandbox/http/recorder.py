@@ -11,6 +11,7 @@ import logging
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
+from email.utils import formatdate
 
 from billcore_sandbox import clock, late, list_faults
 from billcore_sandbox.errors import internal_error, not_stored, too_large
@@ -23,7 +24,6 @@ from billcore_sandbox.http.answers import (
     Send,
     canned,
     drip,
-    of_record,
     raw,
     read,
     start,
@@ -76,7 +76,7 @@ class Recorder:
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         request = Request(scope["method"], scope["raw_path"].decode("ascii"), scope["query_string"], headers, body)
         account_uuid, path = split_path(request.path)
-        account = self._world.store.account_by_uuid(account_uuid)
+        account = self._world.store.by_uuid.get(account_uuid)
         operation = operation_of(request.method, path)
         names: list[str] = []
         if account is not None and operation is not None:
@@ -107,23 +107,20 @@ class Recorder:
 
     def _begin(self, exchange: Exchange) -> int:
         request, connection = exchange.request, exchange.connection
-        cursor = self._world.store.db.execute(
-            "INSERT INTO requests (at, account, method, target, headers, body, fault, unknown, operation)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                clock.iso_precise(_now(exchange.account)),
-                None if exchange.account is None else exchange.account.uuid,
-                request.method,
-                connection.target.decode("latin-1"),
-                json.dumps([[name.decode("latin-1"), value.decode("latin-1")] for name, value in connection.headers]),
-                request.body.decode("utf-8", "replace"),
-                exchange.fault.kind or None,
-                json.dumps(exchange.unknown),
-                exchange.operation,
-            ),
-        )
-        self._world.history.received()
-        return cursor.lastrowid or 0
+        columns = {
+            "at": clock.iso_precise(_now(exchange.account)),
+            "account": None if exchange.account is None else exchange.account.uuid,
+            "operation": exchange.operation,
+            "method": request.method,
+            "target": connection.target.decode("latin-1"),
+            "headers": json.dumps([[each.decode("latin-1") for each in header] for header in connection.headers]),
+            "body": request.body.decode("utf-8", "replace"),
+            "fault": exchange.fault.kind or None,
+            "unknown": json.dumps(exchange.unknown),
+        }
+        number = self._world.store.insert("requests", columns)
+        self._world.history.changed(1)
+        return number
 
     async def _answer(self, exchange: Exchange) -> None:
         fault, connection, send = exchange.fault, exchange.connection, exchange.send
@@ -154,7 +151,7 @@ class Recorder:
             body = await drip(send, body, fault.fields["delay"], self._wait)
         if not connection.gone:
             # Record the status before the answer is sent completely, so that a client with the answer finds the status.
-            self._world.store.db.execute("UPDATE requests SET status = ? WHERE id = ?", (answer.status, exchange.id))
+            self._world.store.update("requests", exchange.id, {"status": answer.status})
         if fault.kind != "drip":
             await send(head)
         await send({"type": "http.response.body", "body": body})
@@ -193,7 +190,8 @@ class Recorder:
 
 
 def _start(exchange: Exchange, answer: Reply, more: int = 0) -> Message:
-    return start(answer, of_record(exchange.id, _now(exchange.account)), more)
+    date = formatdate(_now(exchange.account).timestamp(), usegmt=True)
+    return start(answer, [("Date", date), ("X-Request-Id", f"req_{exchange.id}")], more)
 
 
 async def _hang_up(exchange: Exchange, *, reset: bool) -> None:

@@ -23,7 +23,7 @@ from billcore_sandbox.control import app as control
 from billcore_sandbox.control.routes import PREFIX
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.history import Lines
-from billcore_sandbox.http.answers import Application, Receive, Scope, Send, whole
+from billcore_sandbox.http.answers import Receive, Scope, Send, whole
 from billcore_sandbox.http.protocol import SandboxProtocol
 from billcore_sandbox.http.recorder import Recorder
 from billcore_sandbox.openapi import document
@@ -132,7 +132,6 @@ def _bind(options: Options) -> socket.socket:
 async def _serve(world: World, listener: socket.socket, options: Options, secrets: dict[str, str]) -> None:
     closing = asyncio.Event()
     recorder = Recorder(world, closing)
-    controls = control.build(world)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -140,9 +139,10 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
             await whole(send, Reply(200, _PLAIN[path].encode(), content_type="text/plain; charset=utf-8"))
         elif path == "/openapi.json":
             await whole(send, reply(document(options, world.store.accounts[0].uuid)))
+        elif f"{path}/".startswith(f"{PREFIX}/"):
+            await control.serve(world, scope, receive, send)
         else:
-            chosen: Application = controls if f"{path}/".startswith(f"{PREFIX}/") else recorder
-            await chosen(scope, receive, send)
+            await recorder(scope, receive, send)
 
     config = Config(
         app,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 
-from billcore_sandbox.errors import Refusal, encode, invalid
+from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.resources import MAX_INTEGER
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
@@ -44,6 +45,20 @@ class Call:
     query: list[tuple[str, str]] = field(default_factory=list)
     body: bytes = b""
     content_type: str = ""
+
+
+def call_with(world: World, account: Account, id: object, **fields: Any) -> Call:
+    """The Call of an operation that the sandbox performs itself."""
+    return Call(world, account, str(id), body=json.dumps(fields).encode(), content_type="application/json")
+
+
+def requested(call: Call, table: str, also: str = "1") -> sqlite3.Row:
+    """The row with the id in the path. Raises Refusal 404, also for another account's row, or if not `also`."""
+    sql = f"SELECT * FROM {table} WHERE id = ? AND account = ? AND {also}"
+    row = call.world.store.one(sql, number_of(call.id), call.account.number)
+    if row is None:
+        raise not_found()
+    return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def register(
             columns = {"account": account.number, "url": url, "secret": "", **(settings or {})}
             number = int(work.machine.create(work, "endpoint", "create", columns)["id"])
             secret = secret or world.new_secret(number)
-            work.db.execute("UPDATE endpoints SET secret = ? WHERE id = ?", (secret, number))
+            work.update("endpoints", number, {"secret": secret})
             work.record("webhook_endpoint_create", endpoint_id=number, url=url)
     except sqlite3.IntegrityError:
         raise invalid("The field url is already registered.", "url_taken") from None

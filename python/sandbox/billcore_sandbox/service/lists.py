@@ -25,8 +25,7 @@ def answer(
 ) -> Reply:
     """The answer with one page of `SELECT * FROM source`. A page after the last one is empty, not an error."""
     page = query_integer(call.query, "page", 1, 1, MAX_INTEGER)
-    counted = call.world.store.one(f"SELECT count(*) AS total FROM {source}", *args)
-    total = int(counted["total"]) if counted is not None else 0
+    total = call.world.store.count(source, *args)
     total_pages = -(-total // per_page)
     rows: list[sqlite3.Row] = []
     if page <= total_pages:

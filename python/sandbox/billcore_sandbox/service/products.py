@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from msgspec import UNSET
 
 from billcore_sandbox import resources
-from billcore_sandbox.errors import not_found
 from billcore_sandbox.service import lists
-from billcore_sandbox.service.calls import Call, Reply, data, fields, number_of, reply
+from billcore_sandbox.service.calls import Call, Reply, data, fields, reply, requested
 from billcore_sandbox.service.schemas import ProductWrite
 
-
-def find(call: Call) -> sqlite3.Row:
-    """The product whose id is in the path. Raises Refusal 404, also for a deleted product."""
-    row = call.world.store.one("SELECT * FROM products WHERE id = ? AND state = 'live'", number_of(call.id))
-    if row is None or row["account"] != call.account.number:
-        raise not_found()
-    return row
+_LIVE = "state = 'live'"  # a deleted product is as if it were not there
 
 
 def index(call: Call) -> Reply:
     """List products."""
-    source = "products WHERE account = ? AND state = 'live'"
+    source = f"products WHERE account = ? AND {_LIVE}"
     per_page = call.world.options.products_per_page
     return lists.answer(call, source, [call.account.number], per_page, "id", resources.product)
 
 
 def get(call: Call) -> Reply:
     """Retrieve a product."""
-    return data(resources.product(find(call)))
+    return data(resources.product(requested(call, "products", _LIVE)))
 
 
 def update(call: Call) -> Reply:
@@ -38,7 +29,7 @@ def update(call: Call) -> Reply:
 
     Only the fields in the body change. Unknown fields are accepted and have no effect.
     """
-    row = find(call)
+    row = requested(call, "products", _LIVE)
     body = fields(call, ProductWrite)
     # Column names become SQL text, so they are names of the type, never names from the request.
     given = {name: getattr(body, name) for name in body.__struct_fields__}
@@ -54,7 +45,7 @@ def delete(call: Call) -> Reply:
 
     Lists omit a deleted product, and reading it gives 404; subscriptions and orders that refer to it stay.
     """
-    row = find(call)
+    row = requested(call, "products", _LIVE)
     resource = resources.product(row)
     with call.world.effect(call.account) as work:
         work.machine.fire(work, "product", row, "delete")

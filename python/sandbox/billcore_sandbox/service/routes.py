@@ -13,7 +13,6 @@ from msgspec import Struct
 from billcore_sandbox.errors import Refusal, not_found
 from billcore_sandbox.service import endpoints, orders, products, schemas, subscriptions
 from billcore_sandbox.service.calls import Call, Reply, Request, parse_query, refused, reply
-from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
 
@@ -98,20 +97,6 @@ OPERATIONS = (
 )
 
 
-class _Unauthorized(Exception):
-    """The API key is missing or invalid: 401, with the body `null` instead of an error object."""
-
-
-def authenticate(world: World, keys: list[str], account_uuid: str) -> Account:
-    """The account of the URL, if the key belongs to it. For another account's key, raises Refusal 404."""
-    owner = world.store.account_by_key(keys[0]) if len(keys) == 1 else None
-    if owner is None:
-        raise _Unauthorized
-    if owner.uuid != account_uuid:
-        raise not_found()
-    return owner
-
-
 def split_path(raw_path: str) -> tuple[str, str]:
     """Split an encoded path into the account and the path below the base URL."""
     account, _, rest = raw_path.removeprefix("/").partition("/")
@@ -169,8 +154,12 @@ def perform(world: World, request: Request) -> Reply:
     """Perform a request as the service does, and return the answer. Raises only on errors of the sandbox itself."""
     account_uuid, path = split_path(request.path)
     keys = [value for name, value in request.headers if name == "x-api-key"]
+    account = world.store.account_by_key(keys[0]) if len(keys) == 1 else None
+    if account is None:
+        return reply(None, 401)
     try:
-        account = authenticate(world, keys, account_uuid)
+        if account.uuid != account_uuid:  # the key of another account
+            raise not_found()
         operation, found = find(OPERATIONS, request.method, path)
         call = Call(
             world=world,
@@ -182,7 +171,5 @@ def perform(world: World, request: Request) -> Reply:
             content_type=request.header("content-type"),
         )
         return operation.run(call)
-    except _Unauthorized:
-        return reply(None, 401)
     except Refusal as error:
         return refused(error)

@@ -10,22 +10,14 @@ from msgspec import UNSET
 
 from billcore_sandbox import resources
 from billcore_sandbox.effects import bill
-from billcore_sandbox.errors import Refusal, invalid, not_found
+from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.resources import MAX_INTEGER
 from billcore_sandbox.seed import DONATION, ONE_TIME
 from billcore_sandbox.service import lists
-from billcore_sandbox.service.calls import Call, Reply, data, fields, last, number_of, query_integer
+from billcore_sandbox.service.calls import Call, Reply, data, fields, last, query_integer, requested
 from billcore_sandbox.service.schemas import Charge, ProductChange
 
 MAX_PER_PAGE, DEFAULT_PER_PAGE = 200, 20
-
-
-def find(call: Call) -> sqlite3.Row:
-    """The subscription whose id is in the path. Raises Refusal 404, also for another account's subscription."""
-    row = call.world.store.one("SELECT * FROM subscriptions WHERE id = ?", number_of(call.id))
-    if row is None or row["account"] != call.account.number:
-        raise not_found()
-    return row
 
 
 def product_of_account(call: Call, product_id: int) -> sqlite3.Row:
@@ -48,12 +40,12 @@ def index(call: Call) -> Reply:
 
 def get(call: Call) -> Reply:
     """Retrieve a subscription."""
-    return data(resources.subscription(find(call)))
+    return data(resources.subscription(requested(call, "subscriptions")))
 
 
 def order_list(call: Call) -> Reply:
     """List the orders of a subscription, latest first."""
-    row = find(call)
+    row = requested(call, "subscriptions")
     per_page = query_integer(call.query, "per_page", DEFAULT_PER_PAGE, 1, MAX_PER_PAGE)
     source, args = "orders WHERE subscription_id = ?", [row["id"]]
     if last(call.query, "filter[product_id]") is not None:
@@ -72,7 +64,7 @@ def cancel(call: Call) -> Reply:
 
     The subscription is usable until the end of the paid period, with the status `active` or `cancelled`.
     """
-    row, world = find(call), call.world
+    row, world = requested(call, "subscriptions"), call.world
     if row["status"] == "expired":
         raise Refusal(422, "not_cancellable", "An expired subscription cannot be cancelled.")
     if row["cancelled"]:
@@ -85,7 +77,7 @@ def cancel(call: Call) -> Reply:
 
 def change_product(call: Call) -> Reply:
     """Change the product of a subscription."""
-    row = find(call)
+    row = requested(call, "subscriptions")
     product = product_of_account(call, fields(call, ProductChange).product_id)
     with call.world.effect(call.account) as work:
         changed = work.machine.fire(work, "subscription", row, "change_product", product=product)
@@ -97,7 +89,7 @@ def charge(call: Call) -> Reply:
 
     The order is confirmed, and also paid if the billing method settles at once.
     """
-    row, world = find(call), call.world
+    row, world = requested(call, "subscriptions"), call.world
     body = fields(call, Charge)
     bought = call.world.store.one("SELECT type FROM products WHERE id = ?", row["product_id"])
     if bought is not None and bought["type"] == DONATION:
