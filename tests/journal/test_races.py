@@ -6,6 +6,7 @@ tests try each order of the steps with at most a few switches between the two ca
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import tempfile
@@ -99,8 +100,8 @@ class Race:
         return key
 
     def steps(self, key: str) -> _steps.Steps:
-        given = {"product_id": self.scene.product, "amount": 1500, "quantity": None, "vat": None}
-        return self.journal._charge(key, self.scene.subscription, **given, description=key)
+        given = {"product_id": self.scene.product, "amount": 1500, "quantity": None, "vat": None, "description": key}
+        return self.journal._charge({"key": key, "subscription": self.scene.subscription} | given)
 
     def passes(self, seconds: float) -> None:
         """Lets `seconds` pass, for the processes' clocks and in the database."""
@@ -178,9 +179,10 @@ def fresh(race: Race, key: str) -> None:
 
 
 def not_sent(race: Race, key: str) -> None:
-    steps, race.journal._timeout = race.journal._timeout, 1e-6
+    settings = race.journal._settings
+    race.journal._settings = dataclasses.replace(settings, timeout=1e-6)
     Actor(race, key).finish()
-    race.journal._timeout = steps
+    race.journal._settings = settings
     assert race.scene.database.state(key) == "not_sent"
 
 

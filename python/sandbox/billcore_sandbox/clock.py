@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 
 _MONTHS = {"month": 1, "quarter": 3, "half_year": 6, "year": 12}
 _DAYS = {"day": 1, "week": 7}
-INTERVALS = (*_DAYS, *_MONTHS)
 
 
 @dataclass(slots=True)

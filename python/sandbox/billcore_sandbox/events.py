@@ -18,7 +18,6 @@ from typing import Any
 from billcore_sandbox.options import Options
 
 USER_AGENT = "Service/1.0"
-SIGNATURE_HEADER = "Service-Signature"
 TEST_HOOK = "test.hook"
 NAMES = (
     *(f"subscription.{what}" for what in ("created", "updated", "renewed", "cancelled")),

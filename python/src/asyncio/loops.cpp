@@ -53,15 +53,10 @@ py::object new_write_future(py::handle loop) {
 }  // namespace
 
 py::object running_loop() {
-  static constinit CachedImport found;
-  const auto get = found.get([] { return py::object(py::module_::import("asyncio").attr("get_running_loop")); });
-  try {
-    return get();
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_RuntimeError)) throw;
-    PyErr_SetString(PyExc_RuntimeError, "no running event loop of asyncio: an AsyncClient works with asyncio only");
-    throw py::error_already_set();
-  }
+  auto loop = running_loop_or_none()();
+  if (!loop.is_none()) return loop;
+  PyErr_SetString(PyExc_RuntimeError, "no running event loop of asyncio: an AsyncClient works with asyncio only");
+  throw py::error_already_set();
 }
 
 void log_lost(const PendingCall& call) noexcept try {

@@ -53,17 +53,16 @@ void bind_common(py::class_<Type>& type) {
       type, docs::client_request, [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return request(self, parsed<docs::client_request_signature>().bind(args, kwargs));
       });
-  def<docs::client_with_options_signature>(type, docs::client_with_options,
-                                           [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-                                             const auto& signature = parsed<docs::client_with_options_signature>();
-                                             const auto values = signature.bind(args, kwargs);
-                                             Type out{changed_sender(self, values)};
-                                             for (std::size_t i = 0; i < values.size(); ++i) {
-                                               if (!left_out(values[i]))
-                                                 out.changed[signature.parameter(i)] = shown_option(values[i]);
-                                             }
-                                             return out;
-                                           });
+  const auto with_options = [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
+    const auto& signature = parsed<docs::client_with_options_signature>();
+    const auto values = signature.bind(args, kwargs);
+    Type out{changed_sender(self, values)};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!left_out(values[i])) out.changed[signature.parameter(i)] = shown_option(values[i]);
+    }
+    return out;
+  };
+  def<docs::client_with_options_signature>(type, docs::client_with_options, with_options);
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const py::object& self) {
     const auto* const own = held_or_null<Type>(self.ptr());

@@ -4,14 +4,12 @@
 
 #include <Python.h>
 
-#include <cstring>
 #include <memory>
-#include <new>
 #include <optional>
 
 #include "asyncio/awaitable.hpp"
 #include "call/interruption.hpp"
-#include "shared/arguments.hpp"
+#include "shared/classes.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
 
@@ -29,19 +27,14 @@ class NextItem final : public ListJob {
   }
 };
 
-struct ItemIteration {
-  PyObject base;
-  Iteration own;
+struct ItemIterator : Iteration {
+  using Iteration::Iteration;
+};
+struct AsyncItemIterator : Iteration {
+  using Iteration::Iteration;
 };
 
-PyTypeObject* items_type = nullptr;
-PyTypeObject* awaited_items_type = nullptr;
-
-const ListPtr& list_of(py::handle items) noexcept { return reinterpret_cast<ItemIteration*>(items.ptr())->own.list; }
-
-py::object make(PyTypeObject* type, const ListPtr& list) {
-  return new_object<ItemIteration>(type, [&](ItemIteration& made) { new (&made.own) Iteration(list); });
-}
+const ListPtr& list_of(py::handle items) { return held<AsyncItemIterator>(items.ptr()).list; }
 
 // Returns the next item if it is buffered, else null. Most items are buffered and need no job. If the item cannot be
 // given to the caller, puts the item back.
@@ -66,8 +59,9 @@ py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
 
 PyObject* next_item(PyObject* self) noexcept {
   return guarded<PyObject*>(nullptr, [self] {
-    auto out = take_buffered(list_of(self), [] { return !interruption_raised(); });
-    if (!out) out = read<NextItem>(list_of(self), "Pager.__next__");
+    const auto& list = held<ItemIterator>(self).list;
+    auto out = take_buffered(list, [] { return !interruption_raised(); });
+    if (!out) out = read<NextItem>(list, "Pager.__next__");
     return out.release().ptr();
   });
 }
@@ -84,57 +78,30 @@ constexpr Shortcut next_awaited_item{
 
 PyObject* await_next_item(PyObject* self) noexcept {
   return guarded<PyObject*>(nullptr, [self] {
+    static_cast<void>(list_of(self));  // refuses an object of another class
     return make_awaitable(py::reinterpret_borrow<py::object>(self), next_awaited_item).release().ptr();
   });
-}
-
-PyObject* itself(PyObject* self) noexcept { return Py_NewRef(self); }
-
-PyObject* refuse_copy(PyObject* self, PyObject* /*protocol*/) noexcept {
-  return guarded<PyObject*>(nullptr, [self]() -> PyObject* {
-    type_error(no_copies(std::strrchr(Py_TYPE(self)->tp_name, '.') + 1, belongs_to_client));
-  });
-}
-
-int traverse_items(PyObject* self, visitproc visit, void* arg) noexcept {
-  Py_VISIT(Py_TYPE(self));
-  return list_of(self).traverse(visit, arg);
-}
-
-void dealloc_items(PyObject* self) noexcept {
-  const py::error_scope kept;
-  PyObject_GC_UnTrack(self);
-  reinterpret_cast<ItemIteration*>(self)->own.~Iteration();
-  free_object(self);
-}
-
-PyTypeObject* make_items_type(py::module_& module, const char* name, PyType_Slot iterate, PyType_Slot next) {
-  static PyMethodDef methods[] = {
-      {"__reduce__", &refuse_copy, METH_NOARGS, "__reduce__(self, /)\n--\n\nRefused: TypeError."},
-      {"__reduce_ex__", &refuse_copy, METH_O, "__reduce_ex__(self, protocol, /)\n--\n\nRefused: TypeError."},
-      {nullptr, nullptr, 0, nullptr}};
-  return make_type<ItemIteration>(module, name,
-                                  "Items of a list; dropped before the end, the reading counts as stopped.",
-                                  {iterate,
-                                   next,
-                                   {Py_tp_methods, methods},
-                                   {Py_tp_traverse, slot(&traverse_items)},
-                                   {Py_tp_dealloc, slot(&dealloc_items)}},
-                                  Py_TPFLAGS_HAVE_GC);
 }
 
 }  // namespace
 
 py::object make_items(const ListPtr& list) {
   list->refuse_second_reading();
-  return make(list->bound.is_awaited() ? awaited_items_type : items_type, list);
+  if (list->bound.is_awaited()) return py::cast(AsyncItemIterator(list));
+  return py::cast(ItemIterator(list));
 }
 
 void bind_items(py::module_& module) {
-  items_type =
-      make_items_type(module, "billcore.ItemIterator", {Py_tp_iter, slot(&itself)}, {Py_tp_iternext, slot(&next_item)});
-  awaited_items_type = make_items_type(module, "billcore.AsyncItemIterator", {Py_am_aiter, slot(&itself)},
-                                       {Py_am_anext, slot(&await_next_item)});
+  constexpr const char* about = "Items of a list; dropped before the end, the reading counts as stopped.";
+  const auto same = [](py::object self) { return self; };
+  auto type = final_class<ItemIterator>(module, "ItemIterator", about, belongs_to_client);
+  type.def("__iter__", same).def("__next__", [](const py::object& self) { return checked(next_item(self.ptr())); });
+  auto awaited = final_class<AsyncItemIterator>(module, "AsyncItemIterator", about, belongs_to_client);
+  awaited.def("__aiter__", same).def("__anext__", [](const py::object& self) {
+    return checked(await_next_item(self.ptr()));
+  });
+  reinterpret_cast<PyTypeObject*>(type.ptr())->tp_iternext = &next_item;
+  reinterpret_cast<PyTypeObject*>(awaited.ptr())->tp_as_async->am_anext = &await_next_item;
 }
 
 }  // namespace billcore::python

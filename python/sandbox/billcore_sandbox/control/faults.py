@@ -30,13 +30,17 @@ def create(world: World, body: bodies.Fault) -> answers.Id:
     kind = body.kind
     if kind not in faults.KINDS:
         raise invalid(f"No fault has the kind {kind!r}: there are {', '.join(faults.KINDS)}.")
-    given = {name: value for name in body.__struct_fields__ if _is_given(value := getattr(body, name))}
+    all_fields = msgspec.structs.asdict(body)
+    given = {name: value for name, value in all_fields.items() if value is not None and value is not msgspec.UNSET}
     if body.body is None:
         given["body"] = None  # the caller gave the JSON value null
     selectors = {name: given.pop(name) for name in faults.SELECTORS if name in given}
     when = {name: given.pop(name) for name in WHEN}
     del given["kind"]
-    _refuse_others(kind, [*selectors, *given])
+    takes = [*faults.KINDS[kind], *faults.selectors_of(kind), *WHEN]
+    for name in (*selectors, *given):
+        if name not in takes:
+            raise invalid(f"{name!r} is not a field of {kind}: it takes {', '.join(takes)}.")
     fields = {**faults.KINDS[kind], **given}
     if missing := [name for name, value in fields.items() if value is REQUIRED]:
         raise invalid(f"A fault of the kind {kind} needs the field {missing[0]!r}.")
@@ -60,17 +64,6 @@ def delete(world: World, number: str) -> answers.Id:
     if not world.faults.delete(number_of(number)):
         raise not_found()
     return {"id": int(number)}
-
-
-def _is_given(value: object) -> bool:
-    return value is not None and value is not msgspec.UNSET
-
-
-def _refuse_others(kind: str, names: list[str]) -> None:
-    takes = [*faults.KINDS[kind], *faults.selectors_of(kind), *WHEN]
-    for name in names:
-        if name not in takes:
-            raise invalid(f"{name!r} is not a field of {kind}: it takes {', '.join(takes)}.")
 
 
 def _check_selectors(kind: str, selectors: dict[str, Any]) -> None:
