@@ -169,7 +169,7 @@ def night(shop: Shop, lake: Path, counts: Any, more: list[str], form: str, faili
     def followed(partition: bulk.Partition, *, follow: Any, **_: object) -> Iterator[bulk.Read]:
         for id in partition.ids:
             pager = Pager(shop, id, counts, is_cut=id in failing)
-            begun = _ends.begin(id, pager)  # type: ignore[arg-type]
+            begun = _ends.Begun(id, pager)  # type: ignore[arg-type]
             take = follow(begun, lambda request: request())
             is_ended = any(take(batch) for batch in pager.to_batches())
             is_whole = is_ended or not (id in failing and pager.total > PAGE)
