@@ -34,7 +34,12 @@ struct AsyncItemIterator : Iteration {
   using Iteration::Iteration;
 };
 
-const ListPtr& list_of(py::handle items) { return held<AsyncItemIterator>(items.ptr()).list; }
+// Without the check of held(): Python calls a slot only with an object of the class, which has its C++ value.
+template <typename Iterator>
+const ListPtr& list_of(py::handle items) {
+  const py::detail::value_and_holder place(reinterpret_cast<py::detail::instance*>(items.ptr()), nullptr, 0, 0);
+  return place.value_ptr<Iterator>()->list;
+}
 
 // Returns the next item if it is buffered, else null. Most items are buffered and need no job. If the item cannot be
 // given to the caller, puts the item back.
@@ -59,7 +64,7 @@ py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
 
 PyObject* next_item(PyObject* self) noexcept {
   return guarded<PyObject*>(nullptr, [self] {
-    const auto& list = held<ItemIterator>(self).list;
+    const auto& list = list_of<ItemIterator>(self);
     auto out = take_buffered(list, [] { return !interruption_raised(); });
     if (!out) out = read<NextItem>(list, "Pager.__next__");
     return out.release().ptr();
@@ -69,16 +74,17 @@ PyObject* next_item(PyObject* self) noexcept {
 constexpr Shortcut next_awaited_item{
     "AsyncPager.__anext__",
     [](py::handle items) {
-      internal::require_open(list_of(items)->bound.client);
-      return take_buffered(list_of(items), [] { return true; });
+      internal::require_open(list_of<AsyncItemIterator>(items)->bound.client);
+      return take_buffered(list_of<AsyncItemIterator>(items), [] { return true; });
     },
-    [](const py::object& items) -> std::unique_ptr<Job> { return std::make_unique<NextItem>(list_of(items), items); },
-    [](py::handle items) -> const BoundClient& { return list_of(items)->bound; },
+    [](const py::object& items) -> std::unique_ptr<Job> {
+      return std::make_unique<NextItem>(list_of<AsyncItemIterator>(items), items);
+    },
+    [](py::handle items) -> const BoundClient& { return list_of<AsyncItemIterator>(items)->bound; },
 };
 
 PyObject* await_next_item(PyObject* self) noexcept {
   return guarded<PyObject*>(nullptr, [self] {
-    static_cast<void>(list_of(self));  // refuses an object of another class
     return make_awaitable(py::reinterpret_borrow<py::object>(self), next_awaited_item).release().ptr();
   });
 }
@@ -95,9 +101,13 @@ void bind_items(py::module_& module) {
   constexpr const char* about = "Items of a list; dropped before the end, the reading counts as stopped.";
   const auto same = [](py::object self) { return self; };
   auto type = final_class<ItemIterator>(module, "ItemIterator", about, belongs_to_client);
-  type.def("__iter__", same).def("__next__", [](const py::object& self) { return checked(next_item(self.ptr())); });
   auto awaited = final_class<AsyncItemIterator>(module, "AsyncItemIterator", about, belongs_to_client);
+  type.def("__iter__", same).def("__next__", [](const py::object& self) {
+    static_cast<void>(held<ItemIterator>(self.ptr()));  // refuses an object of another class
+    return checked(next_item(self.ptr()));
+  });
   awaited.def("__aiter__", same).def("__anext__", [](const py::object& self) {
+    static_cast<void>(held<AsyncItemIterator>(self.ptr()));
     return checked(await_next_item(self.ptr()));
   });
   reinterpret_cast<PyTypeObject*>(type.ptr())->tp_iternext = &next_item;
