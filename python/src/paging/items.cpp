@@ -4,12 +4,14 @@
 
 #include <Python.h>
 
+#include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "asyncio/awaitable.hpp"
 #include "call/interruption.hpp"
-#include "shared/classes.hpp"
+#include "shared/arguments.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
 
@@ -27,18 +29,22 @@ class NextItem final : public ListJob {
   }
 };
 
-struct ItemIterator : Iteration {
-  using Iteration::Iteration;
-};
-struct AsyncItemIterator : Iteration {
-  using Iteration::Iteration;
+struct ItemIteration {
+  PyObject base;
+  Iteration own;
 };
 
-// Without the check of held(): Python calls a slot only with an object of the class, which has its C++ value.
-template <typename Iterator>
-const ListPtr& list_of(py::handle items) {
-  const py::detail::value_and_holder place(reinterpret_cast<py::detail::instance*>(items.ptr()), nullptr, 0, 0);
-  return place.value_ptr<Iterator>()->list;
+PyTypeObject* items_type = nullptr;
+PyTypeObject* awaited_items_type = nullptr;
+
+const ListPtr& list_of(py::handle items) noexcept { return reinterpret_cast<ItemIteration*>(items.ptr())->own.list; }
+
+py::object make(PyTypeObject* type, const ListPtr& list) {
+  auto* const object = PyObject_GC_New(ItemIteration, type);
+  if (object == nullptr) throw py::error_already_set();
+  new (&object->own) Iteration(list);
+  PyObject_GC_Track(object);
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 
 // Returns the next item if it is buffered, else null. Most items are buffered and need no job. If the item cannot be
@@ -64,9 +70,8 @@ py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
 
 PyObject* next_item(PyObject* self) noexcept {
   return guarded<PyObject*>(nullptr, [self] {
-    const auto& list = list_of<ItemIterator>(self);
-    auto out = take_buffered(list, [] { return !interruption_raised(); });
-    if (!out) out = read<NextItem>(list, "Pager.__next__");
+    auto out = take_buffered(list_of(self), [] { return !interruption_raised(); });
+    if (!out) out = read<NextItem>(list_of(self), "Pager.__next__");
     return out.release().ptr();
   });
 }
@@ -74,13 +79,11 @@ PyObject* next_item(PyObject* self) noexcept {
 constexpr Shortcut next_awaited_item{
     "AsyncPager.__anext__",
     [](py::handle items) {
-      internal::require_open(list_of<AsyncItemIterator>(items)->bound.client);
-      return take_buffered(list_of<AsyncItemIterator>(items), [] { return true; });
+      internal::require_open(list_of(items)->bound.client);
+      return take_buffered(list_of(items), [] { return true; });
     },
-    [](const py::object& items) -> std::unique_ptr<Job> {
-      return std::make_unique<NextItem>(list_of<AsyncItemIterator>(items), items);
-    },
-    [](py::handle items) -> const BoundClient& { return list_of<AsyncItemIterator>(items)->bound; },
+    [](const py::object& items) -> std::unique_ptr<Job> { return std::make_unique<NextItem>(list_of(items), items); },
+    [](py::handle items) -> const BoundClient& { return list_of(items)->bound; },
 };
 
 PyObject* await_next_item(PyObject* self) noexcept {
@@ -89,29 +92,53 @@ PyObject* await_next_item(PyObject* self) noexcept {
   });
 }
 
+PyObject* itself(PyObject* self) noexcept { return Py_NewRef(self); }
+
+PyObject* refuse_copy(PyObject* self, PyObject* /*protocol*/) noexcept {
+  return guarded<PyObject*>(nullptr, [self]() -> PyObject* {
+    type_error(no_copies(std::strrchr(Py_TYPE(self)->tp_name, '.') + 1, belongs_to_client));
+  });
+}
+
+int traverse_items(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return list_of(self).traverse(visit, arg);
+}
+
+void dealloc_items(PyObject* self) noexcept {
+  const py::error_scope kept;
+  PyObject_GC_UnTrack(self);
+  reinterpret_cast<ItemIteration*>(self)->own.~Iteration();
+  free_object(self);
+}
+
+PyTypeObject* make_items_type(py::module_& module, const char* name, PyType_Slot iterate, PyType_Slot next) {
+  static PyMethodDef methods[] = {
+      {"__reduce__", &refuse_copy, METH_NOARGS, "__reduce__(self, /)\n--\n\nRefused: TypeError."},
+      {"__reduce_ex__", &refuse_copy, METH_O, "__reduce_ex__(self, protocol, /)\n--\n\nRefused: TypeError."},
+      {nullptr, nullptr, 0, nullptr}};
+  return make_type<ItemIteration>(module, name,
+                                  "Items of a list; dropped before the end, the reading counts as stopped.",
+                                  {iterate,
+                                   next,
+                                   {Py_tp_methods, methods},
+                                   {Py_tp_traverse, slot(&traverse_items)},
+                                   {Py_tp_dealloc, slot(&dealloc_items)}},
+                                  Py_TPFLAGS_HAVE_GC);
+}
+
 }  // namespace
 
 py::object make_items(const ListPtr& list) {
   list->refuse_second_reading();
-  if (list->bound.is_awaited()) return py::cast(AsyncItemIterator(list));
-  return py::cast(ItemIterator(list));
+  return make(list->bound.is_awaited() ? awaited_items_type : items_type, list);
 }
 
 void bind_items(py::module_& module) {
-  constexpr const char* about = "Items of a list; dropped before the end, the reading counts as stopped.";
-  const auto same = [](py::object self) { return self; };
-  auto type = final_class<ItemIterator>(module, "ItemIterator", about, belongs_to_client);
-  auto awaited = final_class<AsyncItemIterator>(module, "AsyncItemIterator", about, belongs_to_client);
-  type.def("__iter__", same).def("__next__", [](const py::object& self) {
-    static_cast<void>(held<ItemIterator>(self.ptr()));  // refuses an object of another class
-    return checked(next_item(self.ptr()));
-  });
-  awaited.def("__aiter__", same).def("__anext__", [](const py::object& self) {
-    static_cast<void>(held<AsyncItemIterator>(self.ptr()));
-    return checked(await_next_item(self.ptr()));
-  });
-  reinterpret_cast<PyTypeObject*>(type.ptr())->tp_iternext = &next_item;
-  reinterpret_cast<PyTypeObject*>(awaited.ptr())->tp_as_async->am_anext = &await_next_item;
+  items_type =
+      make_items_type(module, "billcore.ItemIterator", {Py_tp_iter, slot(&itself)}, {Py_tp_iternext, slot(&next_item)});
+  awaited_items_type = make_items_type(module, "billcore.AsyncItemIterator", {Py_am_aiter, slot(&itself)},
+                                       {Py_am_anext, slot(&await_next_item)});
 }
 
 }  // namespace billcore::python
