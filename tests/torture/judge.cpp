@@ -6,8 +6,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <new>
+#include <thread>
 
 #include "billcore/error.hpp"
 
@@ -77,6 +81,16 @@ void run_once(Scenario& scenario, torture_run& run, Report& report, Outcome& out
     outcome.end = End::other;
     copy(outcome.text, other.what());
   }
+}
+
+// libcurl's thread for a look-up frees what it has after the call has ended. (With a memory failure, libcurl looks up a
+// numeric address too.)
+void wait_for_other_threads() {
+  const auto threads = [] {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  for (int turn = 0; turn < 10'000 && threads() > 1; ++turn) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 std::string of_outcome(const Entry& entry, const Point& point, const Outcome& outcome) {
@@ -169,6 +183,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
       report.finished = repetition + 1;
       return;
     }
+    wait_for_other_threads();
     report.leaked = torture_blocks() - before;
     report.finished = repetition + 1;
     if (!outcome.after || report.leaked <= 0 || entry.first_use) return;
