@@ -247,7 +247,8 @@ LoopMany::~LoopMany() {
 
 bool LoopMany::wants() const noexcept { return state_->calls.wants(); }
 bool LoopMany::empty() const noexcept { return state_->calls.empty(); }
-bool LoopMany::has() { return state_->calls.has(*state_->loop->engine); }
+// A forked child starts no call again: the engine is the parent's.
+bool LoopMany::has() { return state_->loop->is_ours() && state_->calls.has(*state_->loop->engine); }
 detail::ReadResult LoopMany::take() { return state_->calls.take(); }
 Error LoopMany::interruption() const { return state_->calls.interruption(); }
 

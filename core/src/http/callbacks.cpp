@@ -211,8 +211,8 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
   return 0;
 }
 
-// Whether this is libcurl's own eventfd for curl_multi_wakeup(), which libcurl (from 8.16) watches while any request runs.
-// libcurl tells it with a handle of its own.
+// Whether this is libcurl's own descriptor for curl_multi_wakeup(). From 8.20 on, libcurl asks to watch it while any request
+// runs, on behalf of a handle of its own.
 bool is_wakeup(CURL* easy, int descriptor) noexcept {
   void* flight = nullptr;
   int kind = 0;

@@ -348,6 +348,7 @@ void Engine::process(SteadyClock::time_point until) {
   impl_->admit(until);
   if (impl_->has_unread()) {
     impl_->note(curl_multi_perform(impl_->multi.get(), &running));
+    impl_->note_late();
     impl_->unfinished = true;
   }
   impl_->rearm();

@@ -131,9 +131,10 @@ struct Engine::Impl {
   // have been sent after their deadline: the process, or the machine, may have been stopped within the step.
   void note_late() noexcept;
   void leave(InFlight& flight) noexcept;
-  // Whether the TLS library may have read answers ahead that libcurl will not ask for: libcurl stops reading from an
-  // HTTP/2 connection when the answer is complete for which it reads, and then asks only that request whether there is
-  // more. The socket does not become readable for bytes that were read ahead.
+  // Whether the TLS library may have read answers ahead that libcurl will not ask for. libcurl (from 8.15, which lets OpenSSL
+  // read ahead) reads from an HTTP/2 connection for one request after the other, until the answer to each is complete,
+  // and does not come back to an earlier request for what a later one has left. The socket does not become readable for
+  // bytes that were read ahead.
   [[nodiscard]] bool has_unread() noexcept;
   void limit_streams() noexcept;
   void give_back(std::unique_ptr<InFlight> flight) noexcept;
@@ -156,7 +157,7 @@ struct Engine::Impl {
   std::map<Timer, std::function<void()>> timers;
   std::uint64_t timer_count = 0;
   bool sending = false;                        // some write is `leaving`
-  int wakeup = -1;                             // libcurl's own descriptor, as long as it lives; see is_wakeup()
+  int wakeup = -1;                             // see is_wakeup(); -1: not known
   Engine* beside = nullptr;                    // see drive_with()
   bool deserted = false;                       // a request has left others behind on its connection: see has_unread()
   bool unfinished = false;                     // process() must run again at once
