@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from billcore.testing import Sandbox
-from billcore_sandbox import clock, seed
+from billcore_sandbox import clock, outbox, seed
 from billcore_sandbox.options import Options
 from billcore_sandbox.service import products, subscriptions
 from billcore_sandbox.service.calls import Call, Reply
 from billcore_sandbox.service.endpoints import register
 from billcore_sandbox.store import Store
-from billcore_sandbox.world import Work, World
+from billcore_sandbox.work import Work
+from billcore_sandbox.world import World
 from sandbox.support import account, refused
 
 TABLES = ("subscriptions", "orders", "products", "ledger", "deliveries")
@@ -30,7 +31,7 @@ def snapshot(store: Store) -> list[list[tuple[object, ...]]]:
     return [[tuple(row) for row in store.all(f"SELECT * FROM {table} ORDER BY 1")] for table in TABLES]
 
 
-@pytest.mark.parametrize("broken", ["record", "emit"])
+@pytest.mark.parametrize(("owner", "broken"), [(Work, "record"), (outbox, "emit")])
 @pytest.mark.parametrize(
     ("operation", "number"),
     [
@@ -42,7 +43,7 @@ def snapshot(store: Store) -> list[list[tuple[object, ...]]]:
     ],
 )
 def test_an_effect_that_fails_midway_leaves_nothing(
-    monkeypatch: pytest.MonkeyPatch, broken: str, operation: Callable[[Call], Reply], number: str
+    monkeypatch: pytest.MonkeyPatch, owner: object, broken: str, operation: Callable[[Call], Reply], number: str
 ) -> None:
     world = World(Options())
     with contextlib.closing(world.store):
@@ -55,7 +56,7 @@ def test_an_effect_that_fails_midway_leaves_nothing(
             raise RuntimeError("broken on purpose")
 
         with monkeypatch.context() as patched:
-            patched.setattr(Work, broken, fail)
+            patched.setattr(owner, broken, fail)
             with pytest.raises(RuntimeError, match="on purpose"):
                 operation(call)
         assert snapshot(world.store) == before

@@ -14,16 +14,15 @@ import logging
 import sqlite3
 from collections import Counter, deque
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from billcore_sandbox import attempts, event_faults, outbox
-from billcore_sandbox.options import is_loopback
+from billcore_sandbox.faults import Faults
+from billcore_sandbox.history import History
+from billcore_sandbox.options import Options, is_loopback
 from billcore_sandbox.receiver import LOST, Pool
-
-if TYPE_CHECKING:
-    from billcore_sandbox.store import Account
-    from billcore_sandbox.world import World
+from billcore_sandbox.store import Account, Store
+from billcore_sandbox.work import Open
 
 _log = logging.getLogger("billcore_sandbox")
 _MOST = 128  # attempts at once, to all receivers together: each attempt needs a file descriptor
@@ -32,8 +31,8 @@ _MOST = 128  # attempts at once, to all receivers together: each attempt needs a
 class Dispatcher:
     """Starts and records deliveries. The store's rows are authoritative; the queues have only attempts that are due."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, options: Options, store: Store, faults: Faults, history: History, effect: Open) -> None:
+        self.options, self.store, self.faults, self.history, self.effect = options, store, faults, history, effect
         self.pool = Pool()
         self._queues: dict[int, _Queue] = {}
         self.under_way = 0
@@ -45,7 +44,7 @@ class Dispatcher:
 
     def may_reach(self, url: str) -> bool:
         """False for a URL whose deliveries are held back: not loopback, and not allowed by an option."""
-        options, host = self.world.options, urlsplit(url).hostname or ""
+        options, host = self.options, urlsplit(url).hostname or ""
         reaches = options.deliver_anywhere or is_loopback(host) or any(_fits(host, each) for each in options.deliver_to)
         if not reaches and host not in self._told:
             self._told.add(host)
@@ -57,7 +56,7 @@ class Dispatcher:
         groups: dict[int, list[int]] = {}  # deliveries of one group are attempted at the same moment
         queues: dict[int, _Queue] = {}
         for seq in seqs:
-            row = self.world.store.one("SELECT endpoint_id, account, together FROM deliveries WHERE seq = ?", seq)
+            row = self.store.one("SELECT endpoint_id, account, together FROM deliveries WHERE seq = ?", seq)
             if row is None:
                 continue
             group = seq if row["together"] is None else row["together"]
@@ -102,7 +101,7 @@ class Dispatcher:
         """Attempt the deliveries that an earlier process left pending in the database file and that have no job."""
         waiting = "SELECT subject FROM jobs WHERE kind = 'delivery'"
         sql = f"SELECT seq FROM deliveries WHERE state = 'pending' AND seq NOT IN ({waiting}) ORDER BY seq"
-        self.start([row["seq"] for row in self.world.store.all(sql)])
+        self.start([row["seq"] for row in self.store.all(sql)])
 
     async def settle(self, account: Account) -> int:
         """Wait until no attempt of the account is due, or until a delivery time-out passes without an answer.
@@ -115,7 +114,7 @@ class Dispatcher:
         while self._due[number] > 0:
             if self._ended[number] != ended:
                 ended = self._ended[number]
-                deadline = asyncio.get_running_loop().time() + self.world.options.delivery_timeout
+                deadline = asyncio.get_running_loop().time() + self.options.delivery_timeout
             self._progress.clear()
             try:
                 async with asyncio.timeout_at(deadline):
@@ -123,7 +122,7 @@ class Dispatcher:
             except TimeoutError:
                 break
         own = "endpoint_id IN (SELECT id FROM endpoints WHERE account = ?)"
-        return self.world.store.count(f"deliveries WHERE state = 'pending' AND {own}", number)
+        return self.store.count(f"deliveries WHERE state = 'pending' AND {own}", number)
 
     def forget(self, account: int, endpoints: list[int]) -> None:
         """Cancel the attempts and close the connections of an account that is deleted."""
@@ -158,7 +157,7 @@ class _Queue:
     """The attempts of one endpoint that are due, in the order in which they begin."""
 
     def __init__(self, dispatcher: Dispatcher, account: int, endpoint: int) -> None:
-        self._dispatcher, self._world = dispatcher, dispatcher.world
+        self._dispatcher = dispatcher
         self._account = account
         self._endpoint = endpoint
         self.waiting: deque[list[int]] = deque()
@@ -190,12 +189,12 @@ class _Queue:
         self._counted = due
 
     def _settings(self) -> sqlite3.Row | None:
-        return self._world.store.one("SELECT * FROM endpoints WHERE id = ?", self._endpoint)
+        return self._dispatcher.store.one("SELECT * FROM endpoints WHERE id = ?", self._endpoint)
 
     def _begin(self, endpoint: sqlite3.Row, group: list[int]) -> None:
         """Attempt the deliveries of a group that are still pending, all at the same moment."""
         sql = "SELECT * FROM deliveries WHERE seq = ? AND state = 'pending'"
-        rows = [row for seq in group if (row := self._world.store.one(sql, seq)) is not None]
+        rows = [row for seq in group if (row := self._dispatcher.store.one(sql, seq)) is not None]
         meeting = asyncio.Barrier(len(rows)) if len(rows) > 1 else None
         for row in rows:
             task = asyncio.get_running_loop().create_task(self._attempt(endpoint, row, meeting))
@@ -214,9 +213,9 @@ class _Queue:
 
     async def _attempt(self, endpoint: sqlite3.Row, row: sqlite3.Row, meeting: asyncio.Barrier | None) -> bool:
         """Make an attempt and record it; returns whether it timed out."""
-        options, account = self._world.options, self._world.store.by_number[self._account]
+        options, account = self._dispatcher.options, self._dispatcher.store.by_number[self._account]
         facts = event_faults.facts(account.uuid, row["event"], self._endpoint)
-        fault = self._world.faults.take(
+        fault = self._dispatcher.faults.take(
             event_faults.ATTEMPT_KINDS, facts, lambda each: event_faults.fits(each.kind, row["body"])
         )
         connection = self._dispatcher.pool.take(self._endpoint)
@@ -241,10 +240,10 @@ class _Queue:
         endpoint = self._settings()
         if endpoint is None:  # the account was deleted meanwhile
             return
-        options = self._world.options
+        options = self._dispatcher.options
         schedule = json.loads(endpoint["retry_schedule"] or "null")
         schedule = options.retry_schedule if schedule is None else schedule
-        with self._world.effect(account) as work:
+        with self._dispatcher.effect(account) as work:
             row = work.db.execute("SELECT * FROM deliveries WHERE seq = ?", (seq,)).fetchone()
             if row is None:
                 return
@@ -262,4 +261,4 @@ class _Queue:
                 (state, reason, json.dumps(records), seq),
             )
             outbox.release(work, self._endpoint, seq)
-        self._world.history.attempts(seq, made)
+        self._dispatcher.history.attempts(seq, made)

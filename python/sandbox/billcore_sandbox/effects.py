@@ -10,14 +10,12 @@ import hashlib
 import secrets
 import sqlite3
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from billcore_sandbox import clock, resources
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.options import Options
-
-if TYPE_CHECKING:
-    from billcore_sandbox.world import Work
+from billcore_sandbox.work import Work
 
 Given = dict[str, Any]
 
@@ -208,7 +206,7 @@ def rotate_secret(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
     """Set a new secret. Until the overlap ends, deliveries with an even id are signed with the old secret."""
     until = work.now + timedelta(seconds=given["overlap"])
     return {
-        "secret": given.get("secret") or work.world.new_secret(row["id"], row["secret"]),
+        "secret": given.get("secret") or work.new_secret(row["id"], row["secret"]),
         "old_secret": row["secret"],
         "old_secret_until": clock.iso_precise(until),
     }

@@ -9,13 +9,12 @@ import logging
 import sqlite3
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from billcore_sandbox import clock
 from billcore_sandbox.errors import Refusal
-
-if TYPE_CHECKING:
-    from billcore_sandbox.world import World
+from billcore_sandbox.options import Options
+from billcore_sandbox.store import Store
 
 T = TypeVar("T")
 # Maps a table to its key and the condition for finished rows. trim() keeps the latest finished rows, and all
@@ -33,17 +32,18 @@ _MOST_LOGGED = 2000  # characters of a body
 class History:
     """The methods of History are called after each change of the records in the store."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._keep = world.options.keep
+    def __init__(self, options: Options, store: Store) -> None:
+        self._store = store
+        self._logs = options.log is not None
+        self._keep = options.keep
         self._new = 0  # records since the last trim()
         self._waiting: dict[asyncio.Event, Refusal | None] = {}  # for each wait(), why it is refused
 
     def answered(self, number: int) -> None:
         """Call this after a request was answered, or after its connection was closed without an answer."""
         self.changed()
-        if self._world.options.log is not None:
-            row = self._world.store.one("SELECT * FROM requests WHERE id = ?", number)
+        if self._logs:
+            row = self._store.one("SELECT * FROM requests WHERE id = ?", number)
             if row is not None:
                 shown = request(row)
                 headers = [[name, "***" if name.lower() in _MASKED else text] for name, text in shown["headers"]]
@@ -52,20 +52,20 @@ class History:
     def effects(self, recorded: list[int]) -> None:
         """Call this after an effect was committed. recorded: the ids of its rows in the ledger."""
         self.changed(1 + len(recorded))
-        if self._world.options.log is not None:
+        if self._logs:
             for number in recorded:
-                if (row := self._world.store.one("SELECT * FROM ledger WHERE id = ?", number)) is not None:
-                    shown = effect(self._world, row)
+                if (row := self._store.one("SELECT * FROM ledger WHERE id = ?", number)) is not None:
+                    shown = effect(self._store, row)
                     write("effect", {"effect": shown.pop("kind"), **shown})
 
     def attempts(self, seq: int, made: list[dict[str, Any]]) -> None:
         """Call this after attempts of a delivery were recorded."""
-        if self._world.options.log is not None:
-            row = self._world.store.one("SELECT * FROM deliveries WHERE seq = ?", seq)
+        if self._logs:
+            row = self._store.one("SELECT * FROM deliveries WHERE seq = ?", seq)
             if row is None:
                 return
             shown = {name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state")}
-            shown["account"] = self._world.store.uuid_of(row["account"])
+            shown["account"] = self._store.uuid_of(row["account"])
             for attempt in made:
                 write("attempt", shown | {name: attempt.get(name) for name in ("at", "status", "error", "fault")})
 
@@ -82,7 +82,7 @@ class History:
             for table, (key, ended) in _KEPT.items():
                 last = f"SELECT {key} FROM {table} WHERE {ended} ORDER BY {key} DESC LIMIT 1 OFFSET ?"
                 sql = f"DELETE FROM {table} WHERE {ended} AND {key} <= ({last})"
-                self._world.store.db.execute(sql, (self._keep,))
+                self._store.db.execute(sql, (self._keep,))
 
     async def wait(self, look: Callable[[], T | None], timeout: float) -> T | None:
         """Call `look` now and after each change until it finds something; None if the time-out expires first."""
@@ -116,10 +116,10 @@ def request(row: sqlite3.Row) -> Any:
     return dict(row) | {name: json.loads(row[name] or "null") for name in ("headers", "unknown", "late")}
 
 
-def effect(world: World, row: sqlite3.Row) -> Any:
+def effect(store: Store, row: sqlite3.Row) -> Any:
     """A row of the table `ledger`, as the control routes show it."""
     shown = {name: row[name] for name in ("id", "at", "kind")}
-    return {**shown, "account": world.store.uuid_of(row["account"]), **json.loads(row["details"])}
+    return {**shown, "account": store.uuid_of(row["account"]), **json.loads(row["details"])}
 
 
 def write(kind: str, fields: dict[str, Any]) -> None:

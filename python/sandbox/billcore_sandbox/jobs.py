@@ -14,15 +14,13 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from billcore_sandbox import clock
 from billcore_sandbox.errors import Refusal
 from billcore_sandbox.lifecycle import SUBJECTS
-
-if TYPE_CHECKING:
-    from billcore_sandbox.store import Account
-    from billcore_sandbox.world import Work, World
+from billcore_sandbox.store import Account, Store
+from billcore_sandbox.work import Open, Work
 
 _log = logging.getLogger("billcore_sandbox")
 # While a clock is moved, the event loop runs deliveries and requests after this number of jobs.
@@ -32,8 +30,8 @@ _SLICE = 25
 class Jobs:
     """Runs the jobs of all accounts in one loop, except accounts with a frozen clock. move() also runs jobs."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, store: Store, effect: Open) -> None:
+        self._store, self._effect = store, effect
         # Heap of (due in real time, account). An entry of the heap may be outdated; only the table `jobs` is reliable.
         self._soon: list[tuple[float, int]] = []
         self._changed = asyncio.Event()
@@ -53,7 +51,7 @@ class Jobs:
     def wake(self) -> None:
         """Plan the next job of every account, after a start or a reset."""
         self._soon = []
-        for account in self._world.store.accounts:
+        for account in self._store.accounts:
             self.look(account)
 
     def look(self, account: Account, due: datetime | None = None) -> None:
@@ -61,7 +59,7 @@ class Jobs:
         if account.clock.frozen_at is not None:
             return
         if due is None:
-            row = self._world.store.one("SELECT min(due) AS due FROM jobs WHERE account = ?", account.number)
+            row = self._store.one("SELECT min(due) AS due FROM jobs WHERE account = ?", account.number)
             if row is None or row["due"] is None:
                 return
             due = clock.parse(row["due"])
@@ -77,7 +75,7 @@ class Jobs:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), None if wait is None else min(wait, 3600.0))
                 continue
-            account = self._world.store.by_number.get(heapq.heappop(self._soon)[1])
+            account = self._store.by_number.get(heapq.heappop(self._soon)[1])
             if account is None or account.clock.frozen_at is not None or account.number in self._moving:
                 continue
             try:
@@ -94,7 +92,7 @@ class Jobs:
 
         moving: set the account's clock to the time of the job.
         """
-        row = self._world.store.one(
+        row = self._store.one(
             "SELECT * FROM jobs WHERE account = ? AND due <= ? ORDER BY due, seq LIMIT 1",
             account.number,
             clock.iso_precise(until),
@@ -106,16 +104,16 @@ class Jobs:
         if moving:
             account.clock.frozen_at = max(due, account.clock.now())
         try:
-            with self._world.effect(account, due) as work:
+            with self._effect(account, due) as work:
                 work.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
                 if moving:
                     # Save the clock in the job's transaction, so that a kill keeps or loses both effect and time.
-                    self._world.store.save_clock(account, runs=self._moving[account.number])
+                    self._store.save_clock(account, runs=self._moving[account.number])
                 self._perform(work, row["kind"], row["subject"], row["cause"])
         except sqlite3.Error:
             raise
         except Exception as error:
-            self._world.store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
+            self._store.db.execute("DELETE FROM jobs WHERE seq = ?", (row["seq"],))
             if isinstance(error, Refusal):  # the object has changed, and its new state does not allow the job's action
                 happened["refused"] = error.message
             else:
@@ -142,13 +140,13 @@ class Jobs:
                 account.clock.run()
             del self._moving[account.number]
             if self._exists(account):
-                self._world.store.save_clock(account)
+                self._store.save_clock(account)
                 self.look(account)
         return happened
 
     def _exists(self, account: Account) -> bool:
         """False after the account was deleted or the sandbox was reset."""
-        return self._world.store.by_number.get(account.number) is account
+        return self._store.by_number.get(account.number) is account
 
     def _perform(self, work: Work, kind: str, subject: int, cause: str) -> None:
         if kind == "delivery":

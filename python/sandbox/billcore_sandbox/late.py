@@ -10,9 +10,10 @@ from datetime import timedelta
 
 from billcore_sandbox import clock
 from billcore_sandbox.service.calls import Request
-from billcore_sandbox.service.routes import perform
+from billcore_sandbox.service.routes import perform, route
 from billcore_sandbox.store import Account
-from billcore_sandbox.world import Work, World
+from billcore_sandbox.work import Work
+from billcore_sandbox.world import World
 
 KIND, CAUSE = "request", "late"  # the columns `kind` and `cause` of the job
 
@@ -38,11 +39,11 @@ def keep(world: World, account: Account, number: int, request: Request, delay: f
         work.schedule(KIND, number, CAUSE, due)
 
 
-def run(work: Work, number: int) -> None:
+def run(world: World, work: Work, number: int) -> None:
     """Perform a late request. Only the answer's status is recorded, because the client's connection has ended."""
     row = work.row("late_requests", number)
     headers = [(name, value) for name, value in json.loads(row["headers"])]
-    answer = perform(work.world, Request(row["method"], row["path"], row["query"], headers, row["body"]))
+    answer = perform(world, route(Request(row["method"], row["path"], row["query"], headers, row["body"])))
     work.db.execute("DELETE FROM late_requests WHERE id = ?", (number,))
     _show(work, number, clock.iso_precise(work.now), clock.iso_precise(work.account.clock.now()), answer.status)
 

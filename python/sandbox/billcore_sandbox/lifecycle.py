@@ -11,15 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import resources as package_files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from billcore_sandbox import clock, effects, resources
+from billcore_sandbox import clock, effects, outbox, resources
 from billcore_sandbox.effects import Given
 from billcore_sandbox.errors import Refusal
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES
-
-if TYPE_CHECKING:
-    from billcore_sandbox.world import Work
+from billcore_sandbox.work import Work
 
 NEW, SAME = "new", "same"
 # The state of an active subscription that was cancelled and is usable until ends_at; the service shows such a
@@ -116,9 +114,9 @@ class Machine:
         row = work.row(SUBJECTS[transition.machine].table, number)
         plan(work, transition.machine, row)
         if transition.event and work.receivers():
-            work.emit(transition.event, resource_of(work, transition.machine, row))
+            outbox.emit(work, transition.event, resource_of(work, transition.machine, row))
             if work.options.updated_too and transition.event in ("subscription.cancelled", "subscription.renewed"):
-                work.emit("subscription.updated", resource_of(work, transition.machine, row))
+                outbox.emit(work, "subscription.updated", resource_of(work, transition.machine, row))
         if transition.then:
             getattr(effects, transition.then)(work, row, given)
         return row

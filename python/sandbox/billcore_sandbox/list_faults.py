@@ -13,10 +13,12 @@ from billcore_sandbox import clock
 from billcore_sandbox.errors import not_found
 from billcore_sandbox.faults import Fault
 from billcore_sandbox.lifecycle import SUBJECTS, plan
-from billcore_sandbox.service.calls import Reply, Request, last, parse_query, reply
+from billcore_sandbox.service.calls import Reply, last, parse_query, reply
 from billcore_sandbox.service.lists import with_page
+from billcore_sandbox.service.routes import Routed
 from billcore_sandbox.store import Account
-from billcore_sandbox.world import Work, World
+from billcore_sandbox.work import Work
+from billcore_sandbox.world import World
 
 _log = logging.getLogger("billcore_sandbox")
 
@@ -24,17 +26,17 @@ KINDS = ("rows", "beyond_end")
 # Operation -> the state machine of the objects in its list.
 LISTS = {"subscriptions.list": "subscription", "subscriptions.orders": "order", "products.list": "product"}
 
-Serve = Callable[[Request], Reply]
+Serve = Callable[[Routed], Reply]
 
 
-def fits(fault: Fault, operation: str | None, request: Request, serve: Serve) -> bool:
+def fits(fault: Fault, routed: Routed, serve: Serve) -> bool:
     """Whether the fault can happen to the request.
 
     The kind `rows` needs a list with rows, and the kind `beyond_end` a page after the end.
     """
-    if operation not in LISTS:
+    if routed.name not in LISTS:
         return False
-    answer = serve(request)
+    answer = serve(routed)
     if answer.status != 200:
         return False
     page = json.loads(answer.body)["pagination"]
@@ -43,23 +45,21 @@ def fits(fault: Fault, operation: str | None, request: Request, serve: Serve) ->
     return bool(page["current_page"] > max(page["total_pages"], 1))
 
 
-def beyond(wanted: str, answer: Reply, request: Request, serve: Serve) -> Reply:
+def beyond(wanted: str, answer: Reply, routed: Routed, serve: Serve) -> Reply:
     """The fault's answer to a request for a page after the last one. answer: the service's own, an empty page."""
     if wanted == "not_found":
         error = not_found()
         return reply(error.body(), error.status)
     if wanted == "last_page":
-        return serve(_page(request, max(json.loads(answer.body)["pagination"]["total_pages"], 1)))
+        return serve(_page(routed, max(json.loads(answer.body)["pagination"]["total_pages"], 1)))
     return answer
 
 
-def change_rows(
-    world: World, account: Account, operation: str, request: Request, serve: Serve, *, insert: int, delete: int
-) -> None:
+def change_rows(world: World, account: Account, routed: Routed, serve: Serve, *, insert: int, delete: int) -> None:
     """Delete rows at the front of the requested list, then insert copies of its first row there. Fires no event."""
-    machine = LISTS[operation]
-    front = _front(request, serve, max(delete, 1))
-    by_reference = last(parse_query(request.query), "filter[reference_id]") is not None
+    machine = LISTS[routed.name or ""]
+    front = _front(routed, serve, max(delete, 1))
+    by_reference = last(parse_query(routed.request.query), "filter[reference_id]") is not None
     with world.effect(account) as work:
         first = work.row(SUBJECTS[machine].table, int(front[0]))
         deleted = front[:delete]
@@ -70,18 +70,18 @@ def change_rows(
             number = _insert(work, machine, first, keep_reference=by_reference)
             if number is None:
                 missing = insert - len(inserted)
-                _log.warning("rows: no id is free at the front of %s, so %d rows are missing", operation, missing)
+                _log.warning("rows: no id is free at the front of %s, so %d rows are missing", routed.name, missing)
                 break
             inserted.append(number if machine == "product" else str(number))
-        work.record("rows", operation=operation, deleted=deleted, inserted=inserted)
+        work.record("rows", operation=routed.name, deleted=deleted, inserted=inserted)
 
 
-def _front(request: Request, serve: Serve, count: int) -> list[Any]:
+def _front(routed: Routed, serve: Serve, count: int) -> list[Any]:
     """The ids of the first `count` rows of a list, with the request's filters."""
     ids: list[Any] = []
     number = 1
     while len(ids) < count:
-        answer = json.loads(serve(_page(request, number)).body)
+        answer = json.loads(serve(_page(routed, number)).body)
         ids += [each["id"] for each in answer["data"]]
         if number >= answer["pagination"]["total_pages"]:
             break
@@ -89,8 +89,9 @@ def _front(request: Request, serve: Serve, count: int) -> list[Any]:
     return ids[:count]
 
 
-def _page(request: Request, number: int) -> Request:
-    return replace(request, query=with_page(parse_query(request.query), number).encode("ascii"))
+def _page(routed: Routed, number: int) -> Routed:
+    query = with_page(parse_query(routed.request.query), number).encode("ascii")
+    return replace(routed, request=replace(routed.request, query=query))
 
 
 def _delete(work: Work, machine: str, number: int) -> None:

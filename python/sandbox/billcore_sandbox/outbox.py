@@ -6,14 +6,12 @@ import json
 import sqlite3
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from billcore_sandbox import clock, event_faults, events
 from billcore_sandbox.errors import encode
-
-if TYPE_CHECKING:
-    from billcore_sandbox.world import Work
+from billcore_sandbox.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +96,9 @@ def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str,
     shown = str(number) if work.options.delivery_ids == "string" else number
     created_at = clock.iso(work.now)
     envelope = {"id": shown, "name": event, "account": work.account.number, "created_at": created_at, "data": data}
-    body, faults, met = encode(envelope), work.world.faults, []
+    body, faults, met = encode(envelope), work.faults, []
     fate = None
-    if work.world.dispatcher.may_reach(endpoint["url"]):
+    if work.may_reach(endpoint["url"]):
         facts = event_faults.facts(work.account.uuid, event, endpoint["id"])
         if (fault := faults.take(event_faults.BODY_KINDS, facts)) is not None:
             envelope, body = event_faults.make(fault.kind, fault.fields, envelope)
@@ -124,7 +122,7 @@ def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str,
 
 def _reserve(work: Work) -> int:
     work.db.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'deliveries'")
-    return work.world.store.last_id("deliveries")
+    return work.last_id("deliveries")
 
 
 def _signature(work: Work, endpoint: sqlite3.Row, seq: int, body: bytes) -> str:
@@ -136,7 +134,7 @@ def _signature(work: Work, endpoint: sqlite3.Row, seq: int, body: bytes) -> str:
 
 def _insert(work: Work, seq: int, new: _New, state: str = "pending", reason: str | None = None) -> None:
     url = new.endpoint["url"]
-    if state == "pending" and not work.world.dispatcher.may_reach(url):
+    if state == "pending" and not work.may_reach(url):
         state = "held_back"
         reason = f"{urlsplit(url).hostname} is no loopback host: allow it with --deliver-to or --deliver-anywhere"
     columns = {

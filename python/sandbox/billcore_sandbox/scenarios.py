@@ -6,7 +6,7 @@ import sqlite3
 import tomllib
 from dataclasses import dataclass
 from importlib import resources as package_files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -15,10 +15,8 @@ from billcore_sandbox.control.common import account_or_first, find, shown
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.service import subscriptions
 from billcore_sandbox.service.calls import call_with
-
-if TYPE_CHECKING:
-    from billcore_sandbox.store import Account
-    from billcore_sandbox.world import World
+from billcore_sandbox.store import Account
+from billcore_sandbox.world import World
 
 # A step such as "renew until unpaid" fails if the status is not reached after this many repetitions.
 _MOST_STEPS = 100

@@ -7,11 +7,12 @@ import json
 import random
 import sqlite3
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from billcore_sandbox import seed_file, store_schema
+from billcore_sandbox import store_schema
 from billcore_sandbox.clock import add_interval, iso, iso_precise, real
 from billcore_sandbox.options import Options
 from billcore_sandbox.resources import ORDER_STATES, SUBSCRIPTION_STATUSES, with_vat
@@ -42,11 +43,16 @@ class _Plan:
 _PLANS = (_Plan(4001, 280, 12, 420, MANY_ORDERS), _Plan(4002, 30, 3, 40, 0))
 _CYCLES = 3
 
+Fill = Callable[["Filler", int, datetime], None]  # adds data to the account with this number
+
 
 def create(
-    db: sqlite3.Connection, seed: int, begin: datetime, options: Options, file: seed_file.File | None = None
+    db: sqlite3.Connection, seed: int, begin: datetime, options: Options, fill_first: Fill | None = None
 ) -> None:
-    """Make the tables of an empty database, and fill them. file: data that replace the first account's demo data."""
+    """Make the tables of an empty database, and fill them.
+
+    fill_first: adds other data than the demo data to the first account.
+    """
     rng = random.Random(seed)
     # executescript commits an open transaction, so BEGIN is part of the script.
     db.executescript("BEGIN;" + store_schema.TABLES)
@@ -56,8 +62,8 @@ def create(
         for plan in _PLANS:
             filler = Filler(db, rng, begin)
             filler.new_account(plan, offset)
-            if plan.many and file is not None:
-                seed_file.fill(filler, file, plan.number, begin)
+            if plan.many and fill_first is not None:
+                fill_first(filler, plan.number, begin)
             else:
                 filler.fill(plan)
             filler.write()

@@ -18,14 +18,12 @@ import json
 import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from billcore_sandbox.clock import add_interval, iso, iso_precise
-
-if TYPE_CHECKING:
-    from billcore_sandbox.seed import Filler
+from billcore_sandbox.seed import Filler
 
 
 class SeedFileError(Exception):
@@ -95,7 +93,7 @@ def _mistake(file: File) -> str | None:
     return None
 
 
-def fill(filler: Filler, file: File, account: int, begin: datetime) -> None:
+def fill(file: File, filler: Filler, account: int, begin: datetime) -> None:
     """Add the entries of the seed file to an account whose clock begins at `begin`."""
     products = {each.name: filler.add("products", **product_columns(each, account)) for each in file.products}
     for subscription in file.subscriptions:

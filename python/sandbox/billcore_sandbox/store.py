@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -52,7 +53,9 @@ class Store:
         self._pristine: sqlite3.Connection | None = None
         self._pristine_begin = self._begin()
         # Read the seed file only once: later changes of the file must not affect a reset.
-        self._seed_file = None if options.seed_file is None else seed_file.read(options.seed_file)
+        self._fill_first: seed.Fill | None = None
+        if options.seed_file is not None:
+            self._fill_first = partial(seed_file.fill, seed_file.read(options.seed_file))
         try:
             if self.path is not None:
                 _check_file(self.path)
@@ -68,7 +71,7 @@ class Store:
         wanted = self._options.seed
         if not self._tables():
             chosen = DEFAULT_SEED if wanted is None else wanted
-            seed.create(self.db, chosen, self._begin(), self._options, self._seed_file)
+            seed.create(self.db, chosen, self._begin(), self._options, self._fill_first)
             return chosen
         meta = {row["key"]: row["value"] for row in self.db.execute("SELECT key, value FROM meta")}
         try:
@@ -145,7 +148,7 @@ class Store:
         begin = self._begin()
         if self._pristine is None or begin - self._pristine_begin > _PRISTINE:
             fresh = sqlite3.connect(":memory:", isolation_level=None)
-            seed.create(fresh, self.seed, begin, self._options, self._seed_file)
+            seed.create(fresh, self.seed, begin, self._options, self._fill_first)
             self._pristine, self._pristine_begin = fresh, begin
         used = {row["name"]: row["seq"] for row in self.db.execute("SELECT name, seq FROM sqlite_sequence")}
         self._pristine.backup(self.db)

@@ -1,5 +1,4 @@
-"""World: the state that all routes share, such as the store, the jobs and the deliveries. Work: the changes of one
-route.
+"""World: the state that all routes share, such as the store, the jobs and the deliveries.
 
 A change, its ledger row, its jobs and its deliveries are written in one SQLite transaction: all or none. The
 deliveries start after the commit.
@@ -7,15 +6,12 @@ deliveries start after the commit.
 
 from __future__ import annotations
 
-import json
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
-from billcore_sandbox import clock, events, outbox
+from billcore_sandbox import events
 from billcore_sandbox.delivery import Dispatcher
 from billcore_sandbox.faults import Faults
 from billcore_sandbox.history import History
@@ -24,76 +20,7 @@ from billcore_sandbox.lifecycle import Machine
 from billcore_sandbox.options import SECRET_LENGTH, Options
 from billcore_sandbox.store import Account, Store
 from billcore_sandbox.strictness import Unknown
-
-
-class Work:
-    """One effect of one account, before its commit: its time, its ledger rows, its jobs, its events."""
-
-    def __init__(self, world: World, account: Account, now: datetime | None = None) -> None:
-        self.world = world
-        self.account = account
-        self.options = world.options
-        self.machine = world.machine
-        self.db: sqlite3.Connection = world.store.db
-        self.insert, self.update = world.store.insert, world.store.update
-        self.now: datetime = now if now is not None else account.clock.now()
-        self.new_deliveries: list[int] = []
-        self.recorded: list[int] = []  # ids of ledger rows
-        self.next_due: datetime | None = None
-        self._receivers: list[sqlite3.Row] | None = None
-        self.new_order: sqlite3.Row | None = None  # the order that a renewal made
-        self.new_key: sqlite3.Row | None = None  # the key that replaces a rotated key
-
-    def row(self, table: str, number: int | None) -> sqlite3.Row:
-        found: sqlite3.Row = self.db.execute(f"SELECT * FROM {table} WHERE id = ?", (number,)).fetchone()
-        return found
-
-    def members(self, group: int) -> list[int]:
-        sql = "SELECT product_id FROM group_members WHERE group_id = ? ORDER BY product_id"
-        return [row[0] for row in self.db.execute(sql, (group,))]
-
-    def set_members(self, group: int, products: list[int]) -> None:
-        self.db.execute("DELETE FROM group_members WHERE group_id = ?", (group,))
-        rows = [(group, product) for product in sorted({*products})]
-        self.db.executemany("INSERT INTO group_members VALUES (?, ?)", rows)
-
-    def groups_of(self, product: int) -> list[sqlite3.Row]:
-        return self.db.execute(
-            "SELECT g.* FROM product_groups g JOIN group_members m ON m.group_id = g.id"
-            " WHERE m.product_id = ? AND g.state = 'live' ORDER BY g.id",
-            (product,),
-        ).fetchall()
-
-    def record(self, kind: str, **details: Any) -> None:
-        """Add the effect to the ledger, as a row with this kind and these details."""
-        at, account = clock.iso_precise(self.now), self.account.number
-        columns = {"at": at, "account": account, "kind": kind, "details": json.dumps(details)}
-        self.recorded.append(self.insert("ledger", columns))
-
-    def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
-        """Add a job that performs the action `cause` on an object when the account's clock reaches `due`.
-
-        The job replaces the object's old job.
-        """
-        self.db.execute(
-            "INSERT OR REPLACE INTO jobs (account, due, kind, subject, cause) VALUES (?, ?, ?, ?, ?)",
-            (self.account.number, clock.iso_precise(due), kind, subject, cause),
-        )
-        self.next_due = due if self.next_due is None else min(due, self.next_due)
-
-    def unschedule(self, kind: str, subject: int) -> None:
-        self.db.execute("DELETE FROM jobs WHERE kind = ? AND subject = ?", (kind, subject))
-
-    def receivers(self) -> list[sqlite3.Row]:
-        """The account's enabled endpoints."""
-        if self._receivers is None:
-            sql = "SELECT * FROM endpoints WHERE account = ? AND state = 'enabled' ORDER BY id"
-            self._receivers = self.db.execute(sql, (self.account.number,)).fetchall()
-        return self._receivers
-
-    def emit(self, event: str, data: dict[str, Any]) -> None:
-        """Fire `event` with the full resource `data`."""
-        outbox.emit(self, event, data)
+from billcore_sandbox.work import Given, Work
 
 
 class World:
@@ -105,9 +32,11 @@ class World:
         self.store = Store(options)
         self.faults = Faults(self.store.seed)
         self.unknown = Unknown()
-        self.history = History(self)
-        self.dispatcher = Dispatcher(self)
-        self.jobs = Jobs(self)
+        self.history = History(options, self.store)
+        self.dispatcher = Dispatcher(options, self.store, self.faults, self.history, self.effect)
+        self.jobs = Jobs(self.store, self.effect)
+        reach = self.dispatcher.may_reach
+        self._given = Given(options, self.store, self.machine, self.faults, reach, self.new_secret)
         self.after_reset: list[Callable[[], object]] = []  # for example, register the receivers of --deliver
         self._held: list[Work] | None = None  # effects to announce at the end of together()
 
@@ -128,7 +57,7 @@ class World:
         The deliveries of the effect start after the commit.
         """
         with self.store.transaction():
-            work = Work(self, account, now)
+            work = Work(self._given, account, now)
             yield work
         if self._held is None:
             self._announce([work])

@@ -11,7 +11,8 @@ from billcore_sandbox.errors import Refusal, invalid, not_found
 from billcore_sandbox.lifecycle import SUBJECTS, resource_of
 from billcore_sandbox.service.calls import number_of
 from billcore_sandbox.store import Account
-from billcore_sandbox.world import Work, World
+from billcore_sandbox.work import Work
+from billcore_sandbox.world import World
 
 
 def named_account(world: World, uuid: str | None) -> Account | None:

@@ -13,7 +13,8 @@ from billcore_sandbox.control.common import named_account, no_endpoint, one_of, 
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.service.calls import number_of
-from billcore_sandbox.world import Work, World
+from billcore_sandbox.work import Work
+from billcore_sandbox.world import World
 
 STATES = ("pending", "delivered", "failed", "held_back", "dropped")
 

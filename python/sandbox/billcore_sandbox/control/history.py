@@ -59,7 +59,7 @@ def ledger(world: World, page: bodies.LedgerPage) -> answers.Ledger:
     """List effects, such as a charge or a cancellation, oldest first."""
     account = named_account(world, page.account)
     conditions = {"id > ?": page.since, "account = ?": account and account.number, "kind = ?": page.kind}
-    return {"effects": [effect(world, row) for row in selected(world, "ledger", conditions, page.limit)]}
+    return {"effects": [effect(world.store, row) for row in selected(world, "ledger", conditions, page.limit)]}
 
 
 def requests(world: World, page: bodies.RequestPage) -> answers.Requests:

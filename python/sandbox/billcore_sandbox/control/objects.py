@@ -15,7 +15,8 @@ from billcore_sandbox.lifecycle import resource_of
 from billcore_sandbox.seed import ONE_TIME
 from billcore_sandbox.seed_file import product_columns
 from billcore_sandbox.store import Account
-from billcore_sandbox.world import Work, World
+from billcore_sandbox.work import Work
+from billcore_sandbox.world import World
 
 
 def checkout(world: World, body: bodies.Checkout) -> answers.Shown:

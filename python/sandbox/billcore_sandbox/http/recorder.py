@@ -12,6 +12,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import formatdate
+from functools import partial
 
 from billcore_sandbox import clock, late, list_faults
 from billcore_sandbox.errors import internal_error, not_stored, too_large
@@ -32,7 +33,7 @@ from billcore_sandbox.http.answers import (
 from billcore_sandbox.http.protocol import EXTENSION, Connection
 from billcore_sandbox.service.calls import Reply, Request, parse_query, refused
 from billcore_sandbox.service.parameters import parameters, unknown
-from billcore_sandbox.service.routes import operation_of, perform, split_path
+from billcore_sandbox.service.routes import Routed, perform, route
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -41,17 +42,20 @@ _log = logging.getLogger("billcore_sandbox")
 
 @dataclass(slots=True)
 class Exchange:
-    """A request with its connection, account, operation and fault. id: the id of the request's record."""
+    """A request with its connection, account and fault. id: the id of the request's record."""
 
     connection: Connection
     receive: Receive
     send: Send
-    request: Request
+    routed: Routed
     account: Account | None
-    operation: str | None
     unknown: list[str]
     fault: Fault
     id: int = 0
+
+    @property
+    def request(self) -> Request:
+        return self.routed.request
 
 
 class Recorder:
@@ -60,7 +64,7 @@ class Recorder:
     def __init__(self, world: World, closing: asyncio.Event) -> None:
         self._world = world
         self._closing = closing
-        world.jobs.runs[late.KIND] = late.run
+        world.jobs.runs[late.KIND] = partial(late.run, world)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -75,33 +79,31 @@ class Recorder:
             return
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         request = Request(scope["method"], scope["raw_path"].decode("ascii"), scope["query_string"], headers, body)
-        account_uuid, path = split_path(request.path)
-        account = self._world.store.by_uuid.get(account_uuid)
-        operation = operation_of(request.method, path)
+        routed = route(request)
+        account = self._world.store.by_uuid.get(routed.account)
         names: list[str] = []
-        if account is not None and operation is not None:
-            names = unknown(operation, request)
-            self._world.unknown.note(account.uuid, operation, names, parameters(operation))
-        fault = self._fault(request, account_uuid, path, operation)
-        exchange = Exchange(connection, receive, send, request, account, operation, names, fault)
+        if account is not None and routed.name is not None:
+            names = unknown(routed.name, request)
+            self._world.unknown.note(account.uuid, routed.name, names, parameters(routed.name))
+        exchange = Exchange(connection, receive, send, routed, account, names, self._fault(routed))
         exchange.id = self._begin(exchange)
         try:
             await self._answer(exchange)
         finally:
             self._world.history.answered(exchange.id)
 
-    def _fault(self, request: Request, account: str, path: str, operation: str | None) -> Fault:
+    def _fault(self, routed: Routed) -> Fault:
         """The fault that happens to this request, or NO_FAULT."""
         facts = {
-            "account": account,
-            "operation": operation,
-            "method": request.method,
-            "path": path,
-            "query": parse_query(request.query),
+            "account": routed.account,
+            "operation": routed.name,
+            "method": routed.request.method,
+            "path": routed.path,
+            "query": parse_query(routed.request.query),
         }
 
         def fits(fault: Fault) -> bool:
-            return fault.kind not in list_faults.KINDS or list_faults.fits(fault, operation, request, self._serve)
+            return fault.kind not in list_faults.KINDS or list_faults.fits(fault, routed, self._serve)
 
         return self._world.faults.take(REQUEST_KINDS, facts, fits) or NO_FAULT
 
@@ -110,7 +112,7 @@ class Recorder:
         columns = {
             "at": clock.iso_precise(_now(exchange.account)),
             "account": None if exchange.account is None else exchange.account.uuid,
-            "operation": exchange.operation,
+            "operation": exchange.routed.name,
             "method": request.method,
             "target": connection.target.decode("latin-1"),
             "headers": json.dumps([[each.decode("latin-1") for each in header] for header in connection.headers]),
@@ -158,28 +160,26 @@ class Recorder:
 
     def _make(self, exchange: Exchange) -> Reply:
         """Perform the request, and return the answer as the fault changes it."""
-        fault, request = exchange.fault, exchange.request
+        fault, routed = exchange.fault, exchange.routed
         if fault.kind == "status" and not fault.fields["effect"]:
             return canned(fault)
-        answer = refused(too_large()) if len(request.body) > MAX_BODY else self._serve(request)
+        answer = refused(too_large()) if len(exchange.request.body) > MAX_BODY else self._serve(routed)
         if fault.kind == "status":
             return canned(fault)
         if fault.kind == "beyond_end":
-            return list_faults.beyond(fault.fields["answer"], answer, request, self._serve)
+            return list_faults.beyond(fault.fields["answer"], answer, routed, self._serve)
         if fault.kind == "rows":
-            assert exchange.account is not None and exchange.operation is not None
-            list_faults.change_rows(
-                self._world, exchange.account, exchange.operation, request, self._serve, **fault.fields
-            )
+            assert exchange.account is not None
+            list_faults.change_rows(self._world, exchange.account, routed, self._serve, **fault.fields)
         return answer
 
-    def _serve(self, request: Request) -> Reply:
+    def _serve(self, routed: Routed) -> Reply:
         try:
-            return perform(self._world, request)
+            return perform(self._world, routed)
         except sqlite3.Error:
             raise
         except Exception as error:
-            _log.error("failed on %s %s", request.method, request.path, exc_info=error)
+            _log.error("failed on %s %s", routed.request.method, routed.request.path, exc_info=error)
             return refused(internal_error())
 
     async def _wait(self, seconds: float) -> None:

@@ -142,34 +142,56 @@ def _id_of(route: str, path: str) -> str | None:
     return found if path == f"{start}{found}{end}" and re.fullmatch("[^/]+", found) else None
 
 
-def operation_of(method: str, path: str) -> str | None:
-    """The name of a request's operation; None if the path or its method is unknown."""
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A request and its operation. account: the UUID in its path. id: the encoded id in its path.
+
+    refusal: why there is no operation.
+    """
+
+    request: Request
+    account: str
+    path: str
+    operation: Operation | None = None
+    id: str = ""
+    refusal: Refusal | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the operation."""
+        return None if self.operation is None else self.operation.name
+
+
+def route(request: Request) -> Routed:
+    account, path = split_path(request.path)
     try:
-        return find(OPERATIONS, method, path)[0].name
-    except Refusal:
-        return None
+        operation, found = find(OPERATIONS, request.method, path)
+    except Refusal as refusal:
+        return Routed(request, account, path, refusal=refusal)
+    return Routed(request, account, path, operation, found)
 
 
-def perform(world: World, request: Request) -> Reply:
+def perform(world: World, routed: Routed) -> Reply:
     """Perform a request as the service does, and return the answer. Raises only on errors of the sandbox itself."""
-    account_uuid, path = split_path(request.path)
+    request = routed.request
     keys = [value for name, value in request.headers if name == "x-api-key"]
     account = world.store.account_by_key(keys[0]) if len(keys) == 1 else None
     if account is None:
         return reply(None, 401)
     try:
-        if account.uuid != account_uuid:  # the key of another account
+        if account.uuid != routed.account:  # the key of another account
             raise not_found()
-        operation, found = find(OPERATIONS, request.method, path)
+        if routed.operation is None:
+            raise routed.refusal or not_found()
         call = Call(
             world=world,
             account=account,
-            id=unquote(found),
+            id=unquote(routed.id),
             address=f"http://{request.header('host')}{request.path}",
             query=parse_query(request.query),
             body=request.body,
             content_type=request.header("content-type"),
         )
-        return operation.run(call)
+        return routed.operation.run(call)
     except Refusal as error:
         return refused(error)
