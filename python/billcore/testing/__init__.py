@@ -21,7 +21,7 @@ Sandbox needs the package billcore-sandbox (the extra `sandbox`); this module it
 from __future__ import annotations
 
 from ._account import Account, SandboxAccount
-from ._calls import ControlError
+from ._calls import ControlError, WaitTimeout
 from ._control import Control
 from ._deliveries import Attempt as Attempt
 from ._deliveries import Delivery as Delivery
@@ -54,6 +54,7 @@ __all__ = [
     "SandboxAccount",
     "SandboxError",
     "SignedEvent",
+    "WaitTimeout",
     "event",
     "order",
     "page",

@@ -23,6 +23,22 @@ class ControlError(RuntimeError):
         self.message = message
 
 
+class WaitTimeout(TimeoutError):
+    """What a control route waited for did not come within the time-out. The message says what there is instead.
+
+    Attributes:
+        arrived: How many of the awaited records there are.
+        pending: How many deliveries are pending.
+        last_answer: The last attempt of a pending delivery as GET deliveries shows it, or None if none was attempted.
+    """
+
+    def __init__(self, message: str, details: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.arrived: int = details.get("arrived", 0)
+        self.pending: int = details.get("pending", 0)
+        self.last_answer: dict[str, Any] | None = details.get("last_answer")
+
+
 class Calls:
     """Sends requests to the control routes of one sandbox, or of one account. Thread-safe."""
 
@@ -61,23 +77,23 @@ class Calls:
             answer = json.loads(response.read())
         finally:
             connection.close()
+        if response.status == 408:
+            raise WaitTimeout(answer["error"]["message"], answer["error"])
         if response.status != 200:
             raise ControlError(response.status, answer["error"]["code"], answer["error"]["message"])
         return answer
 
     def _wait(self, timeout: float, **fields: Any) -> Any:
-        """Returns the answer of POST wait. If the answer is a 408, raises TimeoutError with the answer's message."""
+        """Returns the answer of POST wait. Raises WaitTimeout after the time-out."""
         rest = seconds(timeout, "timeout", zero=True)
         while True:
             once = min(rest, _LONGEST_WAIT)
             try:
                 return self._call("POST", "wait", {**fields, "timeout": once}, longer=once)
-            except ControlError as error:
-                if error.status != 408:
-                    raise
+            except WaitTimeout:
                 rest -= once
                 if rest <= 0:
-                    raise TimeoutError(error.message) from None
+                    raise
 
 
 def arguments(local: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,24 +5,35 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _log = logging.getLogger("billcore_sandbox")
 
 
 class Refusal(Exception):
-    """The service refuses a request: the answer has `status`, and an error object with `code` and `message`."""
+    """The service refuses a request: the answer has `status`, and an error object with `code` and `message`.
 
-    def __init__(self, status: int, code: str, message: str, headers: Iterable[tuple[str, str]] = ()) -> None:
+    details: further members of the error object of a control route, for programs.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: Iterable[tuple[str, str]] = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(f"{status} {code}: {message}")
         self.status = status
         self.code = code
         self.message = message
         self.headers = list(headers)
+        self.details = dict(details or {})
 
     def body(self) -> dict[str, Any]:
-        return {"error": {"code": self.code, "message": self.message}}
+        return {"error": {"code": self.code, "message": self.message, **self.details}}
 
 
 def not_found() -> Refusal:
