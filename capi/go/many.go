@@ -11,7 +11,8 @@ import (
 	"billcore/internal/model"
 )
 
-// Got is one of the ids of a GetMany, with its record. Beside a Got stands the error of its call; Value is then empty.
+// Got is an id that GetMany was given, and the record with this id. If the call failed, the iterator also gives the
+// call's error, and Value is empty.
 type Got[I ID | int64, T any] struct {
 	ID    I
 	Value T

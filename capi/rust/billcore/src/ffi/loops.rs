@@ -100,7 +100,7 @@ impl NativeLoop {
     }
 }
 
-/// What a function that starts a call takes besides what it is to do.
+/// The arguments that each function has which starts a call.
 struct Starting {
     loop_: *mut sys::billcore_loop,
     ticket: *mut Ticket,
