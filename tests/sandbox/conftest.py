@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from billcore.testing import Control, Sandbox, SandboxAccount
+from sandbox.shop import Shop
 from sandbox.support import Receiver, Service, account
 from support.accounts import new_account
 from support.waiting import GENEROUS
@@ -24,6 +25,13 @@ def mine(process: Sandbox) -> Iterator[SandboxAccount]:
     """A new account for one test, which other tests do not change or reset."""
     with new_account(process) as account:
         yield account
+
+
+@pytest.fixture
+def shop(process: Sandbox) -> Iterator[Shop]:
+    account = process.new_account(demo=False)
+    yield Shop(account)
+    process.control.delete_account(Service(account.accounts[0]).account)
 
 
 @pytest.fixture

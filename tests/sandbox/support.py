@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -161,6 +161,7 @@ class Receiver:
 
     An item is a status, or a list of chunks to send; the chunk CLOSE closes the connection instead. `connections` has
     the number of requests on each connection, and `most` the most requests that waited at the same time for open().
+    Before it answers, the receiver calls `act` with the request.
     """
 
     script: list[int | list[bytes]] = field(default_factory=list)
@@ -168,6 +169,7 @@ class Receiver:
     connections: list[int] = field(default_factory=list)
     waiting: int = 0
     most: int = 0
+    act: Callable[[Received], object] = lambda received: None
 
     def __post_init__(self) -> None:
         self._lock, self._opened = threading.Lock(), threading.Event()
@@ -220,12 +222,14 @@ class Receiver:
                     name, _, value = line.decode().rstrip("\r\n").partition(": ")
                     headers[name] = value
                 body = file.read(int(headers["Content-Length"]))
+                received = Received(head.split()[1].decode(), headers, body)
                 with self._lock:
-                    self.received.append(Received(head.split()[1].decode(), headers, body))
+                    self.received.append(received)
                     self.connections[number] += 1
                     answer = self.script.pop(0) if self.script else 200
                     self.waiting += 1
                     self.most = max(self.most, self.waiting)
+                self.act(received)
                 self._opened.wait(GENEROUS)
                 with self._lock:
                     self.waiting -= 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -11,54 +10,16 @@ import pytest
 
 from billcore.testing import Control, ControlError, Sandbox, SandboxAccount
 from billcore_sandbox import clock
-from sandbox.support import Receiver, Service, events, make
+from sandbox.shop import BEGIN, Shop, time
+from sandbox.support import Receiver, events, make
 from support.waiting import until
 
-BEGIN = datetime(2031, 1, 31, 9, tzinfo=UTC)
-
-
-def time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+# Seconds after BEGIN of each attempt with the schedule of conftest.py, and the answers.
+SENT = [(0, 500), (0.02, 503), (0.07, 500), (0.17, 200)]
 
 
 def now(control: Control) -> datetime:
     return time(control.state()["accounts"][0]["now"])
-
-
-class Shop:
-    """An account without demo data whose clock is frozen at BEGIN."""
-
-    def __init__(self, account: SandboxAccount) -> None:
-        self.control, self.service = account.control, Service(account.accounts[0])
-        self.control.freeze()
-        self.control.advance(to=BEGIN)
-
-    def buy(self, kind: str = "subscription", product: dict[str, Any] | None = None, **fields: Any) -> str:
-        """Buys a product and confirms the order; returns the id of the subscription."""
-        number = self.control.create_product("Tea", type=kind, **product or {})["id"]
-        made = self.control.checkout(number, **fields)
-        self.control.confirm(made["order"]["id"])
-        return str(made["subscription"]["id"])
-
-    def shown(self, subscription: str) -> dict[str, Any]:
-        return dict(self.service.get(f"/subscription/{subscription}").data)
-
-    def orders(self, subscription: str) -> list[str]:
-        """The dates of the subscription's orders, oldest first."""
-        listed = self.service.get(f"/subscription/{subscription}/orders?per_page=200").data
-        return [order["created_at"][:10] for order in reversed(listed)]
-
-    def happened(self, **move: Any) -> list[tuple[str, str]]:
-        """Moves the clock; returns the actions of the jobs that ran, each with its time in days after BEGIN."""
-        moved = self.control.advance(**move)
-        return [(each["cause"], f"{(time(each['at']) - BEGIN) / timedelta(days=1):g}") for each in moved["happened"]]
-
-
-@pytest.fixture
-def shop(process: Sandbox) -> Iterator[Shop]:
-    account = process.new_account(demo=False)
-    yield Shop(account)
-    process.control.delete_account(Service(account.accounts[0]).account)
 
 
 @pytest.mark.parametrize(
@@ -274,10 +235,9 @@ def test_retries_of_deliveries_wait_for_it(shop: Shop, receiver: Receiver) -> No
     assert shop.control.advance(seconds=0.019)["pending_deliveries"] == 1
     assert attempts() == [(BEGIN, 500)]
     assert shop.control.advance(seconds=0.001)["pending_deliveries"] == 1
-    assert shop.control.advance(seconds=1)["pending_deliveries"] == 1
+    assert shop.control.advance(seconds=0.051)["pending_deliveries"] == 1
     assert shop.control.advance(days=1)["pending_deliveries"] == 0
-    assert [status for _, status in attempts()] == [500, 503, 500, 200]
-    assert attempts()[1][0] == BEGIN + timedelta(seconds=0.02)
+    assert attempts() == [(BEGIN + timedelta(seconds=each), status) for each, status in SENT]
 
 
 def test_a_receiver_in_the_thread_of_the_caller_is_no_deadlock(receiver: Receiver) -> None:

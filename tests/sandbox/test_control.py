@@ -148,7 +148,8 @@ def test_every_answer_has_its_type(sandbox: Sandbox, service: Service) -> None:
         for name in effect.keys() - {"id", "at", "account", "kind"}:
             del effect[name]  # remove the members that depend on the effect's kind
     for name, answer in answers.items():
-        assert [] not in answer.values(), name
+        empty = [key for key, value in answer.items() if value == []]
+        assert empty == (["unanswered"] if name == "POST clock" else []), name
         strict(answer, ROUTES[name].answer)
 
 

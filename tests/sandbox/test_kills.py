@@ -37,10 +37,12 @@ def advance(control: Control) -> None:
         control.advance(days=40)
 
 
-def test_killed_while_a_clock_moves_it_renews_each_period_once(tmp_path: Path) -> None:
+def test_killed_while_a_clock_moves_it_renews_each_period_once(tmp_path: Path, receiver: Receiver) -> None:
     for kills in range(1, 6):
         with serving(tmp_path) as (process, ready):
             control = of_ready(ready)[1]
+            if kills == 1:
+                control.create_endpoint(receiver.url)
             before = len(control.ledger("renew"))
             moving = threading.Thread(target=advance, args=(control,))
             moving.start()
@@ -58,6 +60,8 @@ def test_killed_while_a_clock_moves_it_renews_each_period_once(tmp_path: Path) -
         renewals = control.ledger("renew")
         assert len({renewal["order_id"] for renewal in renewals}) == len(renewals)
         assert len({*Counter(renewal["subscription_id"] for renewal in renewals).values()}) == 1, "each as often"
+        sent = {each["id"] for each in control.wait_for_deliveries(GENEROUS)}
+        assert len(sent) == 3 * len(renewals) and sent == {each.event["id"] for each in receiver.received}
 
 
 def test_two_moves_of_one_clock_do_not_mix() -> None:

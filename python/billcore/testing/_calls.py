@@ -30,10 +30,12 @@ class WaitTimeout(TimeoutError):
         arrived: How many of the awaited records there are.
         pending: How many deliveries are pending.
         last_answer: The last attempt of a pending delivery as GET deliveries shows it, or None if none was attempted.
+        details: These and all further members of the route's error, such as `now` after advance().
     """
 
     def __init__(self, message: str, details: Mapping[str, Any]) -> None:
         super().__init__(message)
+        self.details = dict(details)
         self.arrived: int = details.get("arrived", 0)
         self.pending: int = details.get("pending", 0)
         self.last_answer: dict[str, Any] | None = details.get("last_answer")
@@ -94,6 +96,23 @@ class Calls:
                 rest -= once
                 if rest <= 0:
                     raise
+
+    def _move(self, timeout: float | None, settle: bool, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the answer of POST clock. Raises WaitTimeout after the time-out."""
+        rest = self._timeout if timeout is None else seconds(timeout, "timeout", zero=True)
+        happened: list[Any] = []
+        while True:
+            once = min(rest, _LONGEST_WAIT)
+            try:
+                moved = self._call("POST", "clock", {**fields, "settle": settle, "timeout": once}, longer=once)
+                return {**moved, "happened": [*happened, *moved["happened"]]}
+            except WaitTimeout as error:
+                happened += error.details["happened"]
+                rest -= once
+                if rest <= 0:
+                    details = {**error.details, "arrived": len(happened), "happened": happened}
+                    raise WaitTimeout(str(error), details) from None
+                fields = {"to": error.details["to"]}
 
 
 def arguments(local: Mapping[str, Any]) -> dict[str, Any]:

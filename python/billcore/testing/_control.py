@@ -58,27 +58,42 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         """Renew the subscription as if its renewal date had arrived."""
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{segment(subscription_id)}/renew", {}))
 
-    def advance(self, *, days: float = 0, seconds: float = 0, to: datetime | str | None = None) -> dict[str, Any]:
+    def advance(
+        self,
+        *,
+        days: float = 0,
+        seconds: float = 0,
+        to: datetime | str | None = None,
+        settle: bool = True,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
         """Move the account's clock forward; everything that becomes due happens, in order.
 
-        When advance() returns, renewals, their retries, trial ends, starts and expiries have happened, and the first
-        attempts of their deliveries have been made. A receiver in the thread that calls advance() cannot answer before
-        advance() returns: advance() waits for the receiver only as long as one delivery may take, and
-        `pending_deliveries` is the number of deliveries that are still pending.
+        Renewals, their retries, trial ends, starts and expiries happen at their due times. At each due time, the clock
+        shows this time until the first attempts of the deliveries have ended, so a receiver that calls the service
+        sees the state of then. A receiver in the thread that calls advance() cannot answer before advance() returns:
+        after one delivery time-out, advance() waits for no further delivery to it.
 
         Args:
             days: Days to move forward.
             seconds: Seconds to move forward, added to the days.
             to: The time to move to, instead of `days` and `seconds`.
+            settle: False: all changes happen first, and their deliveries follow.
+            timeout: Seconds of real time. Default: the `timeout` of this Control.
 
         Returns:
-            `now`, `frozen`, `pending_deliveries`, and `happened`: a list of changes, each with "at", "cause" (such as
-            "renew"), and the id as "subscription", "order" or "request".
+            `now`, `frozen`, `pending_deliveries`; `happened`: a list of changes, each with "at", "cause" (such as
+            "renew"), and the id as "subscription", "order" or "request"; and `unanswered`: the endpoints that did not
+            answer in time, each with "endpoint_id", "url", "pending" and "error".
+
+        Raises:
+            WaitTimeout: The time-out ended before the clock had arrived. The clock shows `details["now"]`, the changes
+                so far are `details["happened"]`, and advance(to=error.details["to"]) goes on.
         """
         fields: dict[str, Any] = {"days": days, "seconds": seconds}
         if to is not None:
             fields = {"to": to if isinstance(to, str) else to.isoformat()}
-        return cast(dict[str, Any], self._call("POST", "clock", fields))
+        return self._move(timeout, settle, fields)
 
     def freeze(self) -> dict[str, Any]:
         """Stop the account's clock; advance() can still move it."""

@@ -12,7 +12,9 @@ import ipaddress
 import json
 import logging
 import sqlite3
-from collections import Counter, deque
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -37,8 +39,7 @@ class Dispatcher:
         self._queues: dict[int, _Queue] = {}
         self.under_way = 0
         self._starved: dict[_Queue, None] = {}  # queues that wait because _MOST attempts are running, in order
-        self._due: Counter[int] = Counter()  # for each account: attempts that run, or wait only for other attempts
-        self._ended: Counter[int] = Counter()  # for each account: attempts that ended before their time-out
+        self._unanswered: dict[int, set[int]] = {}  # account whose clock moves -> endpoints that did not answer in time
         self._progress = asyncio.Event()
         self._told: set[str] = set()
 
@@ -83,18 +84,19 @@ class Dispatcher:
         self._starved[queue] = None
         return False
 
-    def done(self, account: int, *, timed_out: bool) -> None:
+    def done(self, queue: _Queue, *, timed_out: bool) -> None:
         """Count an attempt that has ended."""
         self.under_way -= 1
-        self._ended[account] += int(not timed_out)
-        self._progress.set()
+        if timed_out and queue.account in self._unanswered:
+            self._unanswered[queue.account].add(queue.endpoint)
+            self.rested()
         while self._starved and self.under_way < _MOST:
             queue = next(iter(self._starved))
             del self._starved[queue]
             queue.proceed()
 
-    def count_due(self, account: int, change: int) -> None:
-        self._due[account] += change
+    def rested(self) -> None:
+        """Call this when a queue has no attempt that is due any more: every settle() checks its condition again."""
         self._progress.set()
 
     def resume(self) -> None:
@@ -103,35 +105,53 @@ class Dispatcher:
         sql = f"SELECT seq FROM deliveries WHERE state = 'pending' AND seq NOT IN ({waiting}) ORDER BY seq"
         self.start([row["seq"] for row in self.store.all(sql)])
 
-    async def settle(self, account: Account) -> int:
-        """Wait until no attempt of the account is due, or until a delivery time-out passes without an answer.
+    def waits(self, endpoint: int, seq: int) -> bool:
+        """Whether a delivery is in the queue of its endpoint, and its attempt has not begun."""
+        return endpoint in self._queues and any(seq in group for group in self._queues[endpoint].waiting)
 
-        Returns the number of pending deliveries. The wait has a limit because a receiver in the caller's thread cannot
-        answer until the wait ends. Deliveries to a paused or disabled endpoint are not due, so they do not prolong
-        the wait.
+    @contextmanager
+    def watching(self, account: int) -> Iterator[set[int]]:
+        """Collect the account's endpoints that let an attempt time out: settle() does not wait for them again.
+
+        A receiver in the thread that moves the clock cannot answer before the move ends, so the move must not wait for
+        each of its deliveries.
         """
-        number, ended, deadline = account.number, -1, 0.0
-        while self._due[number] > 0:
-            if self._ended[number] != ended:
-                ended = self._ended[number]
-                deadline = asyncio.get_running_loop().time() + self.options.delivery_timeout
-            self._progress.clear()
-            try:
-                async with asyncio.timeout_at(deadline):
-                    await self._progress.wait()
-            except TimeoutError:
-                break
-        own = "endpoint_id IN (SELECT id FROM endpoints WHERE account = ?)"
-        return self.store.count(f"deliveries WHERE state = 'pending' AND {own}", number)
+        self._unanswered[account] = set()
+        try:
+            yield self._unanswered[account]
+        finally:
+            del self._unanswered[account]
 
-    def forget(self, account: int, endpoints: list[int]) -> None:
-        """Cancel the attempts and close the connections of an account that is deleted."""
+    def is_busy(self, account: int) -> bool:
+        """Whether an attempt of the account is due, except to the endpoints that watching() has collected.
+
+        Deliveries to a paused or disabled endpoint are not due.
+        """
+        ignored = self._unanswered.get(account, ())
+        queues = self._queues.values()
+        return any(each.due and each.account == account and each.endpoint not in ignored for each in queues)
+
+    async def settle(self, account: int, deadline: float) -> bool:
+        """Wait until the account is not busy; False if the event loop's clock reaches `deadline` before."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                while self.is_busy(account):
+                    self._progress.clear()
+                    await self._progress.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def count_pending(self, account: Account) -> int:
+        own = "endpoint_id IN (SELECT id FROM endpoints WHERE account = ?)"
+        return self.store.count(f"deliveries WHERE state = 'pending' AND {own}", account.number)
+
+    def forget(self, endpoints: list[int]) -> None:
+        """Cancel the attempts and close the connections of an account's endpoints, because the account is deleted."""
         for endpoint in endpoints:
             if (queue := self._queues.pop(endpoint, None)) is not None:
                 self._starved.pop(queue, None)
                 queue.stop()
-        self._due.pop(account, None)
-        self._ended.pop(account, None)
         self._progress.set()
 
     def drop(self) -> None:
@@ -140,7 +160,6 @@ class Dispatcher:
         for queue in self._queues.values():
             queue.stop()
         self._queues.clear()
-        self._due.clear()
         self._progress.set()
 
 
@@ -158,11 +177,11 @@ class _Queue:
 
     def __init__(self, dispatcher: Dispatcher, account: int, endpoint: int) -> None:
         self._dispatcher = dispatcher
-        self._account = account
-        self._endpoint = endpoint
+        self.account = account
+        self.endpoint = endpoint
         self.waiting: deque[list[int]] = deque()
         self._tasks: set[asyncio.Task[bool]] = set()
-        self._counted = 0
+        self.due = 0  # attempts that run, or wait only for other attempts
         self._stopped = False
 
     def stop(self) -> None:
@@ -170,7 +189,7 @@ class _Queue:
         self.waiting.clear()
         for task in self._tasks:
             task.cancel()
-        self._dispatcher.pool.close(self._endpoint)
+        self._dispatcher.pool.close(self.endpoint)
 
     def proceed(self) -> None:
         """Begin the attempts that the limits allow, and update the number of attempts that are due."""
@@ -180,16 +199,16 @@ class _Queue:
         goes = endpoint is not None and endpoint["state"] == "enabled" and not endpoint["paused"]
         if endpoint is None or endpoint["state"] == "deleted":
             self.waiting.clear()
-            self._dispatcher.pool.close(self._endpoint)
+            self._dispatcher.pool.close(self.endpoint)
         elif goes:
             while self.waiting and len(self._tasks) < endpoint["concurrency"] and self._dispatcher.has_room(self):
                 self._begin(endpoint, self.waiting.popleft())
-        due = len(self._tasks) + (len(self.waiting) if goes else 0)
-        self._dispatcher.count_due(self._account, due - self._counted)
-        self._counted = due
+        self.due = len(self._tasks) + (len(self.waiting) if goes else 0)
+        if self.due == 0:
+            self._dispatcher.rested()
 
     def _settings(self) -> sqlite3.Row | None:
-        return self._dispatcher.store.one("SELECT * FROM endpoints WHERE id = ?", self._endpoint)
+        return self._dispatcher.store.one("SELECT * FROM endpoints WHERE id = ?", self.endpoint)
 
     def _begin(self, endpoint: sqlite3.Row, group: list[int]) -> None:
         """Attempt the deliveries of a group that are still pending, all at the same moment."""
@@ -208,17 +227,17 @@ class _Queue:
         if error is not None:
             _log.error("an attempt failed", exc_info=error)
         timed_out = not task.cancelled() and error is None and task.result()
-        self._dispatcher.done(self._account, timed_out=timed_out)
+        self._dispatcher.done(self, timed_out=timed_out)
         self.proceed()
 
     async def _attempt(self, endpoint: sqlite3.Row, row: sqlite3.Row, meeting: asyncio.Barrier | None) -> bool:
         """Make an attempt and record it; returns whether it timed out."""
-        options, account = self._dispatcher.options, self._dispatcher.store.by_number[self._account]
-        facts = event_faults.facts(account.uuid, row["event"], self._endpoint)
+        options, account = self._dispatcher.options, self._dispatcher.store.by_number[self.account]
+        facts = event_faults.facts(account.uuid, row["event"], self.endpoint)
         fault = self._dispatcher.faults.take(
             event_faults.ATTEMPT_KINDS, facts, lambda each: event_faults.fits(each.kind, row["body"])
         )
-        connection = self._dispatcher.pool.take(self._endpoint)
+        connection = self._dispatcher.pool.take(self.endpoint)
         try:
             made = [await attempts.make(options, account, endpoint, row, fault, connection, meeting)]
             if made[0]["error"] == LOST:
@@ -226,7 +245,7 @@ class _Queue:
         except BaseException:
             connection.close()
             raise
-        self._dispatcher.pool.give(self._endpoint, connection, endpoint["concurrency"])
+        self._dispatcher.pool.give(self.endpoint, connection, endpoint["concurrency"])
         try:
             self._record(account, row["seq"], made)
         except sqlite3.Error as error:  # for example, the disk is full: the delivery stays pending
@@ -260,5 +279,5 @@ class _Queue:
                 "UPDATE deliveries SET state = ?, reason = ?, attempts = ? WHERE seq = ?",
                 (state, reason, json.dumps(records), seq),
             )
-            outbox.release(work, self._endpoint, seq)
+            outbox.release(work, self.endpoint, seq)
         self._dispatcher.history.attempts(seq, made)

@@ -12,7 +12,7 @@ import contextlib
 import heapq
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -23,12 +23,10 @@ from billcore_sandbox.store import Account, Store
 from billcore_sandbox.work import Open, Work
 
 _log = logging.getLogger("billcore_sandbox")
-# While a clock is moved, the event loop runs deliveries and requests after this number of jobs.
-_SLICE = 25
 
 
 class Jobs:
-    """Runs the jobs of all accounts in one loop, except accounts with a frozen clock. move() also runs jobs."""
+    """Runs the jobs of all accounts in one loop, except accounts with a frozen clock, whose jobs only a move runs."""
 
     def __init__(self, store: Store, effect: Open) -> None:
         self._store, self._effect = store, effect
@@ -37,6 +35,7 @@ class Jobs:
         self._changed = asyncio.Event()
         self._moving: dict[int, bool] = {}  # account whose clock is being moved -> whether the clock ran before
         self._task: asyncio.Task[None] | None = None
+        self._stopped = False
         self.runs: dict[str, Callable[[Work, int], None]] = {}  # kind -> function that runs such jobs
 
     def start(self) -> None:
@@ -44,6 +43,7 @@ class Jobs:
         self.wake()
 
     def stop(self) -> None:
+        self._stopped = True
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -79,7 +79,8 @@ class Jobs:
             if account is None or account.clock.frozen_at is not None or account.number in self._moving:
                 continue
             try:
-                self._run_next(account, account.clock.now())
+                if (row := self.next_job(account, account.clock.now())) is not None:
+                    self.run_job(account, row)
                 self.look(account)
             except sqlite3.Error as error:  # such as a full disk: try again later
                 _log.error("a job cannot be written to the database: %s", error)
@@ -87,18 +88,14 @@ class Jobs:
                 self.look(account)
             await asyncio.sleep(0)
 
-    def _run_next(self, account: Account, until: datetime, moving: bool = False) -> dict[str, Any] | None:
-        """Run the account's next job that is due by `until`; returns its action and object, or None if no job is due.
+    def next_job(self, account: Account, until: datetime) -> sqlite3.Row | None:
+        """The account's next job that is due by `until`."""
+        sql = "SELECT * FROM jobs WHERE account = ? AND due <= ? ORDER BY due, seq LIMIT 1"
+        return self._store.one(sql, account.number, clock.iso_precise(until))
 
-        moving: set the account's clock to the time of the job.
-        """
-        row = self._store.one(
-            "SELECT * FROM jobs WHERE account = ? AND due <= ? ORDER BY due, seq LIMIT 1",
-            account.number,
-            clock.iso_precise(until),
-        )
-        if row is None:
-            return None
+    def run_job(self, account: Account, row: sqlite3.Row) -> dict[str, Any]:
+        """Run a job; returns its action and object. During a move, the account's clock then shows the job's time."""
+        moving = account.number in self._moving
         happened = {"at": row["due"], row["kind"]: str(row["subject"]), "cause": row["cause"]}
         due = clock.parse(row["due"])
         if moving:
@@ -121,20 +118,15 @@ class Jobs:
                 happened["refused"] = "the sandbox itself failed: see its stderr"
         return happened
 
-    async def move(self, account: Account, target: datetime) -> list[Any]:
-        """Move the account's clock to `target`, and run the jobs up to it; returns their actions, oldest first."""
+    @contextlib.contextmanager
+    def moving(self, account: Account) -> Iterator[None]:
+        """Freeze the account's clock during the block, which moves it. Raises Refusal 409 during another move."""
         if account.number in self._moving:
             raise Refusal(409, "clock_moves", "Another request is moving this account's clock: wait for its answer.")
-        happened: list[Any] = []
         runs = self._moving[account.number] = account.clock.frozen_at is None
+        account.clock.freeze()
         try:
-            account.clock.freeze()
-            while self._exists(account) and (done := self._run_next(account, target, moving=True)) is not None:
-                if "delivery" not in done:
-                    happened.append(done)
-                if len(happened) % _SLICE == 0:
-                    await asyncio.sleep(0)
-            account.clock.frozen_at = target
+            yield
         finally:
             if runs:
                 account.clock.run()
@@ -142,7 +134,14 @@ class Jobs:
             if self._exists(account):
                 self._store.save_clock(account)
                 self.look(account)
-        return happened
+
+    def check(self, account: Account) -> None:
+        """Raise Refusal if a move of the account's clock cannot go on."""
+        if self._stopped:
+            raise Refusal(503, "stopped", "The sandbox ends.")
+        if not self._exists(account):
+            message = "The account was deleted, or the sandbox was reset, while its clock moved."
+            raise Refusal(409, "gone", message)
 
     def _exists(self, account: Account) -> bool:
         """False after the account was deleted or the sandbox was reset."""

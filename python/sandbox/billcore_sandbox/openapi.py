@@ -42,11 +42,16 @@ _LINKS: dict[Any, dict[str, str]] = {
     "GET deliveries": {"deliveries/{id}": _BODY + "/deliveries/0/id"},
 }
 _CONTROL_REFUSALS = {
+    "POST clock": {
+        408: "The time-out ended before the clock had arrived; the message says what it shows. Code: timeout.",
+        409: "Another request moves the clock, or the sandbox was reset. Codes: clock_moves, gone.",
+        503: "The sandbox ends. Code: stopped.",
+    },
     "POST wait": {
         408: "It did not happen in time; the message says what did. Code: timeout.",
         409: "The sandbox was reset. Code: reset.",
         503: "The sandbox ends. Code: stopped.",
-    }
+    },
 }
 _OF_BODY = {
     400: "The body is not JSON. Code: invalid_json.",

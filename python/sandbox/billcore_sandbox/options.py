@@ -12,6 +12,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 DESCRIPTION = "Run the whole billing service on localhost; prints one JSON line when it is ready."
@@ -19,6 +20,7 @@ DEFAULT_SEED = 20250425
 SECRET_LENGTH = 32
 
 
+@lru_cache(maxsize=1000)
 def is_loopback(host: str) -> bool:
     """True for localhost and loopback addresses. Other host names are not resolved: their addresses may change."""
     name = host.removeprefix("[").removesuffix("]").lower()

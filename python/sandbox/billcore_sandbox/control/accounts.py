@@ -7,11 +7,13 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from billcore_sandbox import clock, seed
+from billcore_sandbox import attempts, clock, seed
 from billcore_sandbox.control import answers, bodies
 from billcore_sandbox.control.common import account_or_first, find, named_account
+from billcore_sandbox.control.deliveries import last_answer
 from billcore_sandbox.effects import new_key
 from billcore_sandbox.errors import Refusal, invalid
+from billcore_sandbox.moves import Move, move
 from billcore_sandbox.options import read_time
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
@@ -47,7 +49,7 @@ def delete(world: World, uuid: str) -> answers.AccountId:
     if account in world.store.accounts[:1]:
         raise Refusal(422, "first_account", "The first account cannot be deleted: reset instead.")
     rows = world.store.all("SELECT id FROM endpoints WHERE account = ?", account.number)
-    world.dispatcher.forget(account.number, [row["id"] for row in rows])
+    world.dispatcher.forget([row["id"] for row in rows])
     world.faults.forget(uuid)
     world.unknown.forget(uuid)
     world.store.forget(account)
@@ -83,20 +85,62 @@ def key_cause(world: World, cause: str, body: bodies.Nothing, number: str) -> an
 
 
 async def change_clock(world: World, body: bodies.ClockChange) -> answers.MovedClock:
-    """Move the account's clock forward, freeze it or let it run; answers after the first attempts of new deliveries."""
+    """Move the account's clock forward, freeze it or let it run.
+
+    At each due time on the way, the changes happen and the first attempts of their deliveries end; then the clock goes
+    on to the next due time.
+    """
     account = account_or_first(world, body.account)
     if body.freeze and body.run:
         raise invalid("freeze and run contradict each other.")
     target = _target(account, body)
     if body.freeze:
         account.clock.freeze()
-    happened = await world.jobs.move(account, target)
+    done = await move(world.jobs, world.dispatcher, account, target, settles=body.settle, timeout=body.timeout)
+    if not done.arrived:
+        raise _stopped(world, done)
     if body.run:
         account.clock.run()
-    world.store.save_clock(account)
-    world.jobs.look(account)
-    pending = await world.dispatcher.settle(account)
-    return {**show_clock(account), "happened": happened, "pending_deliveries": pending}
+        world.store.save_clock(account)
+        world.jobs.look(account)
+    return {
+        **show_clock(account),
+        "happened": done.happened,
+        "pending_deliveries": world.dispatcher.count_pending(account),
+        "unanswered": _unanswered(world, done),
+    }
+
+
+def _unanswered(world: World, done: Move) -> list[answers.Unanswered]:
+    """The endpoints of a move that did not answer in time."""
+    found: list[answers.Unanswered] = []
+    for number in sorted(done.unanswered):
+        endpoint = world.store.one("SELECT url FROM endpoints WHERE id = ? AND state != 'deleted'", number)
+        if endpoint is not None:
+            pending = world.store.count("deliveries WHERE endpoint_id = ? AND state = 'pending'", number)
+            error = attempts.late(world.options)
+            found.append({"endpoint_id": number, "url": endpoint["url"], "pending": pending, "error": error})
+    return found
+
+
+def _stopped(world: World, done: Move) -> Refusal:
+    """The refusal of a move whose time-out ended before the clock had arrived."""
+    shown, to = show_clock(done.account), clock.iso_precise(done.target)
+    count, pending = len(done.happened), world.dispatcher.count_pending(done.account)
+    message = (
+        f"The time-out ended when the clock showed {shown['now']}, on its way to {to} (changes so far: {count}, pending"
+        f" deliveries: {pending}). Move to {to} again to go on."
+    )
+    details = {
+        "arrived": count,
+        "pending": pending,
+        "last_answer": last_answer(world, done.account),
+        "now": shown["now"],
+        "to": to,
+        "happened": done.happened,
+        "unanswered": _unanswered(world, done),
+    }
+    return Refusal(408, "timeout", message, details=details)
 
 
 def show_clock(account: Account) -> answers.ClockShown:

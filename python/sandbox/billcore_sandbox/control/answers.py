@@ -74,11 +74,24 @@ class Happened(TypedDict):
     refused: NotRequired[str]
 
 
+class Unanswered(TypedDict):
+    """An endpoint that did not answer in time during a move, and the number of its pending deliveries."""
+
+    endpoint_id: int
+    url: str
+    pending: int
+    error: str
+
+
 class MovedClock(ClockShown):
-    """A clock after a move. happened: actions of jobs, in order. pending_deliveries: number of pending deliveries."""
+    """A clock after a move. happened: actions of jobs, in order. pending_deliveries: number of pending deliveries.
+
+    unanswered: the endpoints that the move did not wait for after one delivery time-out.
+    """
 
     happened: list[Happened]
     pending_deliveries: int
+    unanswered: list[Unanswered]
 
 
 class Shown(TypedDict):

@@ -120,13 +120,19 @@ class NewAccount(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ClockChange(Body):
-    """Move the account's clock forward, to a time or by a duration; stop it or let it run."""
+    """Move the account's clock forward, to a time or by a duration; stop it or let it run.
+
+    settle: false makes all changes before the deliveries. timeout: real seconds, after which the clock stops on its
+    way, and the same time as `to` makes it go on.
+    """
 
     to: Time | None = None
     days: Annotated[float, msgspec.Meta(ge=0, le=100_000)] = 0.0
     seconds: Annotated[float, msgspec.Meta(ge=0, le=10**10)] = 0.0
     freeze: bool = False
     run: bool = False
+    settle: bool = True
+    timeout: Annotated[float, msgspec.Meta(ge=0, le=600)] = 30.0
 
 
 class Page(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

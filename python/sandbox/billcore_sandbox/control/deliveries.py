@@ -13,6 +13,7 @@ from billcore_sandbox.control.common import named_account, no_endpoint, one_of, 
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.service.calls import number_of
+from billcore_sandbox.store import Account
 from billcore_sandbox.work import Work
 from billcore_sandbox.world import World
 
@@ -56,6 +57,14 @@ def record(world: World, row: sqlite3.Row) -> Any:
         "attempts": attempts.shown(row),
         "body": row["body"].decode("utf-8"),
     }
+
+
+def last_answer(world: World, account: Account) -> Any:
+    """The last attempt of the account's latest pending delivery that was attempted, or None."""
+    own = "endpoint_id IN (SELECT id FROM endpoints WHERE account = ?) AND state = 'pending'"
+    sql = f"SELECT * FROM deliveries WHERE {own} AND attempts != '[]' ORDER BY seq DESC LIMIT 1"
+    row = world.store.one(sql, account.number)
+    return None if row is None else attempts.shown(row)[-1]
 
 
 def redeliver(world: World, body: bodies.Later, number: str) -> answers.SentAgain:
