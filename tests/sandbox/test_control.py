@@ -126,6 +126,11 @@ def answers_of_every_route(sandbox: Sandbox, service: Service) -> dict[str, Any]
     for how in ("redeliver", "replay"):
         post(f"deliveries/{{id}}/{how}", delivery)
     post("deliveries/{id}/edit", delivery, changes={"name": "order.lost"})
+    paused = sandbox.control.create_endpoint("http://127.0.0.1:9/paused", paused=True)["id"]
+    sandbox.control.test_hook(paused)
+    for how in ("hold", "release"):
+        post(f"deliveries/{{id}}/{how}", f"seq:{sandbox.control.deliveries()[-1]['seq']}")
+    sandbox.control.endpoint(paused, "delete")
     account = post("accounts")["account"]
     post("clock", account=account, days=40)
     call("DELETE accounts/{uuid}", uuid=account)

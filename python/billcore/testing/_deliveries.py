@@ -35,8 +35,8 @@ class Attempt(TypedDict):
 class Delivery(TypedDict):
     """The delivery of one event to one endpoint. `id` is the envelope's id, which is the same in every attempt.
 
-    `seq` is different for each delivery, also for duplicates. `reason` says why the delivery ended without an answer;
-    `faults` has the kinds of the faults that affected the delivery when the sandbox made it.
+    `seq` is different for each delivery, also for duplicates. `reason` says why the delivery ended without an answer,
+    or is on hold; `faults` has the kinds of the faults that affected the delivery when the sandbox made it.
     """
 
     seq: int
@@ -45,7 +45,7 @@ class Delivery(TypedDict):
     endpoint_id: int
     event: str
     url: str
-    state: Literal["pending", "delivered", "held_back", "failed", "dropped"]
+    state: Literal["pending", "on_hold", "delivered", "held_back", "failed", "dropped"]
     reason: str | None
     faults: list[str]
     attempts: list[Attempt]
@@ -133,7 +133,7 @@ class DeliveryControl(Calls):
         self,
         event: str | None = None,
         *,
-        state: Literal["pending", "delivered", "held_back", "failed", "dropped"] | None = None,
+        state: Literal["pending", "on_hold", "delivered", "held_back", "failed", "dropped"] | None = None,
         since: int | None = None,
         limit: int | None = None,
     ) -> list[Delivery]:
@@ -181,8 +181,23 @@ class DeliveryControl(Calls):
         fields = {"body": body, "changes": None if changes is None else dict(changes), "sign": sign, "after": after}
         return int(self._again(delivery_id, "edit", fields)["seq"])
 
-    def _again(self, delivery_id: int | str, how: str, fields: dict[str, Any]) -> dict[str, int]:
-        return cast(dict[str, int], self._call("POST", f"deliveries/{segment(delivery_id)}/{how}", fields))
+    def _again(self, delivery_id: int | str, how: str, fields: dict[str, Any]) -> dict[str, Any]:
+        return cast(dict[str, Any], self._call("POST", f"deliveries/{segment(delivery_id)}/{how}", fields))
+
+    def hold(self, delivery_id: int | str) -> int:
+        """Keep a pending delivery, or its next retry, from being sent until release(); returns its `seq`.
+
+        The fault event_hold holds a delivery before its first attempt. advance() and wait_for_deliveries() do not wait
+        for deliveries on hold; later events are not delayed.
+
+        Args:
+            delivery_id: The id of the event, or "seq:" and the seq of a delivery.
+        """
+        return int(self._again(delivery_id, "hold", {})["seq"])
+
+    def release(self, delivery_id: int | str) -> int:
+        """Send a delivery that is on hold; returns its `seq`."""
+        return int(self._again(delivery_id, "release", {})["seq"])
 
     def test_hook(self, endpoint_id: int | None = None, *, data: Any = None) -> list[int]:
         """Send test.hook to one endpoint or to all; returns the ids of those endpoints."""
@@ -208,7 +223,7 @@ class DeliveryControl(Calls):
 
 def check(deliveries: list[Delivery]) -> None:
     """Raise DeliveryFailed if a delivery has ended, but was not accepted by its receiver."""
-    failed = [each for each in deliveries if each["state"] not in ("delivered", "pending")]
+    failed = [each for each in deliveries if each["state"] not in ("delivered", "pending", "on_hold")]
     if failed:
         more = f" ({len(failed)} of {len(deliveries)} deliveries did not arrive)" if len(deliveries) > 1 else ""
         raise DeliveryFailed(f"{told(failed[0])}{more}")

@@ -26,6 +26,7 @@ FaultKind = Literal[
     "event_duplicate",
     "event_reorder",
     "event_delay",
+    "event_hold",
     "event_drop",
     "event_signature",
     "event_old_secret",

@@ -50,7 +50,7 @@ class DeliveryMatch(TypedDict, total=False):
     """Which deliveries wait() waits for. Without `state`, wait() waits for deliveries that have ended."""
 
     event: str
-    state: Literal["pending", "delivered", "held_back", "failed", "dropped"]
+    state: Literal["pending", "on_hold", "delivered", "held_back", "failed", "dropped"]
     endpoint_id: int
 
 

@@ -213,8 +213,9 @@ def rotate_secret(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 
 def drop_deliveries(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Fail the pending deliveries of a deleted endpoint, and change its URL so that the URL can be registered again."""
-    where, args = "endpoint_id = ? AND state = 'pending'", (row["id"],)
+    """Fail the deliveries of a deleted endpoint that have not ended, and change its URL so that it can be registered
+    again."""
+    where, args = "endpoint_id = ? AND state IN ('pending', 'on_hold')", (row["id"],)
     pending = f"SELECT seq FROM deliveries WHERE {where}"
     work.db.execute(f"DELETE FROM jobs WHERE kind = 'delivery' AND subject IN ({pending})", args)
     reason = "the endpoint was deleted"

@@ -26,6 +26,7 @@ DELIVERY_KINDS: dict[str, dict[str, Any]] = {
     "event_duplicate": {"copies": 1, "concurrent": False},
     "event_reorder": {"delay": 60.0},
     "event_delay": {"delay": 1.0},
+    "event_hold": {},
     "event_drop": {},
 }
 ATTEMPT_KINDS: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from billcore_sandbox import clock
+from billcore_sandbox import clock, store_schema
 from billcore_sandbox.errors import Refusal
 from billcore_sandbox.options import Options
 from billcore_sandbox.store import Store
@@ -22,7 +22,7 @@ T = TypeVar("T")
 _KEPT = {
     "requests": ("id", "id NOT IN (SELECT subject FROM jobs WHERE kind = 'request')"),
     "ledger": ("id", "1"),
-    "deliveries": ("seq", "state != 'pending'"),
+    "deliveries": ("seq", store_schema.ENDED),
 }
 _MOST_AT_ONCE = 1000
 _MASKED = ("x-api-key", "authorization", "proxy-authorization", "cookie")

@@ -111,6 +111,8 @@ def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str,
         _insert(work, seq, new)
     elif fate.kind == "event_drop":
         _insert(work, seq, new, "dropped", "the fault event_drop dropped it")
+    elif fate.kind == "event_hold":
+        _insert(work, seq, new, "on_hold", "the fault event_hold holds it")
     elif fate.kind == "event_duplicate":
         new = replace(new, together=seq if fate.fields["concurrent"] else None)
         for each in (seq, *(_reserve(work) for _ in range(fate.fields["copies"]))):

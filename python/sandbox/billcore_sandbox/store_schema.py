@@ -2,7 +2,8 @@
 
 # First envelope id of a sandbox with a seed. sqlite_sequence has the last id, so ids of deliveries never repeat.
 FIRST_DELIVERY = 50_001
-VERSION = 4  # of the tables; a file with another version is refused
+VERSION = 5  # of the tables; a file with another version is refused
+ENDED = "state NOT IN ('pending', 'on_hold')"  # true for deliveries that are not sent any more
 
 TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -58,7 +59,7 @@ CREATE TABLE deliveries (
   reason TEXT, together INTEGER, faults TEXT NOT NULL, attempts TEXT NOT NULL DEFAULT '[]');
 CREATE INDEX deliveries_by_id ON deliveries (id);
 CREATE INDEX deliveries_of_endpoint ON deliveries (endpoint_id, state, seq);
-CREATE INDEX deliveries_ended ON deliveries (seq) WHERE state != 'pending';
+CREATE INDEX deliveries_ended ON deliveries (seq) WHERE {ENDED};
 
 CREATE TABLE ledger (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, account INTEGER NOT NULL, kind TEXT NOT NULL,

@@ -236,6 +236,14 @@ class SentAgain(TypedDict):
     id: int
 
 
+class Held(TypedDict):
+    """The new state of a delivery that was held or released: on_hold or pending."""
+
+    seq: int
+    id: int
+    state: str
+
+
 class FaultRecord(TypedDict):
     """A fault with its selectors. A selector is null if it was not given."""
 

@@ -156,7 +156,8 @@ class RequestPage(Page):
 
 
 class DeliveryPage(Page):
-    """event: only deliveries of the event with this name. state: pending, delivered, failed, held_back or dropped."""
+    """event: only deliveries of the event with this name. state: pending, on_hold, delivered, failed, held_back or
+    dropped."""
 
     event: str | None = None
     state: str | None = None
@@ -180,7 +181,7 @@ class NonePending(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class DeliveryMatch(NonePending):
-    """Matches deliveries. state: by default, every state except pending."""
+    """Matches deliveries. state: by default, every state except pending and on_hold."""
 
     state: str | None = None
 

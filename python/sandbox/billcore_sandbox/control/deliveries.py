@@ -17,7 +17,7 @@ from billcore_sandbox.store import Account
 from billcore_sandbox.work import Work
 from billcore_sandbox.world import World
 
-STATES = ("pending", "delivered", "failed", "held_back", "dropped")
+STATES = ("pending", "on_hold", "delivered", "failed", "held_back", "dropped")
 
 
 def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
@@ -100,6 +100,37 @@ def edit(world: World, body: bodies.Edit, number: str) -> answers.SentAgain:
     with world.effect(world.store.by_number[row["account"]]) as work:
         seq = outbox.again(work, row, endpoint, body=sent, number=delivery_id, sign=body.sign, after=body.after)
         return _done(work, "edit", row, seq, delivery_id)
+
+
+def hold(world: World, body: bodies.Nothing, number: str) -> answers.Held:
+    """Keep a pending delivery from being sent until it is released."""
+    row, endpoint = _find(world, body, number)
+    if row["state"] != "pending":
+        raise Refusal(422, "not_allowed", f"The delivery is {row['state']}: only a pending delivery can be held.")
+    with world.effect(world.store.by_number[row["account"]]) as work:
+        job = work.db.execute("SELECT 1 FROM jobs WHERE kind = 'delivery' AND subject = ?", (row["seq"],)).fetchone()
+        if job is None and not world.dispatcher.waits(endpoint["id"], row["seq"]):
+            raise Refusal(422, "not_allowed", "The delivery is being attempted: hold it after the attempt.")
+        work.unschedule("delivery", row["seq"])
+        return _moved(work, row, "hold", "on_hold", "a control route holds it")
+
+
+def release(world: World, body: bodies.Nothing, number: str) -> answers.Held:
+    """Send a delivery that is on hold."""
+    row, endpoint = _find(world, body, number)
+    if row["state"] != "on_hold":
+        raise Refusal(422, "not_allowed", f"The delivery is {row['state']}: only a delivery on hold can be released.")
+    with world.effect(world.store.by_number[row["account"]]) as work:
+        # A delivery that was held in the queue of a busy or paused endpoint may still be there, in its place.
+        if not world.dispatcher.waits(endpoint["id"], row["seq"]):
+            work.new_deliveries.append(row["seq"])
+        return _moved(work, row, "release", "pending", None)
+
+
+def _moved(work: Work, row: sqlite3.Row, kind: str, state: str, reason: str | None) -> answers.Held:
+    work.db.execute("UPDATE deliveries SET state = ?, reason = ? WHERE seq = ?", (state, reason, row["seq"]))
+    work.record(kind, delivery_id=row["id"], seq=row["seq"])
+    return {"seq": row["seq"], "id": row["id"], "state": state}
 
 
 def test_hook(world: World, body: bodies.TestHook) -> answers.EndpointIds:

@@ -98,6 +98,8 @@ ROUTES = (
     _post("deliveries/{id}/redeliver", deliveries.redeliver, bodies.Later),
     _post("deliveries/{id}/replay", deliveries.replay, bodies.Later),
     _post("deliveries/{id}/edit", deliveries.edit, bodies.Edit),
+    _post("deliveries/{id}/hold", deliveries.hold),
+    _post("deliveries/{id}/release", deliveries.release),
     _post("test-hook", deliveries.test_hook, bodies.TestHook),
     _post("faults", faults.create, bodies.Fault),
     _post("wait", waits.wait, bodies.Wait),

@@ -60,7 +60,8 @@ def _deliveries(world: World, body: bodies.Wait) -> tuple[Look, Instead]:
 
     def matching() -> list[dict[str, Any]]:
         found = find_deliveries(world, body.account, body.since, match)
-        return found if match.state is not None else [each for each in found if each["state"] != "pending"]
+        ended = [each for each in found if each["state"] not in ("pending", "on_hold")]
+        return ended if match.state is None else found
 
     what = "deliveries" if match.state is not None else "ended deliveries"
     return _several("deliveries", what, body, match, matching, lambda: _there_are(world, body))
