@@ -14,10 +14,20 @@ from typing import NoReturn
 
 from ._command import Parser, guarded
 
-COMMANDS = {  # the module of this package, and its line in `billcore --help`
-    "export": "copy all orders, subscriptions or products into files",
-    "reconcile": "compare an export with a table of yours",
-    "sandbox": "run the whole service on localhost (billcore-sandbox)",
+# For each group, the module of this package (its command has a - for each _), and its line in `billcore --help`.
+COMMANDS: dict[str, dict[str, str]] = {
+    "the service": {
+        "order": "show an order",
+    },
+    "webhooks": {},
+    "many records": {
+        "export": "copy all orders, subscriptions or products into files",
+        "reconcile": "compare an export with a table of yours",
+    },
+    "on this machine": {
+        "sandbox": "run the whole service on localhost (billcore-sandbox)",
+        "completion": "print what completes these commands in your shell",
+    },
 }
 
 
@@ -44,17 +54,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     service was not reached, 130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments and arguments[0] in COMMANDS:
+    if arguments and (module := module_of(arguments[0])):
         name, *rest = arguments
-        return guarded(f"billcore {name}", lambda: importlib.import_module(f"{__name__}.{name}").main(rest))
+        return guarded(f"billcore {name}", lambda: importlib.import_module(f"{__name__}.{module}").main(rest))
     return guarded("billcore", lambda: _without_command(arguments))
 
 
+def module_of(command: str) -> str | None:
+    """The name of a command's module; None if there is no such command."""
+    return next((name for group in COMMANDS.values() for name in group if name.replace("_", "-") == command), None)
+
+
+def parser() -> Parser:
+    """The parser of `billcore` without a command."""
+    names = [name for group in COMMANDS.values() for name in group]
+    width = max(map(len, names))
+    lines = ["Billing service client and its local sandbox.", "", "Each command has --help, with examples."]
+    for title, group in COMMANDS.items():
+        lines += ["", f"{title}:", *(f"  {name.replace('_', '-'):{width}}  {about}" for name, about in group.items())]
+    made = Parser(prog="billcore", usage="billcore [-h] [--version] COMMAND …", description="\n".join(lines))
+    made.add_argument("--version", action=_Version, help="show the release, and those of the libraries in use")
+    return made
+
+
 def _without_command(arguments: list[str]) -> NoReturn:
-    parser = Parser(prog="billcore", description="Billing service client and its local sandbox.")
-    parser.add_argument("--version", action=_Version, help="show the release, and those of the libraries in use")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, about in COMMANDS.items():
-        commands.add_parser(name, help=about, add_help=False)
-    parser.parse_args(arguments)
-    raise AssertionError("argparse returns only for a known command")
+    found = parser()
+    found.add_argument("command", help=argparse.SUPPRESS, metavar="COMMAND")
+    unknown = found.parse_known_args(arguments)[0].command
+    from difflib import get_close_matches
+
+    names = [name.replace("_", "-") for group in COMMANDS.values() for name in group]
+    near = get_close_matches(unknown, names, 1)
+    found.error(f"there is no command {unknown!r}" + (f": did you mean {near[0]}?" if near else ""))

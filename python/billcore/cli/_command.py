@@ -6,9 +6,9 @@ import argparse
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 if TYPE_CHECKING:
     from .. import Client
@@ -16,11 +16,64 @@ if TYPE_CHECKING:
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_MISSED, EXIT_UNKNOWN, EXIT_NOT_REACHED, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Wraps a description, but not a text of several lines, such as examples."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that prints each error as one line."""
+    """An ArgumentParser that prints each error as one line.
+
+    Args:
+        examples: Commands that --help shows, a line each; tests/cli/test_examples.py runs them.
+    """
+
+    def __init__(self, *, examples: str = "", **more: Any) -> None:
+        self.examples = examples.splitlines()
+        if examples:
+            more["epilog"] = "\n".join(["examples:", *(f"  {line}" for line in self.examples)])
+        super().__init__(allow_abbrev=False, formatter_class=_Formatter, **more)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(EXIT_USAGE, f"{printable(f'{self.prog}: {message} (see {self.prog} --help)', sys.stderr)}\n")
+
+    def commands(self) -> argparse._SubParsersAction[Parser]:
+        """Begin this parser's sub-commands. Each sets the default `run`, a function of the options, for run()."""
+        return self.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+
+def run(parser: Parser, arguments: Sequence[str]) -> int:
+    """Parse the arguments and run the sub-command; returns the exit status."""
+    options = parser.parse_args(arguments)
+    status: int = options.run(options)
+    return status
+
+
+def add_account(parser: Parser) -> None:
+    """Add the options that name the account, for client_of()."""
+    group = parser.add_argument_group("account")
+    group.add_argument("--profile", metavar="NAME", help="a profile of `billcore profile`")
+    group.add_argument("--base-url", metavar="URL", help="the account's URL (default: BILLCORE_BASE_URL)")
+    group.add_argument(
+        "--api-key-file", metavar="FILE", type=Path, help="a file with the API key (default: BILLCORE_API_KEY)"
+    )
+
+
+def add_id(parser: Parser, what: str) -> None:
+    """Add the argument ID, for id_of(). An id that begins with a dash is given as --id=-5, or after --."""
+    parser.add_argument("id_argument", metavar="ID", nargs="?", help=what)
+    parser.add_argument("--id", dest="id_option", metavar="ID", help="the same, for an id that begins with a dash")
+
+
+def id_of(options: argparse.Namespace) -> str:
+    """The id that was given, in either way."""
+    given = [each for each in (options.id_argument, options.id_option) if each is not None]
+    if len(given) != 1 or not given[0]:
+        raise Failure(EXIT_USAGE, "pass one id: as the argument ID, or as --id=ID if it begins with a dash")
+    found: str = given[0]
+    return found
 
 
 class Failure(Exception):
@@ -51,19 +104,13 @@ def local_path(option: str, text: str) -> Path:
 
 
 def client_of(options: argparse.Namespace) -> Client:
-    """The client for the options --base-url and --api-key-file."""
+    """The client for the options of add_account()."""
+    from ._profile import account_of
+
+    account = account_of(options)
     from .. import Client
 
-    if options.base_url == "":  # the client would take BILLCORE_BASE_URL, which may be that of another account
-        raise Failure(EXIT_USAGE, "--base-url is empty: pass a URL, or leave the option out for BILLCORE_BASE_URL")
-    file: Path | None = options.api_key_file
-    try:
-        key = None if file is None else file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(EXIT_USAGE, f"--api-key-file: {file} cannot be read: {_text(error)}") from None
-    if key == "":
-        raise Failure(EXIT_USAGE, f"--api-key-file: {file} is empty: write the key into it")
-    return Client(base_url=options.base_url, api_key=key)
+    return Client(base_url=account.base_url, api_key=account.api_key)
 
 
 def guarded(prog: str, command: Callable[[], int]) -> int:
@@ -89,12 +136,18 @@ def guarded(prog: str, command: Callable[[], int]) -> int:
         return status
 
 
-def show(line: str, file: TextIO | None = None) -> None:
-    """Print one line. Escapes replace what would end the line, command the terminal, or cannot be encoded."""
-    file = file or sys.stdout
+def printable(text: str, file: TextIO) -> str:
+    """The text as one line. Escapes replace what would end the line, command the terminal, or cannot be encoded."""
     encoding = file.encoding or "utf-8"
-    line = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
-    print(line.encode(encoding, "backslashreplace").decode(encoding), file=file)
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return text if text.isascii() else text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def show(line: str, file: TextIO | None = None) -> None:
+    """Print one line; see printable()."""
+    file = file or sys.stdout
+    print(printable(line, file), file=file)
 
 
 def _text(error: BaseException) -> str:

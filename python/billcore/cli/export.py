@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _interface
 from .._export import FORMATS, digest, manifest_of
-from ._command import EXIT_FAILED, EXIT_MISSED, EXIT_OK, EXIT_USAGE, Failure, Parser, client_of, local_path, show
+from ._command import (
+    EXIT_FAILED,
+    EXIT_MISSED,
+    EXIT_OK,
+    EXIT_USAGE,
+    Failure,
+    Parser,
+    add_account,
+    client_of,
+    local_path,
+    show,
+)
 
 if TYPE_CHECKING:
     from .. import Client, bulk
@@ -24,6 +35,11 @@ _PLAN_FORMAT = 2
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command; returns the exit status."""
+    return _export(parser().parse_args(arguments))
+
+
+def parser() -> Parser:
+    """The parser of the command."""
     parser = Parser(
         prog="billcore export",
         description="Copy all records of an account into files, and say of each list whether a record may have been "
@@ -68,11 +84,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing FILE")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    parser.add_argument("--base-url", metavar="URL", help="the account's URL (default: BILLCORE_BASE_URL)")
-    parser.add_argument(
-        "--api-key-file", metavar="FILE", type=Path, help="a file with the API key (default: BILLCORE_API_KEY)"
-    )
-    return _export(parser.parse_args(arguments))
+    add_account(parser)
+    return parser
 
 
 def _count(text: str) -> int:

@@ -25,6 +25,11 @@ _LINES["changed"] = _LINES["differing"]
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command; returns the exit status."""
+    return _reconcile(parser().parse_args(arguments))
+
+
+def parser() -> Parser:
+    """The parser of the command."""
     parser = Parser(
         prog="billcore reconcile",
         description="Compare an export of `billcore export` with a table of yours. Exit status 3: a record is missing, "
@@ -51,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--null", metavar="TEXT", help=r"null in a csv table (default: an empty field or \N)")
     parser.add_argument("--json", action="store_true", help="print all rows of the result as one JSON object")
-    return _reconcile(parser.parse_args(arguments))
+    return parser
 
 
 def _columns(text: str) -> dict[str, str]:
