@@ -17,7 +17,13 @@ from ._command import Parser, guarded
 # For each group, the module of this package (its command has a - for each _), and its line in `billcore --help`.
 COMMANDS: dict[str, dict[str, str]] = {
     "the service": {
+        "subscriptions": "list, show and cancel subscriptions; change the product of one",
+        "orders": "list the orders of a subscription",
         "order": "show an order",
+        "find_charges": "look up whether a charge of unknown outcome was made",
+        "products": "list, show, change and delete products",
+        "endpoints": "register the URL of a webhook receiver",
+        "request": "send any request, and print the answer as received",
     },
     "webhooks": {},
     "many records": {
@@ -26,6 +32,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "on this machine": {
         "sandbox": "run the whole service on localhost (billcore-sandbox)",
+        "profile": "keep the URLs and keys of accounts",
         "completion": "print what completes these commands in your shell",
     },
 }
@@ -70,7 +77,7 @@ def parser() -> Parser:
     names = [name for group in COMMANDS.values() for name in group]
     width = max(map(len, names))
     lines = ["Billing service client and its local sandbox.", "", "Each command has --help, with examples."]
-    for title, group in COMMANDS.items():
+    for title, group in ((title, group) for title, group in COMMANDS.items() if group):
         lines += ["", f"{title}:", *(f"  {name.replace('_', '-'):{width}}  {about}" for name, about in group.items())]
     made = Parser(prog="billcore", usage="billcore [-h] [--version] COMMAND …", description="\n".join(lines))
     made.add_argument("--version", action=_Version, help="show the release, and those of the libraries in use")

@@ -69,3 +69,15 @@ def writing(look_up: str) -> Iterator[None]:
         if getattr(error, "outcome_unknown", False):
             error.add_note(f"look it up: {look_up}")
         raise
+
+
+@contextmanager
+def done(what: str | None) -> Iterator[None]:
+    """A block that prints the result of a write. If that fails (a full disk), the error says what was done."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        if what is not None:
+            error.add_note(f"this was done before: {what}")
+        raise

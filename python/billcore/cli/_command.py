@@ -39,9 +39,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{printable(f'{self.prog}: {message} (see {self.prog} --help)', sys.stderr)}\n")
 
-    def commands(self) -> argparse._SubParsersAction[Parser]:
-        """Begin this parser's sub-commands. Each sets the default `run`, a function of the options, for run()."""
-        return self.add_subparsers(dest="action", required=True, metavar="ACTION")
+    def command(self, name: str, run: Callable[[argparse.Namespace], int], about: str, examples: str) -> Parser:
+        """Add a sub-command, which run() calls as `run`. `about` is its description: one sentence or more."""
+        if self._subparsers is None:
+            self._commands = self.add_subparsers(dest="action", required=True, metavar="ACTION")
+        first = about.partition(". ")[0].removesuffix(".")
+        made = self._commands.add_parser(name, help=first[0].lower() + first[1:], description=about, examples=examples)
+        made.set_defaults(run=run)
+        return made
 
 
 def run(parser: Parser, arguments: Sequence[str]) -> int:
@@ -59,6 +64,14 @@ def add_account(parser: Parser) -> None:
     group.add_argument(
         "--api-key-file", metavar="FILE", type=Path, help="a file with the API key (default: BILLCORE_API_KEY)"
     )
+
+
+def of_account(options: argparse.Namespace) -> str:
+    """The options of add_account() as they were given, to be appended to a command that a text names."""
+    import shlex
+
+    given = {"--profile": options.profile, "--base-url": options.base_url, "--api-key-file": options.api_key_file}
+    return "".join(f" {name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None)
 
 
 def add_id(parser: Parser, what: str) -> None:

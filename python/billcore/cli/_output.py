@@ -1,8 +1,8 @@
 """How commands print: tables on a terminal, tab-separated in a pipe, JSON with --json.
 
 A terminal shows times relative to now and money with its currency; a pipe gets the values as the service sent them.
-In a pipe a record is a line without a header, its columns separated by tabs; null is empty, and escapes such as \\t, \\n
-and \\\\ stand for the characters that would end a column or a line. A list in a pipe is printed whole, row by row.
+In a pipe a record is a line without a header, its columns separated by tabs; null is empty, and escapes such as \\t and
+\\n stand for the characters that would end a column or a line. A list in a pipe is printed whole, row by row.
 """
 
 from __future__ import annotations
@@ -81,11 +81,25 @@ def fields_of(options: argparse.Namespace, shape: Shape) -> list[str] | None:
     return names
 
 
-def print_rows(rows: Iterable[Row], shape: Shape, options: argparse.Namespace) -> bool:
-    """Print a list; returns whether it was read to its end, and not only up to a limit."""
+def limit_of(options: argparse.Namespace) -> int | None:
+    """How many records a list prints at most; None: all."""
+    limit: int | None = options.limit
+    return LIMIT if limit is None and on_terminal() and not options.all else limit
+
+
+def print_rows(
+    rows: Iterable[Row], shape: Shape, options: argparse.Namespace, total: Callable[[], int | None] = lambda: None
+) -> None:
+    """Print a list; after a limit that the options do not give, say on stderr that there are more records.
+
+    Args:
+        rows: The records, which are read only as far as they are printed, and one further.
+        shape: What the records are.
+        options: Those of add_list_output().
+        total: The number of all records, asked for after the first one was read; None if it is not known.
+    """
     names = fields_of(options, shape)
-    limit = options.limit or (LIMIT if on_terminal() and not options.all else None)
-    left = iter(rows)
+    limit, left = limit_of(options), iter(rows)
     shown = left if limit is None else islice(left, limit)
     if options.json:
         for row in shown:
@@ -95,13 +109,10 @@ def print_rows(rows: Iterable[Row], shape: Shape, options: argparse.Namespace) -
     else:
         for row in shown:
             print(tab_separated(row, names or shape.columns))
-    if limit is None:
-        return True
-    if next(left, None) is None:
-        return True
-    if options.limit is None:
-        print(styled(f"the first {limit}: --all prints the others", "2", sys.stderr), file=sys.stderr)
-    return False
+    if limit is not None and options.limit is None and next(left, None) is not None:
+        known = total()
+        of = "" if known is None else f" of {known:,}"
+        print(styled(f"the first {limit}{of}: --all prints all", "2", sys.stderr), file=sys.stderr)
 
 
 def print_row(row: Row, shape: Shape, options: argparse.Namespace) -> None:

@@ -12,13 +12,13 @@ import json
 import os
 import re
 import stat
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._command import EXIT_FAILED, EXIT_USAGE, Failure
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
-KEYRING = "billcore"  # the service under which the desktop's keyring has the keys
 
 
 class Account(NamedTuple):
@@ -56,7 +56,7 @@ def _account(name: str) -> Account:
     kept = read(name)
     key = kept.get("api_key")
     if key is None:
-        key = keyring().get_password(KEYRING, name)
+        key = keyring("get_password", name)
         if key is None:
             raise Failure(EXIT_USAGE, f"the keyring has no key for the profile {name}: run billcore profile add again")
     return Account(kept["base_url"], key, kept.get("journal"), name)
@@ -111,18 +111,61 @@ def read(name: str) -> dict[str, Any]:
     return kept
 
 
+def forget(name: str) -> None:
+    """Remove a profile and its key. Refuses what is not a profile, as its key may be in the keyring."""
+    if "api_key" not in read(name):
+        keyring("delete_password", name)
+    path_of(name).unlink()
+    if in_use() == name:
+        _in_use().unlink()
+
+
 def in_use() -> str | None:
     """The name of the profile that `billcore profile use` chose."""
     try:
-        return (folder().parent / "profile").read_text("utf-8").strip() or None
+        return _in_use().read_text("utf-8").strip() or None
     except FileNotFoundError:
         return None
 
 
-def keyring() -> Any:
-    """The module keyring, with the desktop's keyring behind it."""
+def _in_use() -> Path:
+    return folder().parent / "profile"
+
+
+def keyring(call: str, *arguments: str) -> Any:
+    """Call a function of the module keyring, such as get_password, for the keys of billcore."""
     try:
-        import keyring  # type: ignore[import-not-found,unused-ignore]
+        import keyring
     except ImportError:
-        raise Failure(EXIT_USAGE, "the key is in the desktop's keyring, which needs: pip install keyring") from None
-    return keyring
+        raise Failure(EXIT_USAGE, "the desktop's keyring needs: pip install keyring") from None
+    try:
+        return getattr(keyring, call)("billcore", *arguments)
+    except keyring.errors.KeyringError as error:
+        raise Failure(EXIT_FAILED, f"the desktop's keyring: {error or type(error).__name__}") from None
+
+
+def write(path: Path, text: str, *, replace: bool) -> None:
+    """Write a file that only its owner can read, whole or not at all.
+
+    Raises:
+        FileExistsError: The file exists, and `replace` is false.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent)  # with mode 0600
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            os.rename(temporary, path)
+        else:
+            os.link(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def use(name: str) -> None:
+    """Make this profile the one in use."""
+    write(_in_use(), f"{name}\n", replace=True)

@@ -5,21 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ._command import EXIT_OK, Parser, add_account, add_id, client_of, id_of, run
-from ._output import add_output, print_row
+from ._command import Parser, add_id, id_of, run
+from ._records import ORDERS, add_read, show_record
 
 
 def parser() -> Parser:
     """The parser of the command."""
     made = Parser(prog="billcore order", description="Show an order.")
-    commands = made.commands()
-    get = commands.add_parser(
-        "get", help="show an order", description="Show an order.", examples="billcore order get 9102337 --json"
-    )
-    add_id(get, "the order's id")
-    add_output(get)
-    add_account(get)
-    get.set_defaults(run=_get)
+    command = made.command("get", _get, "Show an order.", "billcore order get 9100001 --fields state,total_with_vat")
+    add_id(command, "the order's id")
+    add_read(command)
     return made
 
 
@@ -29,8 +24,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _get(options: argparse.Namespace) -> int:
-    from ._records import ORDERS
-
-    with client_of(options) as client:
-        print_row(client.orders.get(id_of(options)).to_dict(), ORDERS, options)
-    return EXIT_OK
+    id = id_of(options)
+    return show_record(options, ORDERS, lambda client: client.orders.get(id))
