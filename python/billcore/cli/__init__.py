@@ -9,10 +9,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
 
 from ._command import Parser, guarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 # For each group, the module of this package (its command has a - for each _), and its line in `billcore --help`.
 COMMANDS: dict[str, dict[str, str]] = {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-import signal
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing typing and pathlib takes as long as importing argparse
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import Any, NoReturn, TextIO
+
     from .. import Client
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_MISSED, EXIT_UNKNOWN, EXIT_NOT_REACHED, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
@@ -61,9 +62,7 @@ def add_account(parser: Parser) -> None:
     group = parser.add_argument_group("account")
     group.add_argument("--profile", metavar="NAME", help="a profile of `billcore profile`")
     group.add_argument("--base-url", metavar="URL", help="the account's URL (default: BILLCORE_BASE_URL)")
-    group.add_argument(
-        "--api-key-file", metavar="FILE", type=Path, help="a file with the API key (default: BILLCORE_API_KEY)"
-    )
+    group.add_argument("--api-key-file", metavar="FILE", help="a file with the API key (default: BILLCORE_API_KEY)")
 
 
 def of_account(options: argparse.Namespace) -> str:
@@ -113,6 +112,8 @@ def local_path(option: str, text: str) -> Path:
             f"{option} begins with {found[0]}, which is not on this computer: export into a folder here, then copy it "
             "with the store's own program, *.json last (for a folder here of this name, write ./ before it)",
         )
+    from pathlib import Path
+
     return Path(text)
 
 
@@ -137,6 +138,8 @@ def guarded(prog: str, command: Callable[[], int]) -> int:
         finally:
             print(end="", flush=True)  # a failed write raises its error here, not at the exit of the interpreter
     except BrokenPipeError:
+        import signal
+
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.raise_signal(signal.SIGPIPE)
         raise

@@ -36,17 +36,18 @@ class Shape(NamedTuple):
     kept_back: Sequence[str] = ()
 
 
-def add_output(parser: Parser) -> None:
-    """Add the options of a command that prints a record."""
-    parser.add_argument("--json", action="store_true", help="print each record as one line of JSON")
-    parser.add_argument("--fields", metavar="A,B", help="what to print, in this order")
+def add_output(parser: Parser) -> argparse._ArgumentGroup:
+    """Add the options of a command that prints a record; returns their group."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="print each record as one line of JSON")
+    group.add_argument("--fields", metavar="A,B", help="what to print, in this order")
+    return group
 
 
 def add_list_output(parser: Parser) -> None:
     """Add the options of a command that prints a list of records."""
-    add_output(parser)
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--limit", metavar="N", type=_limit, help=f"at most so many ({LIMIT} on a terminal)")
+    group = add_output(parser).add_mutually_exclusive_group()
+    group.add_argument("--limit", metavar="N", type=_limit, help=f"at most so many records ({LIMIT} on a terminal)")
     group.add_argument("--all", action="store_true", help="all records, as in a pipe")
 
 
@@ -161,7 +162,9 @@ def shown_value(row: Row, name: str) -> str:
 
 def _long(row: Row, name: str) -> str:
     value, shown = _plain(row.get(name)), shown_value(row, name)
-    return printable(shown if shown == value or name in MONEY else f"{value} ({shown})", sys.stdout)
+    if name.endswith("_at") and not value.startswith(shown):
+        shown = f"{value} ({shown})"
+    return printable(value if value.startswith(shown) else shown, sys.stdout)
 
 
 MONEY = frozenset({"price", "price_with_vat", "price_without_vat", "total", "total_with_vat", "amount", "net", "gross"})

@@ -47,8 +47,11 @@ def account_of(options: argparse.Namespace) -> Account:
             raise Failure(EXIT_USAGE, "--profile names the URL and the key: leave out --base-url and --api-key-file")
         return _account(options.profile)
     environment = (os.environ.get(name) for name in ("BILLCORE_BASE_URL", "BILLCORE_API_KEY"))
-    if options.base_url is None and key is None and not any(environment) and (name := in_use()) is not None:
-        return _account(name)
+    if options.base_url is None and key is None and not any(environment):
+        if (name := in_use()) is not None:
+            return _account(name)
+        hint = "set BILLCORE_BASE_URL and BILLCORE_API_KEY, or run billcore profile add"
+        raise Failure(EXIT_USAGE, f"no account is named: {hint}")
     return Account(options.base_url, key)
 
 
@@ -62,9 +65,9 @@ def _account(name: str) -> Account:
     return Account(kept["base_url"], key, kept.get("journal"), name)
 
 
-def _key_in(file: Path) -> str:
+def _key_in(file: str) -> str:
     try:
-        key = file.read_text("utf-8").strip()
+        key = Path(file).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Failure(EXIT_USAGE, f"--api-key-file: {file} cannot be read: {reason}") from None

@@ -55,7 +55,7 @@ def list_records(options: argparse.Namespace, shape: Shape, begin: Callable[[Cli
         # A list that is read whole is read several pages ahead.
         pager = begin(client if limit_of(options) is None else client.with_options(concurrency=1))
         print_rows(_rows(pager, waiting), shape, options, lambda: pager.total)
-        if pager.verdict is None or pager.verdict.complete:
+        if pager.verdict is None or pager.verdict.complete or pager.verdict.reason == "stopped":  # at the limit
             return EXIT_OK
         show(f"a record may be missing, because the list changed ({pager.verdict.reason}): list again", sys.stderr)
         return EXIT_MISSED

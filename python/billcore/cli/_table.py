@@ -1,4 +1,4 @@
-"""A table as wide as the terminal: texts are cut, ids never; the last columns are left out where there is no room."""
+"""A table as wide as the terminal: texts are cut (ids never), and the last columns left out, if there is no room."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from unicodedata import category, east_asian_width
 from ._output import styled
 
 _GAP = 2
+_WHOLE = ("id", "key", "status", "state")  # never cut, as amounts and times are not
 _LEAST = 8  # characters to which a column of text may be cut
 
 
@@ -50,7 +51,7 @@ class Table:
 
     def _may_cut(self, at: int) -> bool:
         name = self._names[at]
-        return not (self._is_right[at] or name == "id" or name.endswith(("_id", "_at")))
+        return not (self._is_right[at] or name in _WHOLE or name.endswith(("_id", "_at")))
 
     def lines(self, rows: Sequence[Sequence[str]]) -> Iterator[str]:
         """The titles and these rows."""
@@ -58,7 +59,7 @@ class Table:
         yield from map(self.line, rows)
 
     def line(self, cells: Sequence[str]) -> str:
-        """One row; a cell that is wider than its column is cut, unless it is an id."""
+        """One row; a cell that is wider than its column is cut, unless it is an id or the like."""
         made = []
         for at, (cell, width) in enumerate(zip(cells, self._widths, strict=False)):
             text = _shortened(cell, width) if self._may_cut(at) else cell

@@ -1,0 +1,90 @@
+"""Writes the page commands.md from the parsers of the commands. Usage: python/docs/write_commands.py [--check]
+
+The head of the page is commands_head.md. --check writes nothing, and fails if the page is not up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from billcore import cli  # noqa: E402
+from billcore.cli import _tree  # noqa: E402
+
+PAGE = HERE / "commands.md"
+SHARED = ("output", "account")  # groups of options that the head of the page describes
+
+
+def page() -> str:
+    commands = children(_tree.whole())
+    lines = [(HERE / "commands_head.md").read_text("utf-8")]
+    for title, names in cli.COMMANDS.items():
+        lines += [f"## {title[0].upper()}{title[1:]}\n"]
+        for name in names:
+            command = name.replace("_", "-")
+            if isinstance(commands[command], cli.Parser):
+                lines += section(commands[command])
+            else:
+                lines += [f"### billcore {command}\n", f"{names[name][0].upper()}{names[name][1:]}.\n"]
+    return "\n".join(lines)
+
+
+def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    found = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return {name: child for action in found for name, child in action.choices.items()}
+
+
+def section(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The lines of a command, or of each of its sub-commands."""
+    below = children(parser)
+    yield f"{'###' if parser.prog.count(' ') == 1 else '####'} {parser.prog}\n"
+    yield f"{parser.description}\n"
+    if not below:
+        examples = getattr(parser, "examples", [])
+        if examples:
+            yield "\n".join(["```sh", *examples, "```\n"])
+        rows, shared = options(parser)
+        if rows:
+            yield "\n".join(["| argument | |", "|---|---|", *rows]) + "\n"
+        if shared:
+            yield f"Also the options of {' and of '.join(f'[the {name}](#{name})' for name in shared)}.\n"
+    for child in below.values():
+        yield from section(child)
+
+
+def options(parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
+    """The rows of a command's own arguments, and the names of the groups that it shares with other commands."""
+    rows, shared = [], []
+    for group in parser._action_groups:
+        actions = [each for each in group._group_actions if not isinstance(each, argparse._HelpAction)]
+        if group.title in SHARED and actions:
+            shared.append(group.title)
+            if group.title == "account":
+                continue
+            actions = [each for each in actions if each.dest not in ("json", "fields", "limit", "all")]
+        for action in actions:
+            names = ", ".join(action.option_strings) or action.metavar
+            value = f" {action.metavar or '|'.join(action.choices or ())}" if takes_value(action) else ""
+            text = (action.help or "").replace("|", "\\|")
+            rows.append(f"| `{names}{value}`{' (needed)' if action.required and value else ''} | {text} |")
+    return rows, shared
+
+
+def takes_value(action: argparse.Action) -> bool:
+    return bool(action.option_strings) and action.nargs != 0
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--check"]:
+        return 0 if PAGE.read_text("utf-8") == page() else "python/docs/commands.md is stale: run write_commands.py"
+    PAGE.write_text(page(), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
