@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing and pathlib takes as long as importing argparse
@@ -127,6 +128,11 @@ def client_of(options: argparse.Namespace) -> Client:
     return Client(base_url=account.base_url, api_key=account.api_key)
 
 
+def _flush() -> None:
+    """Write what is buffered. Otherwise a failed write would raise its error at the exit of the interpreter."""
+    print(end="", flush=True)
+
+
 def guarded(prog: str, command: Callable[[], int]) -> int:
     """Run a command. Prints an error and its notes on stderr, a line each, and returns the exit status.
 
@@ -134,9 +140,13 @@ def guarded(prog: str, command: Callable[[], int]) -> int:
     """
     try:
         try:
-            return command()
-        finally:
-            print(end="", flush=True)  # a failed write raises its error here, not at the exit of the interpreter
+            status = command()
+        except BaseException:
+            with suppress(OSError):
+                _flush()
+            raise
+        _flush()
+        return status
     except BrokenPipeError:
         import signal
 
@@ -144,12 +154,12 @@ def guarded(prog: str, command: Callable[[], int]) -> int:
         signal.raise_signal(signal.SIGPIPE)
         raise
     except (Exception, KeyboardInterrupt) as error:
-        status = _status(error)
-        if status is None:
+        failed = _status(error)
+        if failed is None:
             raise
         for line in (_text(error), *getattr(error, "__notes__", ())):
             show(f"{prog}: {line}", sys.stderr)
-        return status
+        return failed
 
 
 def printable(text: str, file: TextIO) -> str:

@@ -51,7 +51,7 @@ class Waiting:
             read = f"{self.count:,} records, " if self.count else ""
             line = f"{self._host}: {read}{time.monotonic() - self._began:.0f} s"
             room = os.get_terminal_size(sys.stderr.fileno()).columns - 1
-            sys.stderr.write(f"\r\x1b[K{printable(line, sys.stderr)[: max(room, 1)]}")
+            sys.stderr.write(f"\r\x1b[J{printable(line, sys.stderr)[: max(room, 1)]}")
             sys.stderr.flush()
-        sys.stderr.write("\r\x1b[K")
+        sys.stderr.write("\r\x1b[J")
         sys.stderr.flush()
