@@ -13,7 +13,9 @@ from support.children import child_environment
 def environment(account: SandboxAccount | Account | str, **more: str) -> dict[str, str]:
     """The environment of a command that uses this account, or an account of the server with this URL."""
     url, key = (f"{account}/a", "key") if isinstance(account, str) else (account.base_url, account.api_key)
-    return child_environment(BILLCORE_BASE_URL=url, BILLCORE_API_KEY=key, **more)
+    made = child_environment(BILLCORE_BASE_URL=url, BILLCORE_API_KEY=key)
+    made.pop("COLUMNS", None)  # of the terminal in which the tests run
+    return {**made, **more}
 
 
 def billcore(

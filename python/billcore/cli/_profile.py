@@ -109,9 +109,11 @@ def read(name: str) -> dict[str, Any]:
         raise Failure(EXIT_USAGE, f"there is no profile {name} (profiles: {known})") from None
     except ValueError:  # not UTF-8, or not JSON
         kept = None
-    if not isinstance(kept, dict) or not isinstance(kept.get("base_url"), str):
+    texts = [*kept.values()] if isinstance(kept, dict) and "base_url" in kept else [None]
+    if not all(isinstance(each, str) for each in texts):
         raise Failure(EXIT_FAILED, f"{path} is not a profile: remove it, and run billcore profile add {name} again")
-    return kept
+    found: dict[str, Any] = kept
+    return found
 
 
 def forget(name: str) -> None:

@@ -44,6 +44,8 @@ def parser() -> Parser:
         prog="billcore export",
         description="Copy all records of an account into files, and say of each list whether a record may have been "
         "missed (exit status 3). The same command continues an interrupted export.",
+        examples="billcore export orders -o nightly/ --format parquet\n"
+        "billcore export products -o products.csv --fields id,name,price",
     )
     parser.add_argument("resource", choices=("orders", "subscriptions", "products"))
     parser.add_argument(

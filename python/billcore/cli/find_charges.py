@@ -39,7 +39,7 @@ def parser() -> Parser:
 
 
 def _since(text: str) -> datetime:
-    if text[:-1].isdecimal() and text[-1] in _UNITS:
+    if text[:-1].isdecimal() and len(text) < 8 and text[-1] in _UNITS:
         return datetime.now(UTC) - timedelta(seconds=int(text[:-1]) * _UNITS[text[-1]])
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:

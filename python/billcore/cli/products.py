@@ -46,7 +46,7 @@ def parser() -> Parser:
         "delete",
         _delete,
         "Delete a product. The service only marks it as deleted.",
-        "billcore products delete 102 --yes",
+        "billcore products delete 104 --yes",
     )
     _add_product(command)
     add_yes(command)

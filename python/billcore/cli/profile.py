@@ -113,7 +113,7 @@ def _journal(given: str, client: Client) -> str:
         return given
     import sqlite3
 
-    from ..journal import Journal, schema
+    from ..journal import Journal, JournalError, schema
 
     path = local_path("--journal", given).absolute()
     try:
@@ -122,7 +122,7 @@ def _journal(given: str, client: Client) -> str:
             with closing(sqlite3.connect(path)) as made:
                 made.executescript(schema("sqlite"))
         Journal(lambda: sqlite3.connect(path), client).open()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, JournalError) as error:
         raise Failure(EXIT_FAILED, f"--journal: {path} is not a journal: {error}") from None
     return str(path)
 

@@ -34,6 +34,8 @@ def parser() -> Parser:
         prog="billcore reconcile",
         description="Compare an export of `billcore export` with a table of yours. Exit status 3: a record is missing, "
         "has other values or is there twice, or a list of the export may have a gap.",
+        examples="billcore reconcile nightly/ orders.parquet\n"
+        "billcore reconcile orders.csv table.csv --columns id=order_id,total",
     )
     parser.add_argument("export", metavar="EXPORT", type=Path, help="the folder or FILE of the export")
     parser.add_argument("table", metavar="TABLE", nargs="+", help="your table: files .parquet, .csv or .jsonl")

@@ -1,0 +1,130 @@
+"""Input that commands cannot use: each time one line that says what was wrong and what to do, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from billcore.testing import SandboxAccount
+from conformance.server import Reply, ScriptedServer, closed_port
+
+from .support import billcore, environment, refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "required: COMMAND"),
+        (["subscription", "list"], "did you mean subscriptions?"),
+        (["\x1b[31m"], r"'\x1b[31m'"),
+        (["subscriptions"], "required: ACTION"),
+        (["subscriptions", "lst"], "lst"),
+        (["subscriptions", "get"], "pass one id"),
+        (["subscriptions", "get", ""], "pass one id"),
+        (["subscriptions", "list", "--limit", "0"], "whole number from 1"),
+        (["subscriptions", "list", "--limit", "²"], "whole number from 1"),
+        (["subscriptions", "list", "--limit", "1", "--all"], "not allowed with"),
+        (["subscriptions", "list", "--fields", "id,,x"], "there is no field ''"),
+        (["subscriptions", "cancel", "1", "--fields", "x", "--y"], "unrecognized arguments: --y"),
+        (["orders", "1", "--state", "paied"], "states: created, "),
+        (["products", "get", "x"], "invalid int value"),
+        (["products", "update", "1"], "name what to change"),
+        (["products", "update", "1", "--set", "name=Tea"], """'name="Tea"'"""),
+        (["products", "update", "1", "--vat-rate", "x"], "invalid number value"),
+        (["products", "update", "99999999999999999999", "--price", "1"], "id"),
+        (["find-charges", "1", "--since", "soon"], "invalid time value"),
+        (["find-charges", "1", "--since", "99999999999999d"], "invalid time value"),
+        (["find-charges", "1", "--since", ""], "invalid time value"),
+        (["request", "TRACE", "/x"], "invalid choice"),
+        (["request", "GET", "x"], "path"),
+        (["request", "POST", "/x", "--data", "{"], "--data is not JSON"),
+        (["request", "POST", "/x", "--data", "@none.json"], "none.json cannot be read"),
+        (["request", "POST", "/x", "--data", "@/dev/stdin"], "is not UTF-8"),
+        (["endpoints", "create", "http://x/\n"], "url"),
+        (["completion", "csh"], "invalid choice"),
+        (["orders", "1", "--base-url", ""], "--base-url is empty"),
+        (["orders", "1", "--base-url", "https://me:secret@x.example/a"], "must not contain a user name"),
+        (["orders", "1", "--api-key-file", "none"], "none cannot be read"),
+        (["orders", "1", "--api-key-file", "/dev/null"], "is empty"),
+        (["orders", "1", "--profile", "none"], "no profile none"),
+    ],
+)
+def test_a_wrong_command_line(arguments: list[str], text: str, tmp_path: Path) -> None:
+    variables = environment("http://127.0.0.1:1", XDG_CONFIG_HOME=str(tmp_path))
+    done = billcore("", *arguments, env=variables, input=b'"\xff"', text=False, cwd=tmp_path)
+    error = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b"") and text in error, done
+    assert error.count("\n") == 1 and "secret" not in error, error
+
+
+def test_bytes_that_are_not_utf_8() -> None:
+    command = [sys.executable.encode(), b"-m", b"billcore", b"subscriptions", b"get", b"\xff\xfe"]
+    done = subprocess.run(command, env=environment("http://127.0.0.1:1"), capture_output=True)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"Traceback" not in done.stderr, done
+
+
+def test_a_service_that_cannot_be_used(account: SandboxAccount) -> None:
+    wrong_key = {**environment(account), "BILLCORE_API_KEY": "not-the-key"}
+    assert " 401 " in refused(account, 1, "products", "list", env=wrong_key)
+    assert " 404 " in refused(account, 1, "subscriptions", "get", "none")
+    assert refused(f"http://127.0.0.1:{closed_port()}", 5, "products", "list")
+    assert refused("https://no-such-host.invalid", 5, "products", "list")
+    assert "must be http" not in refused(account, 2, "products", "list", "--base-url", "ftp://x.example/a")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(body=b"<html>"),
+        Reply(body=b'{"data": 5}'),
+        Reply(body=b'{"data": {"id": "\\ud800"}}'),
+        Reply(body=b'{"data": {"id": "\xff"}}'),
+        Reply(body=b"{" * 10_000_000),
+    ],
+    ids=["html", "wrong", "surrogate", "not-utf-8", "10-MB"],
+)
+def test_an_answer_that_cannot_be_read(reply: Reply) -> None:
+    with ScriptedServer(lambda _: reply) as server:
+        for arguments in (["subscriptions", "get", "x"], ["products", "list"]):
+            assert len(refused(server.url, 1, *arguments)) < 1000
+        written = billcore(server.url, "subscriptions", "cancel", "x")
+        assert written.returncode in (1, 4) and "Traceback" not in written.stderr, written
+
+
+def test_10_mb_bodies(tmp_path: Path) -> None:
+    (tmp_path / "body.json").write_text(f'["{"x" * 10_000_000}"]', "utf-8")
+    with ScriptedServer(lambda _: Reply(body=b"y" * 10_000_000)) as server:
+        done = billcore(server.url, "request", "POST", "/x", "--data", f"@{tmp_path}/body.json", text=False)
+        assert (done.returncode, len(done.stdout), done.stderr) == (0, 10_000_000, b"")
+        assert len(server.requests[0].body) == 10_000_004
+
+
+def test_closed_streams() -> None:
+    """Without stdout or stderr, a command still ends with its status."""
+    command = f"{sys.executable} -m billcore products get 1"
+    with ScriptedServer(lambda _: Reply(status=401)) as server:
+        for closed in (">&-", "2>&-", "<&-"):
+            done = subprocess.run(
+                ["bash", "-c", f"{command} {closed}"], env=environment(server.url), capture_output=True, text=True
+            )
+            assert done.returncode == 1 and "Traceback" not in done.stderr, (closed, done)
+
+
+def test_a_full_disk(account: SandboxAccount) -> None:
+    with open("/dev/full", "w") as full:
+        for arguments in (["products", "list"], ["request", "GET", "/products"]):
+            done = billcore(account, *arguments, stdout=full, stderr=subprocess.PIPE)
+            assert done.returncode == 1 and "No space left" in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_the_key_is_not_shown(account: SandboxAccount) -> None:
+    """Neither in an error nor in the log, nor may it be an argument."""
+    logged = {**environment(account), "BILLCORE_LOG": "debug"}
+    done = billcore(account, "products", "list", env=logged)
+    assert done.returncode == 0 and account.api_key not in done.stdout + done.stderr
+    assert "unrecognized" in refused(account, 2, "products", "list", "--api-key", "x")
+    assert os.environ.get("BILLCORE_API_KEY") != account.api_key
