@@ -24,13 +24,10 @@ def page() -> str:
     commands = children(_tree.whole())
     lines = [(HERE / "commands_head.md").read_text("utf-8")]
     for title, names in cli.COMMANDS.items():
-        lines += [f"## {title[0].upper()}{title[1:]}\n"]
+        if names:
+            lines.append(f"## {title[0].upper()}{title[1:]}\n")
         for name in names:
-            command = name.replace("_", "-")
-            if isinstance(commands[command], cli.Parser):
-                lines += section(commands[command])
-            else:
-                lines += [f"### billcore {command}\n", f"{names[name][0].upper()}{names[name][1:]}.\n"]
+            lines += section(commands[name.replace("_", "-")])
     return "\n".join(lines)
 
 
@@ -68,10 +65,11 @@ def options(parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
                 continue
             actions = [each for each in actions if each.dest not in ("json", "fields", "limit", "all")]
         for action in actions:
-            names = ", ".join(action.option_strings) or action.metavar
-            value = f" {action.metavar or '|'.join(action.choices or ())}" if takes_value(action) else ""
-            text = (action.help or "").replace("|", "\\|")
-            rows.append(f"| `{names}{value}`{' (needed)' if action.required and value else ''} | {text} |")
+            value = action.metavar or "|".join(action.choices or ()) or action.dest.upper()
+            names = ", ".join(action.option_strings) or value
+            value = f" {value}" if takes_value(action) else ""
+            row = f"`{names}{value}`{' (needed)' if action.required and value else ''}", action.help or ""
+            rows.append(f"| {' | '.join(each.replace('|', chr(92) + '|') for each in row)} |")
     return rows, shared
 
 

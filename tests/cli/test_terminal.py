@@ -38,13 +38,12 @@ def drawn(server: ScriptedServer, *arguments: str, columns: int = 80, **more: st
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        (40, ["id            status            price", "123456789012  future_start  19.90 EUR", ""]),
+        (40, ["id            status            price", "123456789012  future_start  19.90 EUR"]),
         (
             85,
             [
                 "id            status            price  renews_at   ends_at  reference_id  reference_…",
                 "123456789012  future_start  19.90 EUR  2999-01-31           rrrrrrrrrrrr  李小龍李小…",
-                "",
             ],
         ),
         (
@@ -52,7 +51,6 @@ def drawn(server: ScriptedServer, *arguments: str, columns: int = 80, **more: st
             [
                 "id            status            price  renews_at   ends_at  reference_id  reference_name",
                 f"123456789012  future_start  19.90 EUR  2999-01-31           rrrrrrrrrrrr  {'李小龍' * 8}",
-                "",
             ],
         ),
     ],
@@ -60,7 +58,10 @@ def drawn(server: ScriptedServer, *arguments: str, columns: int = 80, **more: st
 def test_a_table_as_wide_as_the_terminal(columns: int, expected: list[str]) -> None:
     """Ids and amounts are never cut; a column that has no room is left out."""
     with ScriptedServer(lambda _: LIST) as server:
-        assert drawn(server, "subscriptions", "list", columns=columns) == expected
+        lines = drawn(server, "subscriptions", "list", columns=columns)
+        assert lines[:2] == expected
+        left_out = "left out, as the terminal is narrow: renews_at, " if columns == 40 else ""
+        assert "".join(lines[2:])[: len(left_out) or None] == left_out
 
 
 def test_a_terminal_without_utf_8() -> None:
@@ -105,7 +106,7 @@ def test_a_slow_answer() -> None:
     ):
         terminal.until("127.0.0.1: 1 s")
         assert terminal.wait() == 0
-        assert [line.split()[0] for line in terminal.lines[:-1]] == ["id", "123456789012"]
+        assert [line.split()[0] for line in terminal.lines[:2]] == ["id", "123456789012"]
 
 
 @pytest.fixture

@@ -113,7 +113,11 @@ def print_rows(
     if limit is not None and options.limit is None and next(left, None) is not None:
         known = total()
         of = "" if known is None else f" of {known:,}"
-        print(styled(f"the first {limit}{of}: --all prints all", "2", sys.stderr), file=sys.stderr)
+        _remark(f"the first {limit}{of}: --all prints all")
+
+
+def _remark(text: str) -> None:
+    print(styled(text, "2", sys.stderr), file=sys.stderr)
 
 
 def print_row(row: Row, shape: Shape, options: argparse.Namespace) -> None:
@@ -185,10 +189,14 @@ def _without_currency(columns: Sequence[str]) -> list[str]:
 def _print_table(rows: Iterator[Row], names: Sequence[str]) -> None:
     from ._table import Table
 
-    cells: Callable[[Row], list[str]] = lambda row: [printable(shown_value(row, name), sys.stdout) for name in names]  # noqa: E731
+    def cells(row: Row) -> list[str]:
+        return [printable(shown_value(row, name), sys.stdout) for name in names]
+
     first = [cells(row) for row in islice(rows, _MEASURED)]
     table = Table(names, [name in MONEY for name in names], first)
     for line in table.lines(first):
         print(line)
     for row in rows:
         print(table.line(cells(row)))
+    if table.left_out:
+        _remark(f"left out, as the terminal is narrow: {', '.join(table.left_out)} (--fields names columns)")

@@ -29,7 +29,7 @@ def _print(options: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        raise Failure(EXIT_USAGE, "completion needs the package shtab: pip install 'billcore[cli]'") from None
+        raise Failure(EXIT_USAGE, "completion needs the package shtab: pip install shtab") from None
     from ._tree import whole
 
     print(shtab.complete(whole(), options.shell))
