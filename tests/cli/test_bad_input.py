@@ -30,7 +30,7 @@ from .support import billcore, environment, refused
         (["subscriptions", "list", "--limit", "1", "--all"], "not allowed with"),
         (["subscriptions", "list", "--fields", "id,,x"], "there is no field ''"),
         (["subscriptions", "cancel", "1", "--fields", "x", "--y"], "unrecognized arguments: --y"),
-        (["orders", "1", "--state", "paied"], "states: created, "),
+        (["orders", "1", "--state", "pay"], "states: created, "),
         (["products", "get", "x"], "invalid int value"),
         (["products", "update", "1"], "name what to change"),
         (["products", "update", "1", "--set", "name=Tea"], """'name="Tea"'"""),

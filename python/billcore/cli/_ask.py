@@ -50,19 +50,23 @@ def ask(question: str) -> None:
         raise Failure(EXIT_FAILED, "not confirmed: nothing was sent")
 
 
+_KNOWN = ("nothing was sent", "it was refused", "it was done")  # in the notes of the client
+
+
 @contextmanager
 def writing(look_up: str) -> Iterator[None]:
     """A block with one write. If its outcome is unknown, the error says to look it up with this command.
 
-    Ctrl-C becomes the exit status 4 if the write may have happened; the client's note says so.
+    Ctrl-C becomes the exit status 4, unless the client's note says what happened. Without a note, Ctrl-C arrived just
+    before or after the call, and nobody knows which.
     """
     try:
         yield
     except KeyboardInterrupt as error:
-        unknown = [note for note in getattr(error, "__notes__", ()) if "may or may not have happened" in note]
-        if not unknown:
+        notes = getattr(error, "__notes__", [])
+        if any(known in note for note in notes for known in _KNOWN):
             raise
-        failure = Failure(EXIT_UNKNOWN, unknown[0])
+        failure = Failure(EXIT_UNKNOWN, notes[0] if notes else "interrupted: the write may or may not have happened")
         failure.add_note(f"look it up: {look_up}")
         raise failure from None
     except Exception as error:
@@ -73,11 +77,11 @@ def writing(look_up: str) -> Iterator[None]:
 
 @contextmanager
 def done(what: str | None) -> Iterator[None]:
-    """A block that prints the result of a write. If that fails (a full disk), the error says what was done."""
+    """A block that prints the result of a write. If that fails (a full disk, Ctrl-C), the error says what was done."""
     try:
         yield
         sys.stdout.flush()
-    except OSError as error:
+    except (OSError, KeyboardInterrupt) as error:
         if what is not None:
             error.add_note(f"this was done before: {what}")
         raise
