@@ -146,6 +146,13 @@ def test_a_write_whose_outcome_is_unknown(arguments: list[str], look_up: str, re
         assert len(server.requests) == 1 and "Traceback" not in done.stderr
 
 
+def test_nothing_is_written_if_its_result_cannot_be_shown() -> None:
+    with ScriptedServer() as server:
+        for arguments in (["subscriptions", "cancel", "1"], ["products", "update", "1", "--price=2"]):
+            assert "there is no field" in refused(server.url, 2, *arguments, "--fields", "x")
+        assert server.requests == []
+
+
 def test_a_read_and_a_write_that_were_not_sent() -> None:
     url = f"http://127.0.0.1:{closed_port()}"
     assert refused(url, 5, "subscriptions", "list")
