@@ -103,15 +103,23 @@ def test_10_mb_bodies(tmp_path: Path) -> None:
         assert len(server.requests[0].body) == 10_000_004
 
 
-def test_closed_streams() -> None:
-    """Without stdout or stderr, a command still ends with its status."""
-    command = f"{sys.executable} -m billcore products get 1"
-    with ScriptedServer(lambda _: Reply(status=401)) as server:
-        for closed in (">&-", "2>&-", "<&-"):
-            done = subprocess.run(
-                ["bash", "-c", f"{command} {closed}"], env=environment(server.url), capture_output=True, text=True
-            )
-            assert done.returncode == 1 and "Traceback" not in done.stderr, (closed, done)
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_closed_streams(account: SandboxAccount, closed: str) -> None:
+    """A command still does its work, and ends with its status."""
+    product = account.ids["products"]["one_time"]
+    for arguments, status in ((f"products delete {product}", 0), (f"products get {product}", 1)):
+        command = f"{sys.executable} -m billcore {arguments} {closed}"
+        done = subprocess.run(["bash", "-c", command], env=environment(account), capture_output=True, text=True)
+        assert done.returncode == status and "Traceback" not in done.stderr, done
+        assert status == 0 or done.stdout == ""
+
+
+def test_ascii() -> None:
+    """Help and completion are printed in a locale without Unicode too."""
+    variables = environment("http://127.0.0.1:1", LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+    for arguments in (["--help"], ["completion", "bash"]):
+        done = billcore("", *arguments, env=variables)
+        assert done.stderr == "" or "shtab" in done.stderr, done
 
 
 def test_a_full_disk(account: SandboxAccount) -> None:

@@ -10,7 +10,7 @@ import argparse
 import importlib
 import sys
 
-from ._command import Parser, guarded
+from ._command import Parser, guarded, prepare_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     service was not reached, 130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    prepare_streams()
     if arguments and (module := module_of(arguments[0])):
         name, *rest = arguments
         return guarded(f"billcore {name}", lambda: importlib.import_module(f"{__name__}.{module}").main(rest))

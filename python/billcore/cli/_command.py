@@ -128,6 +128,18 @@ def client_of(options: argparse.Namespace) -> Client:
     return Client(base_url=account.base_url, api_key=account.api_key)
 
 
+def prepare_streams() -> None:
+    """Make streams of those that the caller closed, and let stdout print any text, as stderr does."""
+    import io
+    import os
+
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open until the process ends)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def _flush() -> None:
     """Write what is buffered. Otherwise a failed write would raise its error at the exit of the interpreter."""
     print(end="", flush=True)
