@@ -77,12 +77,12 @@ def takes_value(action: argparse.Action) -> bool:
     return bool(action.option_strings) and action.nargs != 0
 
 
-def main() -> int:
-    if sys.argv[1:] == ["--check"]:
-        return 0 if PAGE.read_text("utf-8") == page() else "python/docs/commands.md is stale: run write_commands.py"
-    PAGE.write_text(page(), "utf-8")
-    return 0
+def main() -> None:
+    if sys.argv[1:] != ["--check"]:
+        PAGE.write_text(page(), "utf-8")
+    elif PAGE.read_text("utf-8") != page():
+        sys.exit("python/docs/commands.md is out of date: run python/docs/write_commands.py")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
