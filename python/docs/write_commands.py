@@ -1,4 +1,4 @@
-"""Writes the page commands.md from the parsers of the commands. Usage: python/docs/write_commands.py [--check]
+"""Writes the page commands.md from the parsers of the commands. Usage: python3 python/docs/write_commands.py [--check]
 
 The head of the page is commands_head.md. --check writes nothing, and fails if the page is not up to date.
 """
@@ -81,7 +81,7 @@ def main() -> None:
     if sys.argv[1:] != ["--check"]:
         PAGE.write_text(page(), "utf-8")
     elif PAGE.read_text("utf-8") != page():
-        sys.exit("python/docs/commands.md is out of date: run python/docs/write_commands.py")
+        sys.exit("python/docs/commands.md is out of date: run python3 python/docs/write_commands.py")
 
 
 if __name__ == "__main__":
