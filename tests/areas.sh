@@ -76,10 +76,10 @@ on_engine() { # NAME REQUIREMENTS
   engine="$(bc_venv "${needed[@]}")/bin/python"
   PYTHONPATH="$root/build/release/python:$root" run "$1" if_any "$engine" -m pytest -q ${filter:+-k "$filter"} tests/spark
 }
-# daily export: `billcore export`: its files, kills, bad input, and what it prints; `billcore reconcile`
-area_export() {
+# daily cli: the commands of `billcore`, in pipes and on terminals; the files and kills of `billcore export`; reconcile
+area_cli() {
   build_release
-  PYTHONPATH="$root/build/release/python:$root" run export "$python" -m pytest -q "${at_once[@]}" tests/export tests/reconcile
+  PYTHONPATH="$root/build/release/python:$root" run cli "$python" -m pytest -q "${at_once[@]}" tests/export tests/reconcile tests/cli
 }
 # daily conformance: the same HTTP and webhook fixtures in C++, C and Python
 area_conformance() {

@@ -20,7 +20,7 @@ cd "$root"
 # The longest areas are first: each parallel job (run_lane) takes the next area of this list, so all jobs end at about
 # the same time.
 all_areas=(lint python wheel conformance fuzz go rust install libcurl faults examples tsan core torture valgrind
-  sandbox journal inbox export bulk meets layering)
+  sandbox journal inbox cli bulk meets layering)
 quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint)
 most_lanes=3
 
@@ -66,7 +66,7 @@ packages_of() { # AREA
     layering) echo clang-format golang-go ;;
     core) echo clang ;;
     inbox) echo golang-go postgresql ;;
-    journal | export) echo postgresql ;;
+    journal | cli) echo postgresql ;;
     meets) echo libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql ;;
     bulk) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
     wheel) echo golang-go iproute2 postgresql ;;

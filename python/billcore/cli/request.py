@@ -52,9 +52,6 @@ def _request(options: argparse.Namespace) -> int:
     pairs = parse_qsl(query, keep_blank_values=True)
     more = {} if options.data is None else {"json": _body(options.data)}
 
-    def send() -> Response:
-        return client.request(options.method, path, query=pairs, raise_on_error=False, **more)
-
     is_write = options.method != "GET"
     what, look_up = f"send {options.method} {path}", "read what the request changes"
     with (
