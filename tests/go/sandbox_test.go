@@ -43,6 +43,30 @@ func TestALateChargeIsBooked(t *testing.T) {
 	}
 }
 
+func TestAnAccountHasItsOptions(t *testing.T) {
+	for _, options := range [][]billcoretest.Fields{nil, {{"event_payload": "reduced", "settlement": "manual"}}} {
+		account := billcoretest.NewAccount(t, options...)
+		verifier := must(webhook.NewVerifier([]byte(account.WebhookSecret)))
+		t.Cleanup(verifier.Close)
+		var missing atomic.Int64
+		account.Serve(verifier.Handler(func(_ http.ResponseWriter, _ *http.Request, event *webhook.Event) {
+			order, err := event.Order()
+			if err == nil {
+				_, err = order.Metadata()
+			}
+			if err != nil {
+				missing.Add(1)
+			}
+		}))
+		id, product := account.IDs.Subscriptions["demo-active"], account.IDs.Products["one_time"]
+		order := must(client(t, account).Subscriptions().Charge(background, id, product, 1500))
+		account.Post("wait", billcoretest.Fields{"delivery": billcoretest.Fields{"event": "order.confirmed"}})
+		if state := must(order.State()); (missing.Load() == 0) != (options == nil) || (state == billcore.OrderStatePaid) != (options == nil) {
+			t.Fatal(missing.Load(), state)
+		}
+	}
+}
+
 func client(t *testing.T, account *billcoretest.Account) *billcore.Client {
 	t.Helper()
 	made := must(billcore.NewClient(billcore.WithBaseURL(account.BaseURL), billcore.WithAPIKey(account.APIKey)))
@@ -73,7 +97,7 @@ func TestAFaultThatNeverHappensAndAnUnknownParameterFailTheTest(t *testing.T) {
 	for _, clean := range j.cleanups {
 		clean()
 	}
-	if len(j.failures) != 2 || !strings.Contains(j.failures[0], "(reset_after)") || !strings.Contains(j.failures[1], "pge") {
+	if len(j.failures) != 2 || !strings.Contains(j.failures[0], "(reset_after) happened 0 of 1 times") || !strings.Contains(j.failures[1], "pge") {
 		t.Fatal(j.failures)
 	}
 }
