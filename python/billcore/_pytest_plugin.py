@@ -13,11 +13,11 @@ import pytest
 if TYPE_CHECKING:
     from billcore.testing import Control, Sandbox, SandboxAccount, SignedEvent
 
-MARKER = "billcore_sandbox(*, strict=True, demo=True, retry_schedule=None)"
+MARKER = "billcore_sandbox(*, strict=True, demo=True, **options)"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    about = "how the fixture billcore_sandbox makes the account, and whether unknown parameters fail the test"
+    about = "the AccountOptions of the fixture billcore_sandbox, and whether unknown parameters fail the test"
     config.addinivalue_line("markers", f"{MARKER}: {about}")
 
 
@@ -37,20 +37,29 @@ def _billcore_sandbox_process(billcore_sandbox_options: dict[str, Any]) -> Itera
 
 
 @pytest.fixture
-def billcore_sandbox(request: pytest.FixtureRequest, _billcore_sandbox_process: Sandbox) -> Iterator[SandboxAccount]:
-    """A new account with demo data.
+def billcore_sandbox(
+    request: pytest.FixtureRequest, billcore_sandbox_options: dict[str, Any], _billcore_sandbox_process: Sandbox
+) -> Iterator[SandboxAccount]:
+    """A new account with demo data, whose events have all fields (unless `event_payload` is chosen).
 
     `accounts[1]` is another new account. The fixture deletes both accounts after the test.
 
-    The test fails if one of its faults never happened, unless that fault has `optional=True`, or if a request had
-    parameters that the service does not have.
+    The test fails if one of its faults happened less often than its `times` (with a `probability`: never), unless that
+    fault has `optional=True`, or if a request had parameters that the service does not have.
     """
+    from billcore.testing import ControlError
+
     process = _billcore_sandbox_process
     settings = _settings(request.node)
-    own, other = process.new_account(demo=settings["demo"]), process.new_account(demo=settings["demo"])
+    strict = settings.pop("strict")
+    if "event_payload" not in billcore_sandbox_options:
+        settings.setdefault("event_payload", "full")
+    try:
+        own, other = process.new_account(**settings), process.new_account(**settings)
+    except ControlError as error:
+        raise pytest.UsageError(f"{request.node.nodeid}: the marker is {MARKER}: {error.message}") from None
     own.accounts.extend(other.accounts)
-    own.control.retry_schedule = settings["retry_schedule"]
-    request.node.stash[_CHECKED] = own.control, other.control, settings["strict"]
+    request.node.stash[_CHECKED] = own.control, other.control, strict
     yield own
     own.close()
     for account in own.accounts:
@@ -62,10 +71,10 @@ _CHECKED = pytest.StashKey[tuple["Control", "Control", bool]]()
 
 def _settings(item: pytest.Item) -> dict[str, Any]:
     """The arguments of a test's markers; an argument of the nearest marker overrides the others."""
-    settings: dict[str, Any] = {"strict": True, "demo": True, "retry_schedule": None}
+    settings: dict[str, Any] = {"strict": True, "demo": True}
     for mark in reversed(list(item.iter_markers("billcore_sandbox"))):
-        if mark.args or mark.kwargs.keys() - settings:
-            raise pytest.UsageError(f"{item.nodeid}: the marker is {MARKER}, not {mark.args} {mark.kwargs}")
+        if mark.args:
+            raise pytest.UsageError(f"{item.nodeid}: the marker is {MARKER}, not {mark.args}")
         settings |= mark.kwargs
     return settings
 
@@ -80,12 +89,24 @@ def pytest_runtest_call(item: pytest.Item) -> None:
             pytest.fail("\n".join(problems), pytrace=False)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Tells in the error of a failed test which fields the sandbox left out of its events."""
+    if call.when == "call" and call.excinfo is not None and _CHECKED in item.stash:
+        from billcore.testing._left_out import explain
+
+        explain(call.excinfo.value, item.stash[_CHECKED][0])
+
+
 def _problems(state: dict[str, Any], strict: bool) -> Iterator[str]:
     for fault in state["faults"]:
-        if not fault["fired"] and not fault["optional"]:
+        # How often a fault with a probability happens is chance: it is only expected to happen at all.
+        expected = 1 if fault["probability"] < 1 else fault["times"]
+        if fault["fired"] < expected and not fault["optional"]:
+            often = f"happened {fault['fired']} of {fault['times']} times" if fault["fired"] else "never happened"
             yield (
-                f"the fault {fault['id']} ({fault['kind']}) never happened: {fault['seen']} matched, and it begins "
-                f"with number {fault['nth']}. Correct its selectors, or pass optional=True"
+                f"the fault {fault['id']} ({fault['kind']}) {often}: {fault['seen']} matched, and it begins with "
+                f"number {fault['nth']}. Correct its selectors or its times, or pass optional=True"
             )
     for each in state["unknown_parameters"] if strict else ():
         yield (

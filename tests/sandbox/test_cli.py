@@ -109,7 +109,7 @@ def test_run_leaves_no_sandbox_when_it_is_killed() -> None:
         ("--secret short", 2, "the secret must be 32 ASCII characters: it has 5"),
         ("--secret " + "ø" * 32, 2, "the secret must be 32 ASCII characters"),
         ("--port 70000", 2, "the port must be between 0 and 65535"),
-        ("--products-per-page 0", 2, "page sizes must be 1 or more"),
+        ("--products-per-page 0", 2, "page sizes must be between 1 and 100000"),
         ("--keep 0", 2, "--keep must be 1 or more"),
         ("--retry-schedule 1,-1", 2, "--retry-schedule and --delivery-timeout take seconds"),
         ("--delivery-timeout nan", 2, "the time-out: more than 0"),

@@ -194,6 +194,36 @@ def test_a_cancelled_subscription_ends_at_ends_at(shop: Shop) -> None:
     assert shop.shown(subscription) == {**cancelled, "status": "cancelled"}
 
 
+@pytest.mark.parametrize(("days", "status"), [(28.5, "delayed"), (40, "unpaid")])
+@pytest.mark.parametrize("chosen", ["paid-period", "now"])
+def test_a_late_subscription_ends_with_the_period_that_was_paid(
+    process: Sandbox, days: float, status: str, chosen: Any
+) -> None:
+    shop = Shop(process.new_account(demo=False, cancel_ends_at=chosen))
+    subscription = shop.buy()
+    shop.control.subscription(subscription, "change_billing", declines=True)
+    shop.control.advance(days=days)
+    assert shop.shown(subscription)["status"] == status
+    ends_at = shop.service.post(f"/subscription/{subscription}/cancel").data["ends_at"]
+    assert time(ends_at) == BEGIN + timedelta(days=28 if chosen == "paid-period" else days)
+    assert shop.happened(to=ends_at) == [], "the clock is there already"
+    assert now(shop.control) == BEGIN + timedelta(days=days)
+
+
+def test_it_moves_to_the_second_that_the_service_shows(shop: Shop) -> None:
+    shop.control.advance(seconds=0.7)
+    assert shop.happened(to=BEGIN) == []
+    product = shop.control.create_product("Tea", type="subscription")["id"]
+    pending = shop.control.checkout(product)["subscription"]["id"]
+    assert shop.control.subscription(pending, "cancel")["subscription"]["ends_at"] == BEGIN.isoformat()
+    for seconds in (0.7, 90.7):
+        assert shop.happened(to=BEGIN) == []
+        assert now(shop.control) == BEGIN + timedelta(seconds=seconds)
+        shop.control.advance(seconds=90)
+    with pytest.raises(ControlError, match="only moves forward"):
+        shop.control.advance(to=BEGIN + timedelta(seconds=1))
+
+
 def test_a_job_of_an_object_that_changed_is_dropped(shop: Shop) -> None:
     cancelled, renewed, deleted = shop.buy(), shop.buy(), shop.buy("donation")
     shop.service.post(f"/subscription/{cancelled}/cancel")

@@ -189,7 +189,7 @@ def test_delay_and_drop(mine: SandboxAccount, receiver: Receiver) -> None:
     control.freeze()
     control.create_endpoint(receiver.url)
     control.fault("event_delay", delay=60)
-    control.fault("event_drop", nth=2)
+    control.fault("event_drop", nth=3)
     make(control, *"abc")
     until(lambda: len(receiver.received) == 1)
     control.advance(seconds=60)

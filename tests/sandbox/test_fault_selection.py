@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from billcore.testing import Control, ControlError
+from billcore.testing import Control, ControlError, Sandbox
 from sandbox.support import Service
 
 SELECTORS = dict.fromkeys(("account", "operation", "method", "path", "query", "event", "endpoint_id"))
@@ -66,8 +66,34 @@ def test_the_nth_request_and_the_oldest_fault_that_happens(service: Service, con
     second = control.fault("status", status=502, nth=2, times=9)
     assert [service.get("/products").status for _ in range(6)] == [200, 502, 501, 501, 502, 502]
     found = {fault["id"]: (fault["seen"], fault["fired"], fault["left"]) for fault in control.faults()}
-    assert found == {first: (4, 2, 0), second: (4, 3, 6)}
+    assert found == {first: (4, 2, 0), second: (6, 3, 6)}
     assert [fault["id"] for fault in control.state()["faults"]] == [second]
+
+
+def test_nth_counts_what_an_older_fault_took(service: Service, control: Control) -> None:
+    control.fault("status", status=501)
+    control.fault("status", status=502, nth=2)
+    control.fault("status", status=504, nth=2, times=2)
+    assert [service.get("/products").status for _ in range(5)] == [501, 502, 504, 504, 200]
+
+
+def test_the_choices_of_a_fault_are_those_of_its_account_alone(process: Sandbox) -> None:
+    """A test must not fail or pass because of the tests before it, which made other accounts and faults."""
+
+    def choices(before: int = 0) -> list[int]:
+        made = process.new_account(demo=False)
+        for _ in range(before):
+            made.control.fault("status", operation="orders.get")
+        made.control.fault("status", probability=0.5, times=99)
+        service = Service(made.accounts[0])
+        return [service.get("/products").status for _ in range(40)]
+
+    first = choices()
+    assert 5 < first.count(503) < 35
+    assert choices() == first != choices(before=1)
+    taken = process.control.fault("status", status=501, nth=3, times=9)  # an older fault, of every account
+    assert choices() == [*first[:2], *[501] * 9, *first[11:]]
+    process.control.delete_fault(taken)
 
 
 def test_faults_are_listed_deleted_and_reset(service: Service, control: Control) -> None:

@@ -60,6 +60,15 @@ def test_options() -> None:
     assert real - named == {"--exit-with-stdin"}
 
 
+def test_options_of_an_account() -> None:
+    named = {name for row in table("topic") for name in re.findall(r"--[a-z-]+", row[2])}
+    sentence = re.search(r"All options of the table above can be set, except ([^.]*)\.", README)
+    assert sentence is not None
+    others = set(re.findall(r"--[a-z-]+", sentence[1]))
+    assert others < named
+    assert named - others == {f"--{each.name.replace('_', '-')}" for each in options.of_accounts()}
+
+
 def test_refusals_of_requests_that_fit_their_schemas() -> None:
     named = re.search(r"a schema cannot state: ([^.]*)\.", README)
     assert named is not None

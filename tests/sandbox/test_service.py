@@ -295,37 +295,6 @@ def test_an_invoice_charge_is_paid_later(shop: Shop) -> None:
     assert [effect["kind"] for effect in shop.control.ledger()] == ["charge", "pay"]
 
 
-def test_the_other_answers_that_options_choose() -> None:
-    with Sandbox(
-        settlement="manual",
-        charge_total="amount",
-        donation_status=403,
-        cancel="active",
-        second_cancel="refuse",
-        delete_body="null",
-        subscriptions_per_page=30,
-        products_per_page=7,
-    ) as sandbox:
-        service = account(sandbox)
-        order = service.charge(amount=500, quantity=3).data
-        assert (order["state"], order["total"]) == ("confirmed", 500)
-        assert service.charge("demo-donation").status == 403
-        path = f"/subscription/{service.subscription('demo-active')['id']}/cancel"
-        assert service.post(path).data["status"] == "active"
-        assert (service.post(path).status, service.post(path).code) == (422, "already_cancelled")
-        assert service.send("DELETE", f"/product/{service.product()['id']}").body == b"null"
-        assert service.get("/subscriptions").json["pagination"]["per_page"] == 30
-        assert service.get("/products").json["pagination"]["count"] == 7
-    with Sandbox(settlement="immediate", cancel="cancelled", delete_body="empty") as sandbox:
-        service = account(sandbox)
-        assert service.charge("demo-invoice").data["state"] == "paid"
-        number = service.subscription("demo-stays-active")["id"]
-        assert service.post(f"/subscription/{number}/cancel").data["status"] == "cancelled"
-        answer = service.send("DELETE", "/product/101")
-        assert (answer.status, answer.body, answer.headers["content-length"]) == (200, b"", "0")
-        assert "content-type" not in answer.headers
-
-
 # ---- Products --------------------------------------------------------------------------------------------------------
 
 

@@ -37,6 +37,8 @@ from ._history import RequestRecord as RequestRecord
 from ._history import WantedOrder as WantedOrder
 from ._history import WantedSubscription as WantedSubscription
 from ._objects import order, product, product_group, subscription
+from ._options import AccountOptions as AccountOptions
+from ._options import ErrorAnswer as ErrorAnswer
 from ._page import AsyncSamplePage, SamplePage, page
 from ._process import Sandbox, SandboxError
 from ._serve import Receiver

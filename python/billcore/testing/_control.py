@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal, Unpack, cast
 
 from ._calls import arguments, segment
 from ._deliveries import DeliveryControl
 from ._faults import FaultControl
 from ._history import HistoryControl
+from ._options import AccountOptions
 
 CauseOfOrder = Literal["confirm", "pay", "await_payment", "await_user", "fail_payment", "cancel_payment", "refund"]
 CauseOfSubscription = Literal["renew", "start", "end", "cancel", "change_billing"]
@@ -77,7 +78,8 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         Args:
             days: Days to move forward.
             seconds: Seconds to move forward, added to the days.
-            to: The time to move to, instead of `days` and `seconds`.
+            to: The time to move to, instead of `days` and `seconds`. A time in the past is refused, unless it is in the
+                current second or `ends_at` of a subscription: then the clock stays.
             settle: False: all changes happen first, and their deliveries follow.
             timeout: Seconds of real time. Default: the `timeout` of this Control.
 
@@ -166,13 +168,17 @@ class Control(HistoryControl, DeliveryControl, FaultControl):
         """Delete a group; its products remain."""
         self._call("POST", f"groups/{segment(group_id)}/delete", {})
 
-    def create_account(self, *, demo: bool = True) -> dict[str, Any]:
+    def create_account(self, *, demo: bool = True, **options: Unpack[AccountOptions]) -> dict[str, Any]:
         """Make an account; returns `account` (its UUID), `number`, `api_key`, and the `ids` of its demo data.
 
         Args:
             demo: Whether the account has a few products and subscriptions.
+            options: Options of this account, instead of the sandbox's: see AccountOptions.
         """
-        return cast(dict[str, Any], self._call("POST", "accounts", {"demo": demo}))
+        fields: dict[str, Any] = {"demo": demo, **options}
+        if isinstance(start := fields.get("start"), datetime):
+            fields["start"] = start.isoformat()
+        return cast(dict[str, Any], self._call("POST", "accounts", fields))
 
     def delete_account(self, account: str) -> None:
         """Delete an account with all its data."""

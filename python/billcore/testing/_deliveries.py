@@ -72,9 +72,6 @@ class Endpoint(TypedDict):
 class DeliveryControl(Calls):
     """Methods of Control."""
 
-    retry_schedule: Sequence[float] | None = None
-    """The retry schedule of a receiver that create_endpoint() registers without one. None means the sandbox's."""
-
     def endpoints(self) -> list[Endpoint]:
         """Every webhook endpoint, with its secret."""
         return cast(list[Endpoint], self._call("GET", "endpoints")["endpoints"])
@@ -96,13 +93,12 @@ class DeliveryControl(Calls):
             secret: The signing secret, 32 characters. Default: a new secret, which the sandbox makes.
             concurrency: How many attempts are made at once. Default: 1.
             paused: True: deliveries wait until change_endpoint() ends the pause.
-            retry_schedule: Seconds before each further attempt, instead of `self.retry_schedule`.
+            retry_schedule: Seconds before each further attempt, instead of the account's option.
             keep_alive: Whether connections are kept open between attempts. Default: True.
         """
         fields = arguments(locals())
-        schedule = self.retry_schedule if retry_schedule is None else retry_schedule
-        if schedule is not None:
-            fields["retry_schedule"] = list(schedule)
+        if retry_schedule is not None:
+            fields["retry_schedule"] = list(retry_schedule)
         return cast(Endpoint, self._call("POST", "endpoints", fields))
 
     def change_endpoint(
@@ -114,7 +110,7 @@ class DeliveryControl(Calls):
         retry_schedule: Sequence[float] | None = NOT_GIVEN,
         keep_alive: bool | None = None,
     ) -> Endpoint:
-        """Change settings of a receiver, from the next attempt on. retry_schedule=None: the sandbox's schedule."""
+        """Change settings of a receiver, from the next attempt on. retry_schedule=None: the account's."""
         fields = given({"concurrency": concurrency, "paused": paused, "keep_alive": keep_alive})
         if retry_schedule is not NOT_GIVEN:
             fields["retry_schedule"] = None if retry_schedule is None else list(retry_schedule)

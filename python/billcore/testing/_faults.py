@@ -107,10 +107,11 @@ class FaultControl(Calls):
             query: Query parameters that a request must have, with their values.
             event: For kinds that begin with `event_`: the name of the event, such as "order.paid".
             endpoint_id: For kinds that begin with `event_`: the id of the endpoint that gets the event.
-            nth: The fault begins with the n-th matching request or event. Default: 1.
+            nth: The fault begins with the n-th matching request or event, also if older faults happened to the earlier
+                ones. Default: 1.
             times: How often the fault happens. Default: 1.
             probability: Probability of the fault for each match (default: 1.0); the sandbox's seed sets the outcome.
-            optional: True: the fixture does not fail the test if the fault never happens.
+            optional: True: the fixture does not fail the test if the fault happens less often than `times`.
             status: For `status`: the status of the answer. Default: 503.
             retry_after: For `status`: the value of the answer's header Retry-After, in seconds.
             body: For `status`: the body of the answer as JSON, or with `content_type` a string that is sent verbatim.

@@ -9,15 +9,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, Unpack, cast
 
 from .._durations import seconds
 from ._account import Account, SandboxAccount
 from ._calls import arguments
 from ._control import Control
+from ._options import AccountOptions
 
 
 class SandboxError(RuntimeError):
@@ -28,51 +29,33 @@ class Sandbox(SandboxAccount):
     """A running sandbox. The constructor starts the process; close() or the end of `with` ends the process.
 
     The sandbox also exits when the calling process ends, even if that process is killed. `billcore sandbox --help`
-    describes the options and their defaults.
+    describes the options and their defaults; AccountOptions are the defaults of all accounts.
     """
 
     def __init__(
         self,
         seed: int | None = None,
-        secret: str | None = None,
         db: str | os.PathLike[str] | None = None,
         *,
         port: int = 0,
-        settlement: Literal["by-billing", "immediate", "manual"] | None = None,
-        charge_total: Literal["amount-times-quantity", "amount"] | None = None,
-        start: datetime | str | None = None,
         seed_file: str | os.PathLike[str] | None = None,
-        renewal_retries: Sequence[float] | None = None,
-        invoice_days: float | None = None,
-        donation_status: Literal[402, 403, 422] | None = None,
-        cancel: Literal["by-product", "cancelled", "active"] | None = None,
-        second_cancel: Literal["ok", "refuse"] | None = None,
-        delete_body: Literal["product", "null", "empty"] | None = None,
-        subscriptions_per_page: int | None = None,
-        products_per_page: int | None = None,
-        event_ids: Literal["mixed", "int", "string"] | None = None,
-        event_payload: Literal["mixed", "full", "reduced"] | None = None,
-        retry_schedule: Sequence[float] | None = None,
-        delivery_timeout: float | None = None,
         keep: int | None = None,
         log: Literal["ndjson"] | None = None,
-        delivery_ids: Literal["int", "string"] | None = None,
-        signature_header: str | None = None,
-        updated_too: bool = False,
         deliver_anywhere: bool = False,
         start_timeout: float = 30.0,
+        **options: Unpack[AccountOptions],
     ) -> None:
-        given = arguments(locals())
+        given = arguments({**locals(), **options})
+        del given["options"]
         super().__init__()
-        if secret is not None:
-            self.webhook_secret = secret
+        self.webhook_secret = options.get("secret", self.webhook_secret)
         start_timeout = seconds(given.pop("start_timeout"), "start_timeout")
-        options = [_option(name, value) for name, value in given.items() if value is not False]
+        flags = [_option(name, value) for name, value in given.items() if value is not False]
         environment = _environment()
         self._owner = os.getpid()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  the file is used until the child exits
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *options],
+            [sys.executable, "-m", "billcore_sandbox", "--exit-with-stdin", *flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -132,14 +115,16 @@ class Sandbox(SandboxAccount):
             if stream is not None:
                 stream.close()
 
-    def new_account(self, *, demo: bool = True) -> SandboxAccount:
+    def new_account(self, *, demo: bool = True, **options: Unpack[AccountOptions]) -> SandboxAccount:
         """A new account of this sandbox, so that tests do not see each other's data.
 
         Args:
             demo: Whether the account has a few products of each type, and subscriptions with the demo reference ids.
+            options: Options of this account, instead of the sandbox's: see AccountOptions.
         """
-        made = self.control.create_account(demo=demo)
+        made = self.control.create_account(demo=demo, **options)
         out = SandboxAccount()
+        out.webhook_secret = options.get("secret", out.webhook_secret)
         out.base_url, out.api_key = f"{self._origin}/{made['account']}", made["api_key"]
         out.accounts = [Account(out.base_url, out.api_key)]
         out.control_url, out.pid, out.ids = self.control_url, self.pid, made["ids"]
@@ -159,6 +144,8 @@ def _option(name: str, value: Any) -> str:
         return option
     if isinstance(value, datetime):
         value = value.isoformat()
+    elif isinstance(value, Mapping):
+        value = json.dumps(value)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         value = ",".join(map(str, value))
     elif isinstance(value, os.PathLike):

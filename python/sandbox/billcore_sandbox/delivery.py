@@ -232,7 +232,8 @@ class _Queue:
 
     async def _attempt(self, endpoint: sqlite3.Row, row: sqlite3.Row, meeting: asyncio.Barrier | None) -> bool:
         """Make an attempt and record it; returns whether it timed out."""
-        options, account = self._dispatcher.options, self._dispatcher.store.by_number[self.account]
+        account = self._dispatcher.store.by_number[self.account]
+        options = account.options
         facts = event_faults.facts(account.uuid, row["event"], self.endpoint)
         fault = self._dispatcher.faults.take(
             event_faults.ATTEMPT_KINDS, facts, lambda each: event_faults.fits(each.kind, row["body"])
@@ -259,9 +260,8 @@ class _Queue:
         endpoint = self._settings()
         if endpoint is None:  # the account was deleted meanwhile
             return
-        options = self._dispatcher.options
         schedule = json.loads(endpoint["retry_schedule"] or "null")
-        schedule = options.retry_schedule if schedule is None else schedule
+        schedule = account.options.retry_schedule if schedule is None else schedule
         with self._dispatcher.effect(account) as work:
             row = work.db.execute("SELECT * FROM deliveries WHERE seq = ?", (seq,)).fetchone()
             if row is None:

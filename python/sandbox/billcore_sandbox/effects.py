@@ -115,12 +115,14 @@ def expire(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
 
 
 def cancel(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:
-    """Remove the renewal, and set ends_at to the end of the paid period, or to now if no period is paid."""
-    ends_at = work.now
-    if row["renews_at"] is not None and row["status"] not in ("pending", "delayed", "unpaid"):
-        ends_at = max(clock.parse(row["renews_at"]), work.now)
+    """Remove the renewal, and set ends_at to the end of the paid period, or to now if no period is paid.
+
+    The paid period of a delayed or unpaid subscription has ended in the past; --cancel-ends-at may say `now` instead.
+    """
+    late = row["status"] in ("delayed", "unpaid") and work.options.cancel_ends_at == "now"
+    ends_at = clock.iso(work.now) if late or row["renews_at"] is None else row["renews_at"]
     work.record("cancel", subscription_id=str(row["id"]))
-    return {"cancelled": 1, "renews_at": None, "retry_at": None, "ends_at": clock.iso(ends_at)}
+    return {"cancelled": 1, "renews_at": None, "retry_at": None, "ends_at": ends_at}
 
 
 def end(work: Work, row: sqlite3.Row, given: Given) -> dict[str, Any]:

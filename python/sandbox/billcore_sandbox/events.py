@@ -1,9 +1,9 @@
 """Events: the shape of their data, the envelope, the signature.
 
 Ids appear as integers and as strings, and data is the full resource or a reduced set of its fields. The type of ids
-and the set of fields depend only on the delivery id, so the same steps give the same bytes:
+and the set of fields depend only on how many events the account had before, so the same steps give the same data:
 
-    delivery id mod 4      0         1         2          3
+    events before mod 4    0         1         2          3
     resource ids           integer   string    integer    string
     fields                 full      full      reduced    reduced
 """
@@ -36,11 +36,11 @@ _REDUCED = {
 _TEXT_IDS = ("subscription", "order")
 
 
-def shape(options: Options, event: str, delivery_id: int, data: dict[str, Any]) -> dict[str, Any]:
-    """Give `data` the form that the delivery with this id sends."""
+def shape(options: Options, event: str, before: int, data: dict[str, Any]) -> dict[str, Any]:
+    """Give `data` the form in which it is sent. before: how many events the account had before this one."""
     noun = event.partition(".")[0]
-    as_int = options.event_ids == "int" or (options.event_ids == "mixed" and delivery_id % 2 == 0)
-    reduced = options.event_payload == "reduced" or (options.event_payload == "mixed" and delivery_id % 4 >= 2)
+    as_int = options.event_ids == "int" or (options.event_ids == "mixed" and before % 2 == 0)
+    reduced = options.event_payload == "reduced" or (options.event_payload == "mixed" and before % 4 >= 2)
     shaped = data
     if reduced and noun in _REDUCED:
         shaped = {name: data[name] for name in _REDUCED[noun]}

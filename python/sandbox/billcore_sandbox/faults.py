@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -73,13 +74,13 @@ class Fault:
     def matches(self, facts: Mapping[str, Any]) -> bool:
         return all(_fits(name, wanted, facts[name]) for name, wanted in self.selectors.items())
 
-    def happens(self) -> bool:
-        """Count a matching request or event; returns whether the fault happens to it."""
+    def counts(self) -> bool:
+        """Count a matching request or event; returns whether the fault may happen to it.
+
+        The random choices depend only on the number of the match, not on which other faults happen.
+        """
         self.seen += 1
-        if self.seen < self.nth or self.chance.random() >= self.probability:
-            return False
-        self.fired += 1
-        return True
+        return self.seen >= self.nth and self.chance.random() < self.probability
 
     def concerns(self, account: str | None) -> bool:
         """Whether the fault can happen to requests and events of this account; None: always true."""
@@ -119,11 +120,15 @@ class Faults:
         self._waiting: dict[int, Fault] = {}
         self._used: dict[int, Fault] = {}
         self._last_id = 0
+        self._of_account: Counter[str | None] = Counter()  # how many faults of each account were added
 
     def add(self, kind: str, selectors: dict[str, Any], fields: dict[str, Any], **when: Any) -> Fault:
         """Register a fault that has been checked."""
         self._last_id += 1
-        chance = random.Random(f"{self._seed} {self._last_id}")
+        account = selectors.get("account")
+        self._of_account[account] += 1
+        # Not the id, and not the account's UUID or number: they depend on what other tests did before.
+        chance = random.Random(f"{self._seed} {self._of_account[account]}")
         fault = Fault(self._last_id, kind, selectors, fields, chance=chance, **when)
         self._waiting[fault.id] = fault
         return fault
@@ -131,20 +136,23 @@ class Faults:
     def take(
         self, kinds: Container[str], facts: Mapping[str, Any], fits: Callable[[Fault], bool] = lambda fault: True
     ) -> Fault | None:
-        """Return the oldest fault of these kinds that matches and happens now, and count it.
+        """Return the oldest fault of these kinds that happens now; each fault that matches counts the request or event.
 
         Args:
             facts: For each selector that faults of `kinds` can have, the value of the request or event.
             fits: A further condition on the fault.
         """
-        for fault in self._waiting.values():
-            if fault.kind in kinds and fault.matches(facts) and fits(fault) and fault.happens():
-                if fault.left == 0:
-                    self._used[fault.id] = self._waiting.pop(fault.id)
-                    if len(self._used) > _MOST_USED:
-                        del self._used[next(iter(self._used))]
-                return fault
-        return None
+        matching = [each for each in self._waiting.values() if each.kind in kinds and each.matches(facts)]
+        happening = [each for each in matching if fits(each) and each.counts()]
+        if not happening:
+            return None
+        fault = happening[0]
+        fault.fired += 1
+        if fault.left == 0:
+            self._used[fault.id] = self._waiting.pop(fault.id)
+            if len(self._used) > _MOST_USED:
+                del self._used[next(iter(self._used))]
+        return fault
 
     def all(self, account: str | None = None) -> list[Any]:
         """All faults, also those that cannot happen any more. With `account`, only faults that concern the account."""
@@ -164,8 +172,10 @@ class Faults:
         for faults in (self._waiting, self._used):
             for fault in [each for each in faults.values() if each.selectors.get("account") == account]:
                 del faults[fault.id]
+        del self._of_account[account]
 
     def clear(self) -> None:
         self._waiting.clear()
         self._used.clear()
+        self._of_account.clear()
         self._last_id = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib import resources as package_files
 from typing import Any
@@ -93,6 +93,9 @@ class Machine:
             changes[subject.column] = transition.to
         if changes:
             work.update(subject.table, row["id"], changes)
+        unchanged = all(row[name] == value for name, value in changes.items())
+        if machine == "subscription" and unchanged and work.options.unchanged_event == "none":
+            transition = replace(transition, event=None)
         return self._finish(work, transition, row["id"], given)
 
     def _choose(self, work: Work, machine: str, row: sqlite3.Row | None, cause: str, given: Given) -> Transition:

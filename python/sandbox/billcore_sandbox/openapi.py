@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from billcore_sandbox.options import Options
-from billcore_sandbox.service import schemas
+from billcore_sandbox.service import limits, schemas
 from billcore_sandbox.service.event_schemas import EVENTS
 from billcore_sandbox.service.routes import OPERATIONS, Operation
 
@@ -57,6 +57,13 @@ _OF_BODY = {
     400: "The body is not JSON. Code: invalid_json.",
     413: "The body is too large. Code: too_large.",
     415: "The body is not application/json. Code: unsupported_media_type.",
+}
+# Why an operation answers with these codes; the others say only that the request is refused.
+_WHY = {
+    "not_found": "There is no such resource, or the key is not of the account in the URL.",
+    "invalid_json": "The body is not JSON.",
+    "unsupported_media_type": "The body is not application/json.",
+    limits.CODE: "There were too many requests: wait as long as Retry-After says.",
 }
 
 
@@ -135,21 +142,27 @@ class _Document:
     def _operation(self, operation: Operation) -> dict[str, Any]:
         id_type = "integer" if operation.path.startswith("/product/") else "string"
         parameters = self._parameters(operation.path, operation.query, id_type)
-        codes: dict[int, list[str]] = {}
-        if operation.body is not None or operation.query is not None:
-            codes[422] = ["validation_error"]
-        statuses = {"charge_declined": 402, "donation_subscription": self._options.donation_status}
-        for code in operation.refuses:
-            codes.setdefault(statuses.get(code, 422), []).append(code)
-        refusals = {
-            404: "There is no such resource, or the key is not of the account in the URL. Code: not_found.",
-            **(_OF_BODY if operation.body is not None else {}),
-            **{status: f"Refused. Code: {', '.join(each)}." for status, each in codes.items()},
-        }
+        refusals = self._refusals(operation)
         shown = self._route(operation.name, operation.run, parameters, operation.body, operation.answer, refusals)
         shown["responses"]["401"] = _json("The key is missing or invalid.", {})
         deleted = {operation.path: "$request.path.id"} if operation.method == "DELETE" else {}
         return _linked(shown, deleted or _LINKS.get(operation.answer, {}), OPERATIONS)
+
+    def _refusals(self, operation: Operation) -> dict[int, str]:
+        """The texts of an operation's error statuses, with the codes."""
+        reasons: dict[int, list[str]] = {}
+        codes: dict[int, list[str]] = {}
+        for code, status in operation.errors(self._options).items():
+            if code != limits.CODE or self._options.rate_limit is not None:
+                shown, name = self._options.answer(operation.name, code, status)
+                reasons.setdefault(shown, []).append(_WHY.get(code, "Refused."))
+                codes.setdefault(shown, []).append(name)
+        large = {413: _OF_BODY[413]} if operation.body is not None else {}
+        texts = {
+            status: f"{' '.join(dict.fromkeys(why))} Code: {', '.join(dict.fromkeys(codes[status]))}."
+            for status, why in reasons.items()
+        }
+        return large | texts
 
     def _control(self, route: ControlRoute, controls: list[ControlRoute]) -> dict[str, Any]:
         refusals = {

@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import ipaddress
+import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -18,6 +20,11 @@ from typing import Any
 DESCRIPTION = "Run the whole billing service on localhost; prints one JSON line when it is ready."
 DEFAULT_SEED = 20250425
 SECRET_LENGTH = 32
+_MOST_SECONDS, _MOST_DAYS, _MOST_ITEMS = 10**9, 100_000, 100_000
+_FIRST_YEAR, LAST_YEAR = 1970, 9000  # Python's years end with 9999, and renewals compute later dates from the clock
+
+_ACCOUNT = "of_account"  # marks the options of accounts in the metadata of their fields
+Errors = dict[str, dict[str, dict[str, Any]]]  # operation -> code -> its `status` and its `code`
 
 
 @lru_cache(maxsize=1000)
@@ -60,9 +67,29 @@ def _time(text: str) -> datetime:
         raise argparse.ArgumentTypeError(f"expected a time such as 2025-06-02T09:00:00Z, not {text!r}") from None
 
 
+def _errors(text: str) -> Errors:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f"expected a JSON object, not {text!r}")
+    return value
+
+
 def _option(default: Any, about: str, **more: Any) -> Any:
     """A field with its text for the command line. more: arguments of argparse's add_argument()."""
     return field(default=default, metadata={"help": about, **more})
+
+
+def _of_account(default: Any, about: str, **more: Any) -> Any:
+    """An option that each account can have for itself: see of_accounts()."""
+    return _option(default, about, **{_ACCOUNT: True}, **more)
+
+
+def _choice(about: str, *choices: str, **more: Any) -> Any:
+    """An option of accounts that is one of these texts; the first one is the default."""
+    return _of_account(choices[0], about, choices=choices, **more)
 
 
 def _several(about: str, metavar: str) -> Any:
@@ -83,37 +110,48 @@ class Options:
     seed: int | None = _option(
         None, f"seed of the demo data (default: the seed of the --db file, or {DEFAULT_SEED})", type=int
     )
-    secret: str | None = _option(
+    secret: str | None = _of_account(
         None, "secret of each new webhook endpoint, 32 characters (default: random)", metavar="S"
     )
-    settlement: str = _option(
-        "by-billing", "when a confirmed order becomes paid", choices=("by-billing", "immediate", "manual")
-    )
-    charge_total: str = _option(
-        "amount-times-quantity", "how the total of a charge is computed", choices=("amount-times-quantity", "amount")
-    )
-    donation_status: int = _option(
+    settlement: str = _choice("when a confirmed order becomes paid", "by-billing", "immediate", "manual")
+    charge_total: str = _choice("how the total of a charge is computed", "amount-times-quantity", "amount")
+    donation_status: int = _of_account(
         402, "status of a charge on a donation subscription", type=int, choices=(402, 403, 422)
     )
-    cancel: str = _option("by-product", "status after a cancellation", choices=("by-product", "cancelled", "active"))
-    second_cancel: str = _option("ok", "answer to cancelling again", choices=("ok", "refuse"))
-    delete_body: str = _option(
-        "product", "body of the answer to a product deletion", choices=("product", "null", "empty")
+    cancel: str = _choice("status after a cancellation", "by-product", "cancelled", "active")
+    cancel_ends_at: str = _choice("ends_at of a cancelled delayed or unpaid subscription", "paid-period", "now")
+    second_cancel: str = _choice("answer to cancelling again", "ok", "refuse")
+    swap_to_one_time: str = _choice("answer to a change of a subscription's product to a one-time one", "ok", "refuse")
+    unchanged_event: str = _choice("event of a write that changes nothing in a subscription", "sent", "none")
+    delete_body: str = _choice("body of the answer to a product deletion", "product", "null", "empty")
+    errors: Errors | None = _of_account(  # noqa: RUF009  the default is immutable
+        None,
+        'other statuses and codes of errors: {"OPERATION": {"CODE": {"status": N, "code": "TEXT"}}}',
+        type=_errors,
+        metavar="JSON",
     )
-    subscriptions_per_page: int = _option(100, "subscriptions in a page", type=int, metavar="N")
-    products_per_page: int = _option(100, "products in a page", type=int, metavar="N")
-    event_ids: str = _option("mixed", "JSON type of resource ids in events", choices=("mixed", "int", "string"))
-    event_payload: str = _option("mixed", "fields of resources in events", choices=("mixed", "full", "reduced"))
-    retry_schedule: tuple[float, ...] = _option(
+    rate_limit: tuple[float, ...] | None = _of_account(
+        None,
+        "answer 429 after N requests in S seconds of the account's clock (default: no limit)",
+        type=_numbers,
+        metavar="N,S",
+    )
+    subscriptions_per_page: int = _of_account(100, "subscriptions in a page", type=int, metavar="N")
+    products_per_page: int = _of_account(100, "products in a page", type=int, metavar="N")
+    event_ids: str = _choice("JSON type of resource ids in events", "mixed", "int", "string")
+    event_payload: str = _choice("fields of resources in events", "mixed", "full", "reduced")
+    retry_schedule: tuple[float, ...] = _of_account(
         (0.2, 0.5, 1.0, 2.0, 5.0, 5.0, 5.0),
         "seconds to wait before each further delivery attempt",
         type=_numbers,
         metavar="S,S,…",
     )
-    delivery_ids: str = _option("int", "JSON type of the id of an event", choices=("int", "string"))
-    updated_too: bool = _flag("cancellations and renewals also fire subscription.updated")
-    signature_header: str = _option("Service-Signature", "name of the header with the signature", metavar="NAME")
-    start: datetime | None = _option(  # noqa: RUF009  the default is immutable
+    delivery_ids: str = _choice("JSON type of the id of an event", "int", "string")
+    updated_too: bool = _of_account(
+        False, "cancellations and renewals also fire subscription.updated", action="store_true"
+    )
+    signature_header: str = _of_account("Service-Signature", "name of the header with the signature", metavar="NAME")
+    start: datetime | None = _of_account(  # noqa: RUF009  the default is immutable
         None,
         "time at which the accounts' clocks begin, ISO 8601 (default: the real time)",
         type=_time,
@@ -124,16 +162,16 @@ class Options:
         "TOML file with products and subscriptions for the first account, instead of its demo data",
         metavar="FILE",
     )
-    renewal_retries: tuple[float, ...] = _option(
+    renewal_retries: tuple[float, ...] = _of_account(
         (1.0, 3.0),
         "days to wait before each further attempt of a failed renewal; then the subscription is unpaid",
         type=_numbers,
         metavar="D,D,…",
     )
-    invoice_days: float | None = _option(
+    invoice_days: float | None = _of_account(
         None, "days after which invoices are paid (default: only a control route pays them)", type=float, metavar="D"
     )
-    delivery_timeout: float = _option(5.0, "seconds that a receiver may take to answer", type=float, metavar="S")
+    delivery_timeout: float = _of_account(5.0, "seconds that a receiver may take to answer", type=float, metavar="S")
     keep: int = _option(
         10_000, "keep the latest N requests, N effects of the ledger and N ended deliveries", type=int, metavar="N"
     )
@@ -154,16 +192,22 @@ class Options:
             raise ValueError(f"the port must be between 0 and 65535: {self.port}")
         if not self.allow_non_loopback and not is_loopback(self.host):
             raise ValueError(f"{self.host} is not a loopback address: add --allow-non-loopback to serve other machines")
-        if self.subscriptions_per_page < 1 or self.products_per_page < 1:
-            raise ValueError("page sizes must be 1 or more")
+        if not all(1 <= size <= _MOST_ITEMS for size in (self.subscriptions_per_page, self.products_per_page)):
+            raise ValueError(f"page sizes must be between 1 and {_MOST_ITEMS}")
         if self.keep < 1:
             raise ValueError(f"--keep must be 1 or more: {self.keep}")
-        times = (*self.retry_schedule, *self.renewal_retries, self.invoice_days or 0.0, self.delivery_timeout)
-        if not all(math.isfinite(t) and t >= 0 for t in times) or self.delivery_timeout == 0:
+        if not _are_times(_MOST_SECONDS, *self.retry_schedule, self.delivery_timeout) or self.delivery_timeout == 0:
             raise ValueError(
-                "--retry-schedule and --delivery-timeout take seconds, --renewal-retries and --invoice-days take days:"
-                " 0 or more (the time-out: more than 0)"
+                "--retry-schedule and --delivery-timeout take seconds: 0 or more (the time-out: more than 0)"
             )
+        if not _are_times(_MOST_DAYS, *self.renewal_retries, self.invoice_days or 0.0):
+            raise ValueError(f"--renewal-retries and --invoice-days take days: 0 to {_MOST_DAYS}")
+        if self.start is not None and not _FIRST_YEAR <= self.start.year <= LAST_YEAR:
+            raise ValueError(f"--start must be in the years {_FIRST_YEAR} to {LAST_YEAR}: {self.start.isoformat()}")
+        if self.rate_limit is not None and not _is_rate(self.rate_limit):
+            raise ValueError("--rate-limit takes a number of requests and seconds, such as 10,60: each more than 0")
+        if self.errors is not None:
+            _check_errors(self.errors)
         for allowed in self.deliver_to:
             if "/" in allowed and not _is_network(allowed):
                 raise ValueError(f"--deliver-to takes a host or a network such as 10.0.0.0/8: {allowed!r}")
@@ -172,10 +216,58 @@ class Options:
 
     def public(self) -> dict[str, object]:
         """The options as the control route `state` shows them: without the secret."""
-        shown = dataclasses.asdict(self)
+        shown = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
         shown["start"] = None if self.start is None else self.start.isoformat()
         shown["secret"] = None if self.secret is None else "set"
         return shown
+
+    def different(self, base: Options) -> dict[str, object]:
+        """The options that differ from `base`, as public() shows them."""
+        others = base.public()
+        return {name: value for name, value in self.public().items() if value != others[name]}
+
+    def replaced(self, own: Mapping[str, Any]) -> Options:
+        """These options with an account's own instead, which have the types of JSON. Raises ValueError."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in own.items()
+        }
+        if isinstance(start := values.get("start"), str):
+            try:
+                values["start"] = read_time(start)
+            except (ValueError, OverflowError):
+                raise ValueError(f"--start must be a time such as 2025-06-02T09:00:00Z, not {start!r}") from None
+        return dataclasses.replace(self, **values)
+
+    def answer(self, operation: str, code: str, status: int) -> tuple[int, str]:
+        """The status and the code with which an operation refuses a request: those of --errors, or the given ones."""
+        own: dict[str, Any] = {}
+        for name in (operation.partition(".")[2], operation):
+            own |= (self.errors or {}).get(name, {}).get(code, {})
+        return own.get("status", status), own.get("code", code)
+
+
+def of_accounts() -> list[dataclasses.Field[Any]]:
+    """The options that each account can have for itself."""
+    return [each for each in dataclasses.fields(Options) if _ACCOUNT in each.metadata]
+
+
+def _are_times(most: float, *times: float) -> bool:
+    return all(math.isfinite(each) and 0 <= each <= most for each in times)
+
+
+def _is_rate(rate: tuple[float, ...]) -> bool:
+    return len(rate) == 2 and rate[0] >= 1 and float(rate[0]).is_integer() and 0 < rate[1] <= _MOST_SECONDS
+
+
+def _check_errors(errors: Errors) -> None:
+    """Check the form of --errors; service/patterns.py checks the names of its operations and codes."""
+    for codes in errors.values():
+        for given in codes.values() if isinstance(codes, dict) else [None]:
+            if not isinstance(given, dict) or given.keys() - {"status", "code"}:
+                raise ValueError('--errors takes {"OPERATION": {"CODE": {"status": N, "code": "TEXT"}}}')
+            status, code = given.get("status", 400), given.get("code", "x")
+            if not (isinstance(status, int) and 400 <= status <= 599 and isinstance(code, str) and code):
+                raise ValueError(f"--errors takes a status between 400 and 599 and a text as the code, not {given}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -184,7 +276,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default: Any = each.default
         if isinstance(default, tuple):  # the help shows numbers as they are given; argparse appends values to a list
             default = ",".join(f"{number:g}" for number in default) if default else []
-        parser.add_argument(f"--{each.name.replace('_', '-')}", default=default, **each.metadata)
+        arguments = {name: value for name, value in each.metadata.items() if name != _ACCOUNT}
+        parser.add_argument(f"--{each.name.replace('_', '-')}", default=default, **arguments)
 
 
 def from_namespace(namespace: argparse.Namespace) -> Options:

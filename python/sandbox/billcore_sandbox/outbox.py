@@ -35,9 +35,10 @@ class _New:
 
 def emit(work: Work, event: str, data: dict[str, Any]) -> None:
     """Fire `event` with the full resource `data`: one delivery for every enabled endpoint of the account."""
+    shaped = events.shape(work.options, event, _count(work), data)
     for endpoint in work.receivers():
         seq = _reserve(work)
-        _first(work, seq, seq, endpoint, event, events.shape(work.options, event, seq, data))
+        _first(work, seq, seq, endpoint, event, shaped)
 
 
 def test_hook(work: Work, endpoint: sqlite3.Row, data: Any) -> None:
@@ -120,6 +121,13 @@ def _first(work: Work, seq: int, number: int, endpoint: sqlite3.Row, event: str,
     else:
         cause = "reorder" if fate.kind == "event_reorder" else "deliver"
         _insert(work, seq, replace(new, after=fate.fields["delay"], cause=cause))
+
+
+def _count(work: Work) -> int:
+    """Count an event of the account; returns how many it had before."""
+    account = (work.account.number,)
+    work.db.execute("UPDATE accounts SET events = events + 1 WHERE number = ?", account)
+    return int(work.db.execute("SELECT events FROM accounts WHERE number = ?", account).fetchone()[0]) - 1
 
 
 def _reserve(work: Work) -> int:

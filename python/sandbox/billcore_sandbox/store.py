@@ -6,6 +6,7 @@ All statements run in the event loop's thread, because a statement takes only mi
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -36,12 +37,18 @@ class StoreError(Exception):
 
 @dataclass(slots=True)
 class Account:
-    """An account. number: its id in events. uuid: its id in the base URL."""
+    """An account. number: its id in events. uuid: its id in the base URL.
+
+    requests, window_ends: the requests in the current window of its rate limit, and the end of the window.
+    """
 
     number: int
     uuid: str
     api_key: str
+    options: Options
     clock: Clock = field(default_factory=Clock)
+    requests: int = 0
+    window_ends: datetime | None = None
 
 
 class Store:
@@ -95,7 +102,8 @@ class Store:
         for row in self.db.execute("SELECT * FROM accounts ORDER BY number"):
             frozen = None if row["frozen_at"] is None else clock.parse(row["frozen_at"])
             shown = Clock(timedelta(microseconds=row["offset_us"]), frozen)
-            self.know(Account(row["number"], row["uuid"], row["api_key"], shown))
+            options = self._options.replaced(json.loads(row["options"]))
+            self.know(Account(row["number"], row["uuid"], row["api_key"], options, shown))
 
     def know(self, account: Account) -> None:
         """Add an account whose row exists."""

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from billcore_sandbox import clock
 from billcore_sandbox.faults import Faults
-from billcore_sandbox.options import Options
 from billcore_sandbox.store import Account, Store
 
 
@@ -28,10 +27,9 @@ class Transitions(Protocol):
 class Given:
     """What every Work of a sandbox uses.
 
-    may_reach: whether events may be delivered to a URL. new_secret: the secret of a new endpoint.
+    may_reach: whether events may be delivered to a URL. new_secret: makes a secret for an endpoint.
     """
 
-    options: Options
     store: Store
     machine: Transitions
     faults: Faults
@@ -44,7 +42,7 @@ class Work:
 
     def __init__(self, given: Given, account: Account, now: datetime | None = None) -> None:
         self.account = account
-        self.options, self.machine, self.faults = given.options, given.machine, given.faults
+        self.options, self.machine, self.faults = account.options, given.machine, given.faults
         self.may_reach, self.new_secret = given.may_reach, given.new_secret
         store = given.store
         self.db: sqlite3.Connection = store.db

@@ -36,7 +36,7 @@ class World:
         self.dispatcher = Dispatcher(options, self.store, self.faults, self.history, self.effect)
         self.jobs = Jobs(self.store, self.effect)
         reach = self.dispatcher.may_reach
-        self._given = Given(options, self.store, self.machine, self.faults, reach, self.new_secret)
+        self._given = Given(self.store, self.machine, self.faults, reach, self.new_secret)
         self.after_reset: list[Callable[[], object]] = []  # for example, register the receivers of --deliver
         self._held: list[Work] | None = None  # effects to announce at the end of together()
 
@@ -85,12 +85,7 @@ class World:
             self.history.effects(work.recorded)
 
     def new_secret(self, endpoint: int, old: str | None = None) -> str:
-        """A secret of 32 characters: from --secret, or random, or with --seed computed from the seed and the endpoint.
-
-        old: the secret to replace, if any; --secret is then not used, because the new secret must differ from `old`.
-        """
-        if self.options.secret is not None and old is None:
-            return self.options.secret
+        """A secret of 32 characters: random, or with --seed computed from the seed, the endpoint and its old secret."""
         if self.options.seed is None:
             return secrets.token_hex(SECRET_LENGTH // 2)
         what = f"endpoint {endpoint}" if old is None else f"endpoint {endpoint} after {old}"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import secrets
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
+
+import msgspec
 
 from billcore_sandbox import attempts, clock, seed
 from billcore_sandbox.control import answers, bodies
@@ -14,32 +19,45 @@ from billcore_sandbox.control.deliveries import last_answer
 from billcore_sandbox.effects import new_key
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.moves import Move, move
-from billcore_sandbox.options import read_time
+from billcore_sandbox.options import LAST_YEAR, Options, of_accounts, read_time
+from billcore_sandbox.service.patterns import check_errors
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
-
-_LAST_YEAR = 9000  # less than Python's last year, 9999, because renewals compute later dates from the clock
 
 
 def create(world: World, body: bodies.NewAccount) -> answers.MadeAccount:
     """Create an account with a few products and subscriptions of its own."""
-    store, options = world.store, world.options
+    store = world.store
+    options, own = _options(world, body)
     number = store.last_id("accounts") + 1
     rng = random.Random(f"{options.seed} {number}") if options.seed is not None else random.Random(secrets.randbits(64))
     begin = options.start if options.start is not None else clock.real().replace(microsecond=0)
     uuid = str(UUID(int=rng.getrandbits(128), version=4))
     key = f"key_{rng.getrandbits(128):032x}" if options.seed is not None else new_key()
-    account = Account(number, uuid, key)
+    account = Account(number, uuid, key, options)
     if options.start is not None:
         account.clock.set(options.start)
     with store.transaction():
-        store.insert("accounts", {"number": number, "uuid": uuid, "api_key": key})
+        store.insert("accounts", {"number": number, "uuid": uuid, "api_key": key, "options": json.dumps(own)})
         store.insert("api_keys", {"account": number, "key": key, "state": "valid"})
         store.know(account)
         ids = seed.fill_account(store.db, rng, number, begin) if body.demo else {}
         store.save_clock(account)
     world.jobs.look(account)
     return {"account": account.uuid, "number": account.number, "api_key": account.api_key, "ids": ids}
+
+
+def _options(world: World, body: bodies.NewAccount) -> tuple[Options, dict[str, Any]]:
+    """The options of a new account, and those that the body sets. Raises Refusal 422."""
+    given = {each.name: getattr(body, each.name) for each in of_accounts()}
+    own = {name: value for name, value in given.items() if value is not msgspec.UNSET}
+    try:
+        options = world.options.replaced(own)
+    except ValueError as error:  # the text names the options as the command line does
+        named = re.sub(r"--([a-z-]+)", lambda found: found[1].replace("-", "_"), str(error))
+        raise invalid(f"An option is wrong: {named}.") from None
+    check_errors(options)
+    return options, own
 
 
 def delete(world: World, uuid: str) -> answers.AccountId:
@@ -93,7 +111,7 @@ async def change_clock(world: World, body: bodies.ClockChange) -> answers.MovedC
     account = account_or_first(world, body.account)
     if body.freeze and body.run:
         raise invalid("freeze and run contradict each other.")
-    target = _target(account, body)
+    target = _target(world, account, body)
     if body.freeze:
         account.clock.freeze()
     done = await move(world.jobs, world.dispatcher, account, target, settles=body.settle, timeout=body.timeout)
@@ -118,7 +136,7 @@ def _unanswered(world: World, done: Move) -> list[answers.Unanswered]:
         endpoint = world.store.one("SELECT url FROM endpoints WHERE id = ? AND state != 'deleted'", number)
         if endpoint is not None:
             pending = world.store.count("deliveries WHERE endpoint_id = ? AND state = 'pending'", number)
-            error = attempts.late(world.options)
+            error = attempts.late(done.account.options)
             found.append({"endpoint_id": number, "url": endpoint["url"], "pending": pending, "error": error})
     return found
 
@@ -148,7 +166,7 @@ def show_clock(account: Account) -> answers.ClockShown:
     return {"account": account.uuid, "now": clock.iso_precise(account.clock.now()), "frozen": frozen}
 
 
-def _target(account: Account, body: bodies.ClockChange) -> datetime:
+def _target(world: World, account: Account, body: bodies.ClockChange) -> datetime:
     now = account.clock.now()
     try:
         if body.to is not None:
@@ -161,10 +179,21 @@ def _target(account: Account, body: bodies.ClockChange) -> datetime:
         raise invalid("The field to must be a time as ISO 8601 writes it, such as 2026-03-31T09:00:00Z.") from None
     except OverflowError:
         target = datetime.max.replace(tzinfo=UTC)
-    if target.year > _LAST_YEAR:
-        raise invalid(f"The clock cannot show a time that far away: {_LAST_YEAR} is its last year.")
+    if target.year > LAST_YEAR:
+        raise invalid(f"The clock cannot show a time that far away: {LAST_YEAR} is its last year.")
     if target < now:
+        # The service shows whole seconds, and a cancelled subscription may have ended in the past.
+        if target >= now.replace(microsecond=0) or _is_an_end(world, account, target):
+            return now
         raise invalid(
             f"The clock shows {clock.iso(now)} and only moves forward: POST /_sandbox/accounts makes another."
         )
     return target
+
+
+def _is_an_end(world: World, account: Account, time: datetime) -> bool:
+    """Whether the time is `ends_at` of a subscription."""
+    found = world.store.one(
+        "SELECT 1 FROM subscriptions WHERE account = ? AND ends_at = ?", account.number, clock.iso(time)
+    )
+    return found is not None

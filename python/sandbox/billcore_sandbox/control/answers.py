@@ -327,9 +327,11 @@ class Waited(TypedDict, total=False):
 
 
 class AccountState(ClockShown):
-    """Numbers of an account's subscriptions by status, orders by state, and products by type."""
+    """Numbers of an account's subscriptions by status, orders by state, and products by type. options: those that
+    differ from the sandbox's."""
 
     number: int
+    options: dict[str, Any]
     subscriptions: dict[str, int]
     orders: dict[str, int]
     products: dict[str, int]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
 from billcore_sandbox.faults import KINDS
+from billcore_sandbox.options import Options, of_accounts
 from billcore_sandbox.seed_file import Product
 
 Billing = Literal["card", "mobile", "invoice"]
@@ -75,7 +77,7 @@ class Group(Body):
 
 
 class Settings(Body):
-    """Settings of an endpoint. retry_schedule: seconds before each retry; null: the option --retry-schedule."""
+    """Settings of an endpoint. retry_schedule: seconds before each retry; null: that of the account."""
 
     concurrency: Annotated[int, msgspec.Meta(ge=1, le=100)] | msgspec.UnsetType = msgspec.UNSET
     paused: bool | msgspec.UnsetType = msgspec.UNSET
@@ -113,10 +115,36 @@ class Edit(Later):
     sign: bool = True
 
 
-class NewAccount(msgspec.Struct, forbid_unknown_fields=True):
-    """demo: false makes an account without products and subscriptions."""
+class Demo(msgspec.Struct):
+    """demo: false makes an account without demo data. The other fields are options, as the command line has them."""
 
     demo: bool = True
+
+
+_TYPES = {**get_type_hints(Options), "start": Time}
+
+
+def _field(option: dataclasses.Field[Any]) -> tuple[str, Any, Any]:
+    """The field of an option: its name, its JSON type and its default."""
+    type_ = _TYPES[option.name]
+    if "choices" in option.metadata:
+        type_ = Literal[option.metadata["choices"]]
+    about = msgspec.Meta(description=option.metadata["help"])
+    return option.name, Annotated[type_ | msgspec.UnsetType, about], msgspec.UNSET
+
+
+if TYPE_CHECKING:
+    NewAccount = Demo
+else:
+    NewAccount = msgspec.defstruct(
+        "NewAccount",
+        [_field(each) for each in of_accounts()],
+        bases=(Demo,),
+        namespace={"__doc__": Demo.__doc__},
+        module=__name__,
+        forbid_unknown_fields=True,
+        kw_only=True,
+    )
 
 
 class ClockChange(Body):
@@ -231,7 +259,7 @@ class Fault(Body):
     """A fault. Selectors choose the requests or events; nth, times and probability choose which of them fail.
     Each field from `status` on is only for certain kinds of faults.
 
-    Without account, a fault happens in every account. optional: a test may end although the fault never happened.
+    Without account, a fault happens in every account. optional: a test may end although the fault happened less often.
     """
 
     kind: Annotated[str, msgspec.Meta(extra_json_schema={"enum": [*KINDS]})]

@@ -43,6 +43,7 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
             {
                 **show_clock(account),
                 "number": account.number,
+                "options": account.options.different(world.options),
                 "subscriptions": by_status[account.uuid],
                 "orders": by_state[account.uuid],
                 "products": by_type[account.uuid],

@@ -28,5 +28,5 @@ def mistake(error: msgspec.ValidationError, body: type[msgspec.Struct], what: st
         body = next((each for each in kinds if isinstance(each, type) and issubclass(each, msgspec.Struct)), body)
         values = next((get_args(each) for each in kinds if get_origin(each) is Literal), ())
     if values:
-        return invalid(f"{text} (use one of {', '.join(values)})")
+        return invalid(f"{text} (use one of {', '.join(map(str, values))})")
     return invalid(f"{text} ({what}: {', '.join(body.__struct_fields__)})")

@@ -62,7 +62,7 @@ def confirm(world: World, body: bodies.Nothing, number: str) -> answers.Shown:
     row, account = find(world, "order", number, body)
     with world.effect(account) as work:
         order = work.machine.fire(work, "order", row, "confirm")
-        if settles_at_once(world.options, order["billing"]):
+        if settles_at_once(work.options, order["billing"]):
             order = work.machine.fire(work, "order", order, "pay")
         work.record("confirm", order_id=number, state=order["state"])
         return shown(work, order, order["subscription_id"])

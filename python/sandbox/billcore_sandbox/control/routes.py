@@ -41,7 +41,8 @@ def _index(world: World, query: bodies.Nothing) -> Any:
 
 def _openapi(world: World, query: bodies.Nothing) -> dict[str, Any]:
     """Return the OpenAPI document of the service and the control routes."""
-    return document(world.options, account_or_first(world, query.account).uuid, PREFIX, ROUTES)
+    account = account_or_first(world, query.account)
+    return document(account.options, account.uuid, PREFIX, ROUTES)
 
 
 def _cause(action: Action, cause: str) -> Action:

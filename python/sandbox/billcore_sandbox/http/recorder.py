@@ -31,9 +31,10 @@ from billcore_sandbox.http.answers import (
     whole,
 )
 from billcore_sandbox.http.protocol import EXTENSION, Connection
+from billcore_sandbox.service import limits
 from billcore_sandbox.service.calls import Reply, Request, parse_query, refused
 from billcore_sandbox.service.parameters import parameters, unknown
-from billcore_sandbox.service.routes import Routed, perform, route
+from billcore_sandbox.service.routes import Routed, as_chosen, perform, route
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -163,14 +164,17 @@ class Recorder:
         fault, routed = exchange.fault, exchange.routed
         if fault.kind == "status" and not fault.fields["effect"]:
             return canned(fault)
+        account = exchange.account
+        if account is not None and (refusal := limits.refusal(account)) is not None:
+            return refused(as_chosen(account, routed, refusal))
         answer = refused(too_large()) if len(exchange.request.body) > MAX_BODY else self._serve(routed)
         if fault.kind == "status":
             return canned(fault)
         if fault.kind == "beyond_end":
             return list_faults.beyond(fault.fields["answer"], answer, routed, self._serve)
         if fault.kind == "rows":
-            assert exchange.account is not None
-            list_faults.change_rows(self._world, exchange.account, routed, self._serve, **fault.fields)
+            assert account is not None
+            list_faults.change_rows(self._world, account, routed, self._serve, **fault.fields)
         return answer
 
     def _serve(self, routed: Routed) -> Reply:

@@ -31,6 +31,7 @@ from billcore_sandbox.options import Options
 from billcore_sandbox.seed_file import SeedFileError
 from billcore_sandbox.service.calls import Reply, reply
 from billcore_sandbox.service.endpoints import register, valid_url
+from billcore_sandbox.service.patterns import check_errors
 from billcore_sandbox.store import StoreError
 from billcore_sandbox.world import World
 
@@ -82,9 +83,12 @@ def run(options: Options) -> int:
         for handler in logging.getLogger().handlers:
             handler.setFormatter(Lines())
     try:
+        check_errors(options)
         world = World(options)
     except (StoreError, SeedFileError) as error:
         return _failed(str(error))
+    except Refusal as error:
+        return _failed(f"--errors: {error.message}")
     with contextlib.closing(world.store):
         try:
             listener = _bind(options)

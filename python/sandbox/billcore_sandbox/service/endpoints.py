@@ -38,7 +38,7 @@ def register(
         with world.effect(account) as work:
             columns = {"account": account.number, "url": url, "secret": "", **(settings or {})}
             number = int(work.machine.create(work, "endpoint", "create", columns)["id"])
-            secret = secret or world.new_secret(number)
+            secret = secret or account.options.secret or world.new_secret(number)
             work.update("endpoints", number, {"secret": secret})
             work.record("webhook_endpoint_create", endpoint_id=number, url=url)
     except sqlite3.IntegrityError:

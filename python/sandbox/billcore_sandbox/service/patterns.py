@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from billcore_sandbox.errors import invalid
 from billcore_sandbox.faults import glob
+from billcore_sandbox.options import Options
 from billcore_sandbox.service.routes import OPERATIONS, Operation
 
 
@@ -14,6 +15,16 @@ def named_operation(name: str) -> str:
         return found[0]
     listed = ", ".join(found or [each.name for each in OPERATIONS])
     raise invalid(f"{name!r} {'names several operations' if found else 'is not an operation'}: use one of {listed}.")
+
+
+def check_errors(options: Options) -> None:
+    """Refuse --errors with the name of an operation or a code that does not exist. Raises Refusal 422."""
+    for name, codes in (options.errors or {}).items():
+        full = named_operation(name)
+        there = next(each for each in OPERATIONS if each.name == full).errors(options)
+        for code in codes:
+            if code not in there:
+                raise invalid(f"The operation {full} has no error {code!r}: it has {', '.join(there)}.")
 
 
 def matching(operation: str | None, method: str | None, path: str | None) -> list[Operation]:

@@ -15,7 +15,7 @@ _LIVE = "state = 'live'"  # a deleted product is as if it were not there
 def index(call: Call) -> Reply:
     """List products."""
     source = f"products WHERE account = ? AND {_LIVE}"
-    per_page = call.world.options.products_per_page
+    per_page = call.account.options.products_per_page
     return lists.answer(call, source, [call.account.number], per_page, "id", resources.product)
 
 
@@ -49,6 +49,6 @@ def delete(call: Call) -> Reply:
     resource = resources.product(row)
     with call.world.effect(call.account) as work:
         work.machine.fire(work, "product", row, "delete")
-    if call.world.options.delete_body == "empty":
+    if call.account.options.delete_body == "empty":
         return Reply(200, b"", content_type="")
-    return reply(None) if call.world.options.delete_body == "null" else data(resource)
+    return reply(None) if call.account.options.delete_body == "null" else data(resource)

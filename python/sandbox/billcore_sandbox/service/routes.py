@@ -11,8 +11,10 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from billcore_sandbox.errors import Refusal, not_found
-from billcore_sandbox.service import endpoints, orders, products, schemas, subscriptions
+from billcore_sandbox.options import Options
+from billcore_sandbox.service import endpoints, limits, orders, products, schemas, subscriptions
 from billcore_sandbox.service.calls import Call, Reply, Request, parse_query, refused, reply
+from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
 
@@ -32,6 +34,17 @@ class Operation:
     query: type[Struct] | None = None
     body: type[Struct] | None = None
     refuses: tuple[str, ...] = ()
+
+    def errors(self, options: Options) -> dict[str, int]:
+        """The codes of the operation's errors with their statuses, before --errors changes them."""
+        own = {"charge_declined": 402, "donation_subscription": options.donation_status}
+        return {
+            "not_found": 404,
+            **({"invalid_json": 400, "unsupported_media_type": 415} if self.body is not None else {}),
+            **({"validation_error": 422} if self.body is not None or self.query is not None else {}),
+            **{code: own.get(code, 422) for code in self.refuses},
+            limits.CODE: 429,
+        }
 
 
 OPERATIONS = (
@@ -194,4 +207,12 @@ def perform(world: World, routed: Routed) -> Reply:
         )
         return routed.operation.run(call)
     except Refusal as error:
-        return refused(error)
+        return refused(as_chosen(account, routed, error))
+
+
+def as_chosen(account: Account, routed: Routed, refusal: Refusal) -> Refusal:
+    """The refusal with the status and the code that the account's options give it."""
+    if routed.name is None:
+        return refusal
+    status, code = account.options.answer(routed.name, refusal.code, refusal.status)
+    return Refusal(status, code, refusal.message, refusal.headers)

@@ -35,7 +35,7 @@ def index(call: Call) -> Reply:
     if reference_id is not None:
         source += " AND reference_id = ?"
         args.append(reference_id)
-    return lists.answer(call, source, args, call.world.options.subscriptions_per_page, "id", resources.subscription)
+    return lists.answer(call, source, args, call.account.options.subscriptions_per_page, "id", resources.subscription)
 
 
 def get(call: Call) -> Reply:
@@ -64,14 +64,14 @@ def cancel(call: Call) -> Reply:
 
     The subscription is usable until the end of the paid period, with the status `active` or `cancelled`.
     """
-    row, world = requested(call, "subscriptions"), call.world
+    row = requested(call, "subscriptions")
     if row["status"] == "expired":
         raise Refusal(422, "not_cancellable", "An expired subscription cannot be cancelled.")
     if row["cancelled"]:
-        if world.options.second_cancel == "refuse":
+        if call.account.options.second_cancel == "refuse":
             raise Refusal(422, "already_cancelled", "The subscription has been cancelled before.")
         return data(resources.subscription(row))
-    with world.effect(call.account) as work:
+    with call.world.effect(call.account) as work:
         return data(resources.subscription(work.machine.fire(work, "subscription", row, "cancel")))
 
 
@@ -79,6 +79,8 @@ def change_product(call: Call) -> Reply:
     """Change the product of a subscription."""
     row = requested(call, "subscriptions")
     product = product_of_account(call, fields(call, ProductChange).product_id)
+    if product["type"] == ONE_TIME and call.account.options.swap_to_one_time == "refuse":
+        raise invalid("A subscription cannot have a one-time product.", "invalid_product")
     with call.world.effect(call.account) as work:
         changed = work.machine.fire(work, "subscription", row, "change_product", product=product)
         return data(resources.subscription(changed))
@@ -89,20 +91,20 @@ def charge(call: Call) -> Reply:
 
     The order is confirmed, and also paid if the billing method settles at once.
     """
-    row, world = requested(call, "subscriptions"), call.world
+    row, options = requested(call, "subscriptions"), call.account.options
     body = fields(call, Charge)
     bought = call.world.store.one("SELECT type FROM products WHERE id = ?", row["product_id"])
     if bought is not None and bought["type"] == DONATION:
         message = "A donation subscription takes no one-off charge."
-        raise Refusal(world.options.donation_status, "donation_subscription", message)
+        raise Refusal(options.donation_status, "donation_subscription", message)
     product = product_of_account(call, body.product_id)
     if product["type"] != ONE_TIME:
         raise invalid("The field product_id must name a one-time product.", "invalid_product")
-    total = body.amount * (body.quantity if world.options.charge_total == "amount-times-quantity" else 1)
+    total = body.amount * (body.quantity if options.charge_total == "amount-times-quantity" else 1)
     if row["declines"]:
         raise Refusal(402, "charge_declined", "The charge could not be processed: the payment was declined.")
     metadata = json.dumps({} if body.description is UNSET else {"description": body.description})
-    with world.effect(call.account) as work:
+    with call.world.effect(call.account) as work:
         order = bill(work, row, product_id=body.product_id, total=total, vat=body.vat, metadata=metadata)
         ids = {"subscription_id": str(row["id"]), "order_id": str(order["id"])}
         given = {name: getattr(body, name) for name in ("product_id", "amount", "quantity", "vat")}
