@@ -15,31 +15,91 @@ import (
 
 func TestALateChargeIsBooked(t *testing.T) {
 	account := billcoretest.NewAccount(t)
-	verifier := must(webhook.NewVerifier([]byte(account.WebhookSecret)))
-	t.Cleanup(verifier.Close)
 	var booked atomic.Int64
-	account.Serve(verifier.Handler(func(_ http.ResponseWriter, _ *http.Request, event *webhook.Event) {
+	inbox := account.Receive(func(event *webhook.Event) int {
 		if order, err := event.Order(); err == nil && event.Type() == webhook.EventOrderPaid {
 			total, _ := order.Total()
 			booked.Add(total)
 		}
-	}))
+		return http.StatusNoContent
+	})
 	client := client(t, account)
 	id, product := account.IDs.Subscriptions["demo-active"], account.IDs.Products["one_time"]
-	account.Post("faults", billcoretest.Fields{"kind": "late", "operation": "charge", "delay": 60})
+	account.Fault("late", billcoretest.Fields{"operation": "charge", "delay": 60})
 	_, charge := client.Subscriptions().Charge(background, id, product, 1500)
 	if e := code(t, charge, billcore.ErrOutcomeUnknown); e.AttemptedAt.IsZero() {
 		t.Fatal(charge)
 	}
-	account.Post("clock", billcoretest.Fields{"seconds": 61})
+	account.Advance(61.0 / 86400)
 	found := must(client.Subscriptions().FindCharges(background, fmt.Errorf("wrapped: %w", charge)))
 	runtime.GC() // the garbage collection must not free the page that the orders use
 	if len(found) != 1 || must(found[0].Total()) != 1500 {
 		t.Fatal(found)
 	}
-	account.Post("wait", billcoretest.Fields{"delivery": billcoretest.Fields{"event": "order.paid", "state": "delivered"}, "count": 1})
-	if booked.Load() != 1500 {
+	if paid := inbox.Wait("order.paid", 1); len(paid) != 1 || booked.Load() != 1500 {
 		t.Fatal(booked.Load())
+	}
+}
+
+func TestAnInboxKeepsWhatItAcceptsAndTheAccountShowsWhatHappened(t *testing.T) {
+	account := billcoretest.NewAccount(t)
+	var attempts atomic.Int64
+	inbox := account.Receive(func(*webhook.Event) int {
+		if attempts.Add(1) <= 2 {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusNoContent
+	})
+	account.Fault("event_duplicate", billcoretest.Fields{"event": "order.paid"})
+	subscription, order := account.Trigger("charge", account.IDs.Subscriptions["demo-active"])
+	if subscription.Status != "active" || order.State != "paid" {
+		t.Fatal(subscription, order)
+	}
+	paid := inbox.Wait("order.paid", 2)
+	if first, second := must(paid[0].ID()), must(paid[1].ID()); len(paid) != 2 || first != second {
+		t.Fatal(paid)
+	}
+	if its := must(must(paid[0].Order()).ID()); its != order.ID {
+		t.Fatal(its, order)
+	}
+	if inbox.Wait("", 3); len(inbox.Events("")) != 3 || len(inbox.Events("order.confirmed")) != 1 {
+		t.Fatal(inbox.Events(""))
+	}
+	if charges := account.Ledger("charge"); len(charges) != 1 || charges[0].Fields["order_id"] != string(order.ID) {
+		t.Fatal(charges)
+	}
+	statuses := map[int]int{}
+	for _, delivery := range account.WaitDeliveries("", 3) {
+		for _, attempt := range delivery.Attempts {
+			statuses[attempt.Status]++
+		}
+	}
+	if statuses[503] != 2 || statuses[204] != 3 || len(account.Deliveries("order.paid")) != 2 {
+		t.Fatal(statuses)
+	}
+	client := client(t, account)
+	must(client.Products().Get(background, account.IDs.Products["one_time"]))
+	if read := account.WaitRequests("products.get", 1); read[0].Status != 200 || read[0].Method != "GET" || len(account.Requests("charge")) != 0 {
+		t.Fatal(read)
+	}
+}
+
+func TestAWaitForAnEventThatIsRefusedFailsTheTest(t *testing.T) {
+	j := &judged{TB: t}
+	account := billcoretest.NewAccount(j)
+	inbox := account.Receive(func(*webhook.Event) int { return http.StatusTeapot })
+	account.Post("test-hook", billcoretest.Fields{})
+	endpoint := account.Deliveries("test.hook")[0].EndpointID
+	account.Post(fmt.Sprintf("endpoints/%d", endpoint), billcoretest.Fields{"retry_schedule": []float64{0.1}})
+	func() {
+		defer func() { _ = recover() }()
+		inbox.Wait("test.hook", 1)
+	}()
+	for _, clean := range j.cleanups {
+		clean()
+	}
+	if len(j.failures) != 1 || !strings.Contains(j.failures[0], "failed after 2 attempts: 418") || len(inbox.Events("")) != 0 {
+		t.Fatal(j.failures)
 	}
 }
 
@@ -81,6 +141,14 @@ type judged struct {
 	cleanups []func()
 }
 
+func (j *judged) Fatal(arguments ...any) {
+	j.Errorf("%s", fmt.Sprint(arguments...))
+	panic(j)
+}
+func (j *judged) Fatalf(format string, arguments ...any) {
+	j.Errorf(format, arguments...)
+	panic(j)
+}
 func (j *judged) Cleanup(f func()) { j.cleanups = append(j.cleanups, f) }
 func (j *judged) Errorf(format string, arguments ...any) {
 	j.failures = append(j.failures, fmt.Sprintf(format, arguments...))
@@ -89,8 +157,8 @@ func (j *judged) Errorf(format string, arguments ...any) {
 func TestAFaultThatNeverHappensAndAnUnknownParameterFailTheTest(t *testing.T) {
 	j := &judged{TB: t}
 	account := billcoretest.NewAccount(j)
-	account.Post("faults", billcoretest.Fields{"kind": "reset_after", "operation": "charge"})
-	account.Post("faults", billcoretest.Fields{"kind": "reset_after", "operation": "cancel", "optional": true})
+	account.Fault("reset_after", billcoretest.Fields{"operation": "charge"})
+	account.Fault("reset_after", billcoretest.Fields{"operation": "cancel", "optional": true})
 	if _, err := client(t, account).Request(background, "GET", "/products", billcore.RequestQuery("pge", "2")); err != nil {
 		t.Fatal(err)
 	}

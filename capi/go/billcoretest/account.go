@@ -5,7 +5,6 @@ package billcoretest
 import (
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -76,9 +75,7 @@ func NewAccount(t testing.TB, options ...Fields) *Account {
 
 // Serve runs a webhook receiver until the test ends, and registers the receiver for the account's events.
 func (a *Account) Serve(receiver http.Handler) {
-	server := httptest.NewServer(receiver)
-	a.t.Cleanup(server.Close)
-	a.Post("endpoints", Fields{"url": server.URL, "secret": a.WebhookSecret})
+	a.serve(receiver)
 }
 
 // Post calls a control route of the sandbox for this account and returns the answer. If the sandbox refuses the call,

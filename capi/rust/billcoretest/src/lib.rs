@@ -1,10 +1,14 @@
 //! Makes a separate account for each test in the sandbox, a simulation of the billing service on localhost.
 #![allow(clippy::missing_panics_doc)] // a panic fails the test
 
+mod inbox;
+mod records;
 mod sandbox;
 
 use std::thread;
 
+pub use inbox::{Hook, Inbox};
+pub use records::{Attempt, Delivery, Effect, Request};
 pub use serde_json::{Value, json};
 
 use sandbox::{call, control_url};
@@ -18,7 +22,7 @@ pub struct Account {
     pub base_url: String,
     /// The account's API key.
     pub api_key: String,
-    /// The signing secret of the receivers that [`Account::register`] registers.
+    /// The signing secret of the receivers that [`Account::register`] and [`Account::receive`] register.
     pub webhook_secret: String,
     /// The ids of the demo data: `{"products": {type: id}, "subscriptions": {reference_id: id}}`.
     pub ids: Value,
