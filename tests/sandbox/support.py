@@ -47,10 +47,12 @@ def refused(*arguments: str, status: int = 1, env: Mapping[str, str] | None = No
 
 
 @contextmanager
-def started(*arguments: str, module: str = MODULE) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A sandbox as a child process, and its parsed ready line."""
+def started(
+    *arguments: str, module: str = MODULE, code: str | None = None
+) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """A sandbox as a child process (or Python code that runs one), and its parsed ready line."""
     process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, *(("-m", module) if code is None else ("-c", code)), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -70,6 +70,20 @@ def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None
             assert max(map(int, found[kind])) < 2**53  # doubles represent the ids exactly
 
 
+def test_without_a_seed_the_accounts_are_random_but_a_file_and_a_reset_keep_them(tmp_path: Path) -> None:
+    """A web page that knew the key could use it: see http/guard.py."""
+    found = []
+    for db in (None, None, tmp_path / "billing.db", tmp_path / "billing.db"):
+        with Sandbox(db=db) as sandbox:
+            known = [(each.base_url.rpartition("/")[2], each.api_key) for each in sandbox.accounts]
+            sandbox.control.reset()
+            assert [account(sandbox, index).get("/products").status for index in (0, 1)] == [200, 200]
+            found.append(known)
+    assert found[2] == found[3]
+    texts = [text for known in found[:3] for pair in known for text in pair]
+    assert len({*texts}) == 12
+
+
 SEED_FILE = """
 [[products]]
 name = "Gym pass"

@@ -45,8 +45,16 @@ def invalid(message: str, code: str = "validation_error") -> Refusal:
     return Refusal(422, code, message)
 
 
-def too_large() -> Refusal:
-    return Refusal(413, "too_large", "The body is too large.")
+def too_large(most: int) -> Refusal:
+    return Refusal(413, "too_large", f"The body is too large: it may have {most >> 20} MiB.")
+
+
+def not_json() -> Refusal:
+    return Refusal(415, "unsupported_media_type", "Send the body as Content-Type: application/json.")
+
+
+def timed_out() -> Refusal:
+    return Refusal(408, "request_timeout", "The request did not arrive completely in time.")
 
 
 def not_stored(error: sqlite3.Error) -> Refusal:

@@ -166,7 +166,7 @@ class _Document:
 
     def _control(self, route: ControlRoute, controls: list[ControlRoute]) -> dict[str, Any]:
         refusals = {
-            403: "The Host is not loopback, and not a name of --allow-host. Code: host.",
+            403: "The Host is not a name of this sandbox. Code: host.",
             404: "There is no such object or account. Code: not_found.",
             **(_OF_BODY if route.body is not None else {}),
             422: "Refused, such as for a wrong field or the state of the object.",

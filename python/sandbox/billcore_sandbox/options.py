@@ -108,7 +108,10 @@ class Options:
     port: int = _option(0, "port to bind; 0 takes a free port, which the JSON line shows", type=int)
     db: str | None = _option(None, "keep the data in this SQLite file (default: in memory)", metavar="FILE")
     seed: int | None = _option(
-        None, f"seed of the demo data (default: the seed of the --db file, or {DEFAULT_SEED})", type=int
+        None,
+        "seed of the demo data, and of the accounts' UUIDs and API keys"
+        f" (default: those of the --db file, or {DEFAULT_SEED} with random UUIDs and keys)",
+        type=int,
     )
     secret: str | None = _of_account(
         None, "secret of each new webhook endpoint, 32 characters (default: random)", metavar="S"
@@ -181,7 +184,7 @@ class Options:
     deliver_anywhere: bool = _flag("deliver webhooks to every host, not only to loopback")
     deliver_to: tuple[str, ...] = _several("also deliver webhooks to this host or these addresses", "HOST|CIDR")
     deliver: tuple[str, ...] = _several("register this webhook receiver in the first account", "URL")
-    allow_host: tuple[str, ...] = _several("further name that control routes accept in Host", "NAME")
+    allow_host: tuple[str, ...] = _several("further name of this sandbox, which clients may send in Host", "NAME")
     allow_non_loopback: bool = _flag("allow a --host that other machines can reach")
     exit_with_stdin: bool = _flag("exit when standard input ends, as it does when the parent ends")
 

@@ -47,21 +47,28 @@ Fill = Callable[["Filler", int, datetime], None]  # adds data to the account wit
 
 
 def create(
-    db: sqlite3.Connection, seed: int, begin: datetime, options: Options, fill_first: Fill | None = None
+    db: sqlite3.Connection,
+    seed: int,
+    begin: datetime,
+    options: Options,
+    fill_first: Fill | None = None,
+    identity: str | None = None,
 ) -> None:
     """Make the tables of an empty database, and fill them.
 
     fill_first: adds other data than the demo data to the first account.
+    identity: determines the UUIDs and API keys of the accounts; None: they depend on the seed, like all other data.
     """
     rng = random.Random(seed)
     # executescript commits an open transaction, so BEGIN is part of the script.
     db.executescript("BEGIN;" + store_schema.TABLES)
     try:
-        db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", str(store_schema.VERSION)), ("seed", str(seed))])
+        facts = {"version": str(store_schema.VERSION), "seed": str(seed), "identity": identity}
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [fact for fact in facts.items() if fact[1] is not None])
         offset = 0 if options.start is None else (begin - real()) // timedelta(microseconds=1)
         for plan in _PLANS:
             filler = Filler(db, rng, begin)
-            filler.new_account(plan, offset)
+            filler.new_account(plan, offset, identity)
             if plan.many and fill_first is not None:
                 fill_first(filler, plan.number, begin)
             else:
@@ -116,10 +123,12 @@ class Filler:
         """Leave `count` ids unused before the next row."""
         self._next[table] += count
 
-    def new_account(self, plan: _Plan, offset: int) -> None:
-        rng = self._rng
-        account_id = uuid.UUID(int=rng.getrandbits(128), version=4)
-        key = f"key_{rng.getrandbits(128):032x}"
+    def new_account(self, plan: _Plan, offset: int, identity: str | None) -> None:
+        drawn = [self._rng.getrandbits(128), self._rng.getrandbits(128)]
+        if identity is not None:  # the demo data drawn after this is the same in both cases
+            own = random.Random(f"{identity} {plan.number}")
+            drawn = [own.getrandbits(128), own.getrandbits(128)]
+        account_id, key = uuid.UUID(int=drawn[0], version=4), f"key_{drawn[1]:032x}"
         self.add("accounts", number=plan.number, uuid=str(account_id), api_key=key, offset_us=offset)
         self.add("api_keys", account=plan.number, key=key, state="valid")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -57,6 +58,7 @@ class Store:
     def __init__(self, options: Options) -> None:
         self._options = options
         self.path = options.db
+        self._identity: str | None = None  # what the UUIDs and keys of the first accounts are made from; None: the seed
         self._pristine: sqlite3.Connection | None = None
         self._pristine_begin = self._begin()
         # Read the seed file only once: later changes of the file must not affect a reset.
@@ -78,9 +80,11 @@ class Store:
         wanted = self._options.seed
         if not self._tables():
             chosen = DEFAULT_SEED if wanted is None else wanted
-            seed.create(self.db, chosen, self._begin(), self._options, self._fill_first)
+            self._identity = secrets.token_hex(32) if wanted is None else None
+            seed.create(self.db, chosen, self._begin(), self._options, self._fill_first, self._identity)
             return chosen
         meta = {row["key"]: row["value"] for row in self.db.execute("SELECT key, value FROM meta")}
+        self._identity = meta.get("identity")
         try:
             stored = int(meta["seed"])
         except (KeyError, ValueError):
@@ -156,7 +160,7 @@ class Store:
         begin = self._begin()
         if self._pristine is None or begin - self._pristine_begin > _PRISTINE:
             fresh = sqlite3.connect(":memory:", isolation_level=None)
-            seed.create(fresh, self.seed, begin, self._options, self._fill_first)
+            seed.create(fresh, self.seed, begin, self._options, self._fill_first, self._identity)
             self._pristine, self._pristine_begin = fresh, begin
         used = {row["name"]: row["seq"] for row in self.db.execute("SELECT name, seq FROM sqlite_sequence")}
         self._pristine.backup(self.db)

@@ -1,8 +1,4 @@
-"""The ASGI application of the control routes: it finds the route, converts the body or the query, and answers.
-
-Web pages cannot call control routes: the Host header must name loopback or a host of --allow-host, and a page whose DNS
-name points to 127.0.0.1 sends that DNS name as Host. A POST must be JSON, which an HTML form cannot send.
-"""
+"""The ASGI application of the control routes: it finds the route, converts the body or the query, and answers."""
 
 from __future__ import annotations
 
@@ -16,10 +12,10 @@ import msgspec
 
 from billcore_sandbox.control.mistakes import mistake
 from billcore_sandbox.control.routes import ALL, PREFIX
-from billcore_sandbox.errors import Refusal, internal_error, invalid, not_found, not_stored, too_large
-from billcore_sandbox.http.answers import MAX_BODY, Receive, Scope, Send, read, whole
+from billcore_sandbox.errors import Refusal, internal_error, invalid, not_found, not_stored
+from billcore_sandbox.http.answers import Receive, Scope, Send, whole
+from billcore_sandbox.http.guard import CONTROL_BODY, read, reject
 from billcore_sandbox.openapi import ControlRoute
-from billcore_sandbox.options import is_loopback
 from billcore_sandbox.service.calls import Reply, json_object, parse_query, refused, reply
 from billcore_sandbox.service.routes import find
 from billcore_sandbox.world import World
@@ -29,7 +25,11 @@ _log = logging.getLogger("billcore_sandbox")
 
 async def serve(world: World, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request to a path below PREFIX."""
-    body = await read(receive)
+    try:
+        body = await read(world.options, scope, receive, CONTROL_BODY, only_json=scope["method"] == "POST")
+    except Refusal as error:
+        reject(scope, error)
+        return
     if body is not None:
         await whole(send, await _answer(world, scope, body))
 
@@ -48,8 +48,6 @@ async def _answer(world: World, scope: Scope, body: bytes) -> Reply:
 
 async def _done(world: World, scope: Scope, body: bytes) -> Any:
     """Check and perform a request; returns the value to answer with."""
-    headers = [(name, value.decode("latin-1")) for name, value in scope["headers"]]
-    _check_host(world, [value for name, value in headers if name == b"host"])
     path = scope["raw_path"].decode("ascii").removeprefix(PREFIX)
     if not path:  # without the slash at the end
         raise not_found()
@@ -61,19 +59,11 @@ async def _done(world: World, scope: Scope, body: bytes) -> Any:
     elif query:
         raise invalid(f"This route has no parameter {next(iter(query))!r}: send it as a field of the body.")
     if route.body is not None:
-        given.append(_body(body, dict(headers).get(b"content-type", ""), route))
+        given.append(_body(body, route))
     if found:
         given.append(unquote(found))
     done = route.action(world, *given)
     return await done if inspect.isawaitable(done) else done
-
-
-def _check_host(world: World, hosts: list[str]) -> None:
-    name = hosts[0] if len(hosts) == 1 else ""
-    name = name.partition("]")[0] + "]" if name.startswith("[") else name.partition(":")[0]
-    if not is_loopback(name) and name.lower() not in [each.lower() for each in world.options.allow_host]:
-        message = "Control routes answer to loopback names only: use 127.0.0.1 or localhost, or add --allow-host."
-        raise Refusal(403, "host", message)
 
 
 def _parameters(given: dict[str, str], query: type[msgspec.Struct]) -> msgspec.Struct:
@@ -89,11 +79,9 @@ def _parameters(given: dict[str, str], query: type[msgspec.Struct]) -> msgspec.S
         raise mistake(error, query, "parameters") from None
 
 
-def _body(body: bytes, content_type: str, route: ControlRoute) -> msgspec.Struct:
-    if len(body) > MAX_BODY:
-        raise too_large()
+def _body(body: bytes, route: ControlRoute) -> msgspec.Struct:
     assert route.body is not None
     try:
-        return msgspec.convert(json_object(body, content_type), route.body)
+        return msgspec.convert(json_object(body), route.body)
     except msgspec.ValidationError as error:
         raise mistake(error, route.body, "fields") from None

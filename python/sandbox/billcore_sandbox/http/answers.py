@@ -14,7 +14,6 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-MAX_BODY = 8 << 20
 _PIECES = 50
 _WITHOUT_BODY = (204, 304)  # HTTP does not allow a body here
 
@@ -24,21 +23,6 @@ def canned(fault: Fault) -> Reply:
     status, fields = fault.fields["status"], fault.fields
     body = b"" if status in _WITHOUT_BODY else fields["body"]
     return Reply(status, body, [*fields["headers"].items()], fields["content_type"])
-
-
-async def read(receive: Receive) -> bytes | None:
-    """A request's body; None if the client disconnected before its end. Of a body over MAX_BODY, a part is dropped."""
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        if size <= MAX_BODY:
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-        if not message.get("more_body", False):
-            return b"".join(chunks)
 
 
 async def whole(send: Send, answer: Reply) -> None:

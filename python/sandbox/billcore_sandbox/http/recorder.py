@@ -15,10 +15,9 @@ from email.utils import formatdate
 from functools import partial
 
 from billcore_sandbox import clock, late, list_faults
-from billcore_sandbox.errors import internal_error, not_stored, too_large
+from billcore_sandbox.errors import Refusal, internal_error, not_stored
 from billcore_sandbox.faults import NO_FAULT, REQUEST_KINDS, Fault
 from billcore_sandbox.http.answers import (
-    MAX_BODY,
     Message,
     Receive,
     Scope,
@@ -26,10 +25,10 @@ from billcore_sandbox.http.answers import (
     canned,
     drip,
     raw,
-    read,
     start,
     whole,
 )
+from billcore_sandbox.http.guard import SERVICE_BODY, read
 from billcore_sandbox.http.protocol import EXTENSION, Connection
 from billcore_sandbox.service import limits
 from billcore_sandbox.service.calls import Reply, Request, parse_query, refused
@@ -43,7 +42,10 @@ _log = logging.getLogger("billcore_sandbox")
 
 @dataclass(slots=True)
 class Exchange:
-    """A request with its connection, account and fault. id: the id of the request's record."""
+    """A request with its connection, account and fault. id: the id of the request's record.
+
+    refusal: why the request's body was not read. No fault happens to such a request.
+    """
 
     connection: Connection
     receive: Receive
@@ -52,6 +54,7 @@ class Exchange:
     account: Account | None
     unknown: list[str]
     fault: Fault
+    refusal: Refusal | None = None
     id: int = 0
 
     @property
@@ -75,7 +78,11 @@ class Recorder:
 
     async def _meet(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection: Connection = scope["extensions"][EXTENSION]
-        body = await read(receive)
+        refusal: Refusal | None = None
+        try:
+            body = await read(self._world.options, scope, receive, SERVICE_BODY)
+        except Refusal as error:
+            body, refusal = b"", error
         if body is None:  # then there is no request to record
             return
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
@@ -83,10 +90,11 @@ class Recorder:
         routed = route(request)
         account = self._world.store.by_uuid.get(routed.account)
         names: list[str] = []
-        if account is not None and routed.name is not None:
+        if account is not None and routed.name is not None and refusal is None:
             names = unknown(routed.name, request)
             self._world.unknown.note(account.uuid, routed.name, names, parameters(routed.name))
-        exchange = Exchange(connection, receive, send, routed, account, names, self._fault(routed))
+        fault = NO_FAULT if refusal is not None else self._fault(routed)
+        exchange = Exchange(connection, receive, send, routed, account, names, fault, refusal)
         exchange.id = self._begin(exchange)
         try:
             await self._answer(exchange)
@@ -127,8 +135,13 @@ class Recorder:
 
     async def _answer(self, exchange: Exchange) -> None:
         fault, connection, send = exchange.fault, exchange.connection, exchange.send
+        if exchange.refusal is not None:
+            answer = refused(exchange.refusal)
+            self._world.store.update("requests", exchange.id, {"status": answer.status})
+            connection.refuse(_start(exchange, answer), answer.body)
+            return
         if fault.kind in ("reset_before", "late"):
-            if fault.kind == "late" and exchange.account is not None and len(exchange.request.body) <= MAX_BODY:
+            if fault.kind == "late" and exchange.account is not None:
                 late.keep(self._world, exchange.account, exchange.id, exchange.request, fault.fields["delay"])
             await _hang_up(exchange, reset=True)
             return
@@ -167,7 +180,7 @@ class Recorder:
         account = exchange.account
         if account is not None and (refusal := limits.refusal(account)) is not None:
             return refused(as_chosen(account, routed, refusal))
-        answer = refused(too_large()) if len(exchange.request.body) > MAX_BODY else self._serve(routed)
+        answer = self._serve(routed)
         if fault.kind == "status":
             return canned(fault)
         if fault.kind == "beyond_end":

@@ -24,6 +24,7 @@ from billcore_sandbox.control.routes import PREFIX
 from billcore_sandbox.errors import Refusal, invalid
 from billcore_sandbox.history import Lines
 from billcore_sandbox.http.answers import Receive, Scope, Send, whole
+from billcore_sandbox.http.guard import check_host, reject
 from billcore_sandbox.http.protocol import SandboxProtocol
 from billcore_sandbox.http.recorder import Recorder
 from billcore_sandbox.openapi import document
@@ -139,14 +140,23 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if path in _PLAIN:
-            await whole(send, Reply(200, _PLAIN[path].encode(), content_type="text/plain; charset=utf-8"))
-        elif path == "/openapi.json":
-            await whole(send, reply(document(options, world.store.accounts[0].uuid)))
-        elif f"{path}/".startswith(f"{PREFIX}/"):
+        if f"{path}/".startswith(f"{PREFIX}/"):
             await control.serve(world, scope, receive, send)
+        elif path in _PLAIN or path == "/openapi.json":
+            await page(path, scope, send)
         else:
             await recorder(scope, receive, send)
+
+    async def page(path: str, scope: Scope, send: Send) -> None:
+        try:
+            check_host(options, scope)
+        except Refusal as error:
+            reject(scope, error)
+            return
+        if path in _PLAIN:
+            await whole(send, Reply(200, _PLAIN[path].encode(), content_type="text/plain; charset=utf-8"))
+        else:
+            await whole(send, reply(document(options, world.store.accounts[0].uuid)))
 
     config = Config(
         app,

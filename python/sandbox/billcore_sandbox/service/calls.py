@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from billcore_sandbox.errors import Refusal, encode, invalid, not_found
+from billcore_sandbox.errors import Refusal, encode, invalid, not_found, not_json
 from billcore_sandbox.resources import MAX_INTEGER
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
@@ -112,10 +112,12 @@ def number_of(text: str) -> int:
     return int(text)
 
 
-def json_object(body: bytes, content_type: str) -> dict[str, Any]:
-    """The JSON object in a request's body. Raises Refusal 415, 400 or 422."""
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise Refusal(415, "unsupported_media_type", "Send the body as Content-Type: application/json.")
+def is_json(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower() == "application/json"
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The JSON object in a request's body. Raises Refusal 400 or 422."""
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
         # A lone surrogate cannot be encoded in UTF-8, so it could not be stored.
@@ -127,6 +129,13 @@ def json_object(body: bytes, content_type: str) -> dict[str, Any]:
     return value
 
 
+def sent(call: Call) -> dict[str, Any]:
+    """The JSON object in the body of a request to the service. Raises Refusal 415, 400 or 422."""
+    if not is_json(call.content_type):
+        raise not_json()
+    return json_object(call.body)
+
+
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
@@ -134,6 +143,6 @@ def _no_constant(name: str) -> NoReturn:
 def fields(call: Call, type_: type[T]) -> T:
     """The fields in the body of a request. Raises Refusal 415, 400 or 422."""
     try:
-        return msgspec.convert(json_object(call.body, call.content_type), type_)
+        return msgspec.convert(sent(call), type_)
     except msgspec.ValidationError as error:
         raise invalid(f"The body has a wrong field: {error}.") from None

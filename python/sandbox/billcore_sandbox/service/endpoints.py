@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from billcore_sandbox.errors import invalid
-from billcore_sandbox.service.calls import Call, Reply, json_object, reply
+from billcore_sandbox.service.calls import Call, Reply, reply, sent
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -23,7 +23,7 @@ def create(call: Call) -> Reply:
     The secret of the endpoint is not in the answer. The service shows the secret in the admin UI, the sandbox shows it
     in the control route `endpoints`.
     """
-    url = json_object(call.body, call.content_type).get("url")
+    url = sent(call).get("url")
     number, _ = register(call.world, call.account, url)
     return reply({"data": {"id": number, "url": url}})
 
