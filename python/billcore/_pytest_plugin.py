@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from billcore.testing import Control, Sandbox, SandboxAccount, SignedEvent
+    from billcore.testing import Sandbox, SandboxAccount, SignedEvent
 
 MARKER = "billcore_sandbox(*, strict=True, demo=True, **options)"
 
@@ -59,14 +59,14 @@ def billcore_sandbox(
     except ControlError as error:
         raise pytest.UsageError(f"{request.node.nodeid}: the marker is {MARKER}: {error.message}") from None
     own.accounts.extend(other.accounts)
-    request.node.stash[_CHECKED] = own.control, other.control, strict
+    request.node.stash[_CHECKED] = own, other, strict
     yield own
     own.close()
     for account in own.accounts:
         process.control.delete_account(account.base_url.rpartition("/")[2])
 
 
-_CHECKED = pytest.StashKey[tuple["Control", "Control", bool]]()
+_CHECKED = pytest.StashKey[tuple["SandboxAccount", "SandboxAccount", bool]]()
 
 
 def _settings(item: pytest.Item) -> dict[str, Any]:
@@ -84,7 +84,9 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     """Checks the faults and requests of a passed test here, so that the test itself fails, and not its teardown."""
     if _CHECKED in item.stash:
         own, other, strict = item.stash[_CHECKED]
-        problems = [problem for control in (own, other) for problem in _problems(control.state(), strict)]
+        if own._errors:
+            raise own._errors[0]
+        problems = [problem for each in (own, other) for problem in _problems(each.control.state(), strict)]
         if problems:
             pytest.fail("\n".join(problems), pytrace=False)
 
@@ -95,7 +97,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.when == "call" and call.excinfo is not None and _CHECKED in item.stash:
         from billcore.testing._left_out import explain
 
-        explain(call.excinfo.value, item.stash[_CHECKED][0])
+        explain(call.excinfo.value, item.stash[_CHECKED][0].control)
 
 
 def _problems(state: dict[str, Any], strict: bool) -> Iterator[str]:

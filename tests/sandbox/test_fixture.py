@@ -130,6 +130,9 @@ def test_its_own_error(billcore_sandbox):
     billcore_sandbox.fault("delay")
     assert False, "mine"
 
+def test_a_handler(billcore_sandbox):
+    billcore_sandbox._errors.append(LookupError("of a handler of receive()"))
+
 @pytest.mark.xfail(strict=True)
 def test_expected(billcore_sandbox):
     billcore_sandbox.fault("delay")
@@ -175,6 +178,7 @@ def test_misuse_of_the_marker_fails_its_test(told: str) -> None:
     outcomes = re.findall(r"^(PASSED|FAILED|ERROR|XFAIL) test_mine\.py::(\S+)", told, re.M)
     assert sorted(outcomes) == [
         ("ERROR", "test_misspelt"),
+        ("FAILED", "test_a_handler"),
         ("FAILED", "test_allowed_but_unfired"),
         ("FAILED", "test_its_own_error"),
         ("FAILED", "test_left_out"),
@@ -210,6 +214,7 @@ def test_misuse_of_the_marker_fails_its_test(told: str) -> None:
         ("test_too_seldom", r"the fault \d+ \(status\) happened 1 of 3 times: 1 matched, and it begins with"),
         ("test_unknown", r"subscriptions\.charge got the parameter 'quantty' \(1 times\), which .*strict=False"),
         ("test_its_own_error", "AssertionError: mine"),
+        ("test_a_handler", r"LookupError: of a handler of receive\(\)"),
         ("test_misspelt", r"the marker is billcore_sandbox\(\*, strict=True, .*unknown field `stict` \(fields: demo"),
         *((f"test_left_out{more}", LEFT_OUT) for more in ("", "_of_json", "_for_the_receiver")),
     ],

@@ -75,19 +75,16 @@ def test_refusals_of_requests_that_fit_their_schemas() -> None:
     assert re.findall(r"`(\w+)`", named[1]) == [*dict.fromkeys(code for each in OPERATIONS for code in each.refuses)]
 
 
-def test_the_container(sandbox: Sandbox) -> None:
+def test_the_container() -> None:
     compose = (CONTAINER / "compose.yml").read_text("utf-8")
     entry: list[Any] = json.loads((CONTAINER / "Dockerfile").read_text("utf-8").partition("ENTRYPOINT ")[2])
     command = re.findall(r"--[\w=-]+", compose.partition("command: ")[2].partition("\n")[0])
     chosen = options.from_namespace(parser().parse_args([*entry[1:], *command]))
-    assert (chosen.host, chosen.port, chosen.allow_host, chosen.deliver_to) == (
-        "0.0.0.0",
-        8080,
-        ("billing",),
-        ("shop",),
-    )
-    first = sandbox.accounts[0]
+    found = (chosen.host, chosen.port, chosen.seed, chosen.allow_host, chosen.deliver_to)
+    assert found == ("0.0.0.0", 8080, 1, ("billing",), ("shop",))
+    with Sandbox(seed=chosen.seed) as sandbox:
+        first = sandbox.accounts[0]
     assert f"BILLCORE_BASE_URL: http://billing:8080/{first.base_url.rpartition('/')[2]}\n" in compose
     assert f"BILLCORE_API_KEY: {first.api_key}\n" in compose
-    for option in ("--host 0.0.0.0", "--allow-non-loopback", "--allow-host billing", "--deliver-to shop"):
+    for option in ("--host 0.0.0.0", "--seed 1", "--allow-non-loopback", "--allow-host billing", "--deliver-to shop"):
         assert f"- `{option}`" in README

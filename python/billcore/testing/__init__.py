@@ -36,6 +36,7 @@ from ._history import RequestMatch as RequestMatch
 from ._history import RequestRecord as RequestRecord
 from ._history import WantedOrder as WantedOrder
 from ._history import WantedSubscription as WantedSubscription
+from ._inbox import Inbox
 from ._objects import order, product, product_group, subscription
 from ._options import AccountOptions as AccountOptions
 from ._options import ErrorAnswer as ErrorAnswer
@@ -50,6 +51,7 @@ __all__ = [
     "Control",
     "ControlError",
     "DeliveryFailed",
+    "Inbox",
     "Receiver",
     "SamplePage",
     "Sandbox",

@@ -6,13 +6,14 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from .._durations import seconds
 from ._calls import arguments, given
 from ._control import Control
-from ._deliveries import check, told
+from ._deliveries import EndpointFields, check, told
 from ._history import DeliveryMatch, RequestMatch, RequestRecord
+from ._inbox import Inbox
 from ._serve import Receiver
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class SandboxAccount:
     Attributes:
         base_url: The service's address for this account, for billcore.Client.
         api_key: The account's API key, for billcore.Client.
-        webhook_secret: The signing secret of the receivers that serve() registers: pass it to your application.
+        webhook_secret: The signing secret of the receivers that serve() and receive() register.
         accounts: The account itself. The fixture adds a second account, whose key gives no access to the first account.
         control: The control routes, for this account alone.
         control_url: The address of the control routes.
@@ -73,6 +74,7 @@ class SandboxAccount:
     def __init__(self) -> None:
         self.webhook_secret = secrets.token_hex(16)
         self._receivers: list[Receiver] = []
+        self._errors: list[BaseException] = []  # of the handlers of receive()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} pid={getattr(self, 'pid', None)}>"
@@ -108,6 +110,35 @@ class SandboxAccount:
         """
         settings = {"secret": self.webhook_secret} | arguments(locals())
         receiver = Receiver(settings.pop("app"), settings.pop("path"))
+        self._register(receiver, settings)
+        return receiver
+
+    def receive(
+        self,
+        *,
+        status: int | Sequence[int] | Callable[[AnyEvent], int] = 204,
+        handler: Callable[[AnyEvent], object] | None = None,
+        **settings: Unpack[EndpointFields],
+    ) -> Inbox:
+        """Start a webhook receiver that verifies this account's events and keeps them, at a free port of 127.0.0.1.
+
+            inbox = billcore_sandbox.receive(handler=shop.on_event)
+            inbox.wait("order.paid", count=2)
+
+        Args:
+            status: The status of each answer; or one status for each attempt, such as [503, 503] to fail twice, after
+                which the receiver answers 204; or a function of the event that returns the status. An event whose
+                status is not 2xx is neither handled nor kept.
+            handler: Called with each verified event, before the answer. If it raises, the receiver answers 500, and
+                wait() or the fixture raises the error in the test.
+            **settings: `secret`, `concurrency`, `paused`, `retry_schedule` and `keep_alive`, as for serve().
+        """
+        chosen: dict[str, Any] = {"secret": self.webhook_secret, **settings}
+        inbox = Inbox(chosen["secret"], status, handler, self._errors)
+        self._register(inbox, chosen)
+        return inbox
+
+    def _register(self, receiver: Receiver, settings: dict[str, Any]) -> None:
         try:
             endpoint = self.control.create_endpoint(receiver.url, **settings)
         except BaseException:
@@ -115,7 +146,6 @@ class SandboxAccount:
             raise
         self._receivers.append(receiver)
         receiver._control, receiver.endpoint_id, receiver.secret = self.control, endpoint["id"], endpoint["secret"]
-        return receiver
 
     def events(self, name: str | None = None, *, count: int = 1, timeout: float = 10.0) -> list[AnyEvent]:
         """Wait until receivers have accepted `count` events; returns all events accepted so far, oldest first.
@@ -172,6 +202,6 @@ class SandboxAccount:
         return self.control.wait(request=cast(RequestMatch, match), count=count, timeout=timeout)
 
     def close(self) -> None:
-        """End the applications that serve() started."""
+        """End the receivers that serve() and receive() started."""
         while self._receivers:
             self._receivers.pop().close()

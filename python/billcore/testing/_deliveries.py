@@ -69,6 +69,16 @@ class Endpoint(TypedDict):
     keep_alive: bool
 
 
+class EndpointFields(TypedDict, total=False):
+    """The settings of a receiver; see DeliveryControl.create_endpoint()."""
+
+    secret: str
+    concurrency: int
+    paused: bool
+    retry_schedule: Sequence[float]
+    keep_alive: bool
+
+
 class DeliveryControl(Calls):
     """Methods of Control."""
 

@@ -45,6 +45,7 @@ def test_programs_of_users(checker: str, tmp_path: Path) -> None:
     assert len(GOOD) >= 10
     for path in GOOD:
         shutil.copy(path, tmp_path / f"{path.parent.name}_{path.name}")
+    shutil.copy(HERE.parents[2] / "examples/python/shop.py", tmp_path)  # test_shop.py imports it
     problems = CHECKERS[checker](tmp_path)
     assert problems == []
 
