@@ -247,27 +247,33 @@ def test_ids_of_products_are_integers() -> None:
 
 
 @both
-def test_the_time_out_of_a_whole_list(read: Read) -> None:
-    """Lists and searches have total_timeout too."""
+@pytest.mark.parametrize("page_hangs", [False, True])
+def test_the_time_out_of_a_whole_list(read: Read, page_hangs: bool) -> None:
+    """Lists and searches have total_timeout too, which ends a pause of the caller's loop and the wait for a page."""
+    over = threading.Event()
 
     def answer(request: Request) -> Reply:
+        if page_hangs and number_of(request) == 3:
+            assert over.wait(GENEROUS)
         return page([{**ORDER, "id": number_of(request)}], number_of(request), 1000, 1000)
 
     with WatchedServer(answer) as server:
         options: dict[str, Any] = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "concurrency": 1}
+        pause = 0 if page_hangs else 0.05
 
         def items() -> None:
             if read is blocking:
                 for _ in billcore.Client(**options).subscriptions.orders("s", total_timeout=0.3):
-                    time.sleep(0.05)
+                    time.sleep(pause)
                 return
 
             async def main() -> None:
                 async for _ in billcore.AsyncClient(**options).subscriptions.orders("s", total_timeout=0.3):
-                    await asyncio.sleep(0.05)
+                    await asyncio.sleep(pause)
 
             asyncio.run(main())
 
         with pytest.raises(billcore.TimeoutError, match="total_timeout has passed; resume the list") as caught:
             items()
+        over.set()
     assert 1 < len(server.requests) < 20 and "?page=" in str(caught.value)

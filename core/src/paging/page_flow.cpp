@@ -16,14 +16,22 @@ Step PageFlow::advance() {
   auto wanted = core_.wanted();
   if (!wanted) return Step::ended;
   if (total_timeout_ && !until_) until_ = deadline_after(*total_timeout_, "total_timeout");
-  if (until_ && SteadyClock::now() >= *until_) throw core_.late(wanted->page);
+  if (until_ && SteadyClock::now() >= *until_) throw core_.late(wanted->page, {});
   wanted->until = until_;
   core_.fetching();
-  const auto document = source_->fetch(*wanted);
+  const auto document = fetch(*wanted);
   if (document == nullptr) return Step::pending;
   core_.accept(document);
   if (core_.has_page()) announce();
   return Step::taken;
+}
+
+// A page whose time-out was cut by that of the list must not advise the caller to raise the time-out of a page.
+std::shared_ptr<const Document> PageFlow::fetch(const Wanted& wanted) try {
+  return source_->fetch(wanted);
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::timeout || !until_ || SteadyClock::now() < *until_) throw;
+  throw core_.late(wanted.page, error.detail());
 }
 
 // Returns whether a page has been read.

@@ -48,6 +48,7 @@ class PageFlow {
 
  private:
   bool advance_blocking();
+  [[nodiscard]] std::shared_ptr<const Document> fetch(const Wanted& wanted);
   void announce() noexcept;
 
   PagerCore core_;

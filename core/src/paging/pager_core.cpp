@@ -305,12 +305,11 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
   return {code, std::move(message), std::move(detail)};
 }
 
-Error PagerCore::late(std::int64_t page) const {
-  ErrorDetail detail;
+Error PagerCore::late(std::int64_t page, ErrorDetail detail) const {
   detail.method = "GET";
   detail.path = path_;
   return {ErrorCode::timeout,
-          subject_of_page(path_, page, 1) + "total_timeout has passed; resume the list, or raise total_timeout",
+          subject_of_page(path_, page, detail.attempts) + "total_timeout has passed; resume the list, or raise total_timeout",
           std::move(detail)};
 }
 

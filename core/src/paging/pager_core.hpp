@@ -65,8 +65,9 @@ class PagerCore {
   /// Like skip_page(), but only for the first `count` remaining items; `count` must not exceed left().
   void skip_items(std::size_t count) noexcept;
   [[nodiscard]] std::size_t left() const noexcept { return cursor_.left(); }
-  /// The error of a page that was not requested, because the total time-out of the list has passed.
-  [[nodiscard]] Error late(std::int64_t page) const;
+  /// The error of a page that did not arrive, because the total time-out of the list has passed. `detail` is that of its
+  /// call, or empty if the page was not requested.
+  [[nodiscard]] Error late(std::int64_t page, ErrorDetail detail) const;
   /// Size of the current page as JSON; requires has_page().
   [[nodiscard]] std::size_t page_bytes() const noexcept { return cursor_.page().document->text().size(); }
 
