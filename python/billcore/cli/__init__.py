@@ -23,6 +23,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "subscriptions": "list, show and cancel subscriptions; change the product of one",
         "orders": "list the orders of a subscription",
         "order": "show an order",
+        "charge": "charge a subscription once, through a journal",
         "find_charges": "look up whether a charge of unknown outcome was made",
         "products": "list, show, change and delete products",
         "endpoints": "register the URL of a webhook receiver",
@@ -35,6 +36,8 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "on this machine": {
         "sandbox": "run the whole service on localhost (billcore-sandbox)",
+        "journal": "show and end charges of open outcome; keep the journal",
+        "inbox": "keep the table of handled events",
         "profile": "keep the URLs and keys of accounts",
         "completion": "print what completes these commands in your shell",
     },

@@ -36,18 +36,30 @@ def confirm(base_url: str, what: str, *, yes: bool) -> None:
         what: What is done, in the imperative, such as "cancel subscription 480001".
         yes: The option --yes: do not ask.
     """
-    if yes or is_loopback(base_url):
-        return
+    if not is_loopback(base_url):
+        confirm_here(f"{what} at {base_url}", yes=yes, otherwise="nothing was sent")
+
+
+def require_terminal(what: str) -> None:
+    """Refuse what confirm_here() would refuse in a pipe, for a command that sends requests before it asks."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Failure(EXIT_USAGE, f"to {what} at {base_url} without a terminal that can ask, pass --yes")
-    ask(f"{what[0].upper()}{what[1:]} at {base_url}?")
+        raise Failure(EXIT_USAGE, f"to {what} without a terminal that can ask, pass --yes")
 
 
-def ask(question: str) -> None:
-    """Ask a question on the terminal; anything but yes ends the command."""
-    print(printable(question, sys.stderr), end=" [y/N] ", file=sys.stderr, flush=True)
+def confirm_here(what: str, *, yes: bool, otherwise: str) -> None:
+    """Ask on the terminal, wherever the account is; anything but yes ends the command.
+
+    Args:
+        what: What is done, in the imperative.
+        yes: The option --yes: do not ask.
+        otherwise: What the answer no means, such as "nothing was deleted".
+    """
+    if yes:
+        return
+    require_terminal(what)
+    print(printable(f"{what[0].upper()}{what[1:]}?", sys.stderr), end=" [y/N] ", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure(EXIT_FAILED, "not confirmed: nothing was sent")
+        raise Failure(EXIT_FAILED, f"not confirmed: {otherwise}")
 
 
 _KNOWN = ("nothing was sent", "it was refused", "it was done")  # in the notes of the client

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # importing typing and pathlib takes as long as importing arg
     from typing import Any, NoReturn, TextIO
 
     from .. import Client
+    from ._profile import Account
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_MISSED, EXIT_UNKNOWN, EXIT_NOT_REACHED, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -122,7 +123,11 @@ def client_of(options: argparse.Namespace) -> Client:
     """The client for the options of add_account()."""
     from ._profile import account_of
 
-    account = account_of(options)
+    return client_for(account_of(options))
+
+
+def client_for(account: Account) -> Client:
+    """The client for an account."""
     from .. import Client
 
     return Client(base_url=account.base_url, api_key=account.api_key)

@@ -1,10 +1,12 @@
-"""Times relative to now, for people."""
+"""Times relative to now, for people: how they are shown, and how they are given."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import argparse
+from datetime import UTC, datetime, timedelta
 
 _UNITS = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _FAR = 60 * 86400  # seconds from which on the date says more than a number of days
 
 
@@ -25,3 +27,16 @@ def relative(text: str, now: datetime | None = None) -> str:
         return "now"
     amount = f"{count} {unit}" if count == 1 else f"{count} {unit}s"
     return f"in {amount}" if seconds > 0 else f"{amount} ago"
+
+
+def time_or_age(text: str) -> datetime:
+    """A time with its zone, or how long ago it was, such as 15m; for the argument `type` of argparse."""
+    if text[:-1].isdecimal() and len(text) < 8 and text[-1] in _SECONDS:
+        return datetime.now(UTC) - timedelta(seconds=int(text[:-1]) * _SECONDS[text[-1]])
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text} has no time zone: append Z for UTC, or an offset such as +01:00")
+    return time
+
+
+time_or_age.__name__ = "time"  # argparse names the type in its error

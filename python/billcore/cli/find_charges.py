@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 
 from ._command import EXIT_MISSED, EXIT_OK, Parser, add_account, add_id, client_of, id_of, show
 from ._output import add_list_output, print_rows
 from ._records import ORDERS
+from ._times import time_or_age
 from ._waiting import Waiting
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def parser() -> Parser:
@@ -28,7 +26,7 @@ def parser() -> Parser:
     made.add_argument(
         "--since",
         metavar="TIME",
-        type=_since,
+        type=time_or_age,
         required=True,
         help="a time before the charge was sent, with its time zone; or how long ago: 90s, 15m, 2h, 1d",
     )
@@ -36,18 +34,6 @@ def parser() -> Parser:
     add_list_output(made)
     add_account(made)
     return made
-
-
-def _since(text: str) -> datetime:
-    if text[:-1].isdecimal() and len(text) < 8 and text[-1] in _UNITS:
-        return datetime.now(UTC) - timedelta(seconds=int(text[:-1]) * _UNITS[text[-1]])
-    time = datetime.fromisoformat(text)
-    if time.tzinfo is None:
-        raise argparse.ArgumentTypeError(f"{text} has no time zone: append Z for UTC, or an offset such as +01:00")
-    return time
-
-
-_since.__name__ = "time"  # argparse names the type in its error
 
 
 def main(arguments: Sequence[str]) -> int:
