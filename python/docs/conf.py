@@ -40,6 +40,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = f"billcore {release}"
 html_show_sourcelink = False
+html_extra_path = ["llms.txt"]
 exclude_patterns = ["conftest.py", "commands_head.md"]
 nitpicky = True
 maximum_signature_line_length = 100

@@ -2,7 +2,8 @@
 
 The code blocks of one page share a namespace. BILLCORE_BASE_URL and BILLCORE_API_KEY are set, and the fixtures
 `sandbox`, `signed_event`, `secret` and `folder` are available as variables. tests/spark runs spark.md, which needs an
-engine; tests/journal and tests/inbox run what journal.md and inbox.md show, which needs databases.
+engine; tests/journal and tests/inbox run what journal.md and inbox.md show, which needs databases; tests/cli runs
+skill.md, whose blocks are programs and commands of their own.
 """
 
 from __future__ import annotations
@@ -45,6 +46,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser()],
     patterns=["*.md"],
-    excludes=["inbox.md", "journal.md", "spark.md"],
+    excludes=["inbox.md", "journal.md", "skill.md", "spark.md"],
     fixtures=["sandbox", "signed_event", "secret", "folder"],
 ).pytest()

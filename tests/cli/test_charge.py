@@ -105,6 +105,8 @@ def test_a_declined_charge_gets_a_new_key(shop: Shop) -> None:
     first, second = (shop.charge(5, who="demo-declined") for _ in range(2))
     assert first.returncode == second.returncode == 1 and " 402 " in first.stderr
     assert named(second, "key: ") == f"{named(first, 'key: ')}-2" and shop.sent() == 2
+    again = shop.charge(5, "--key", named(first, "key: "), who="demo-declined")
+    assert again.returncode == 1 and "a new try needs a new key" in again.stderr and shop.sent() == 2
 
 
 def test_a_charge_that_was_not_sent_keeps_its_key(shop: Shop) -> None:

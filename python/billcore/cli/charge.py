@@ -153,10 +153,14 @@ def _sent(options: argparse.Namespace, client: Client, send: Callable[[], Order]
 @contextmanager
 def _resumable(resume: str, key: str, options: argparse.Namespace) -> Iterator[None]:
     """A block with a charge of the journal. If the key is still open after an error, the error says how to go on."""
+    from .. import PaymentError
     from ..journal import AmbiguousChargeError, JournalError, UnresolvedChargeError
 
     try:
         yield
+    except PaymentError as error:
+        error.add_note("this is final for the key: a new try needs a new key")
+        raise
     except JournalError as error:
         if error.order is not None:  # charged, but not recorded
             failure = Failure(EXIT_UNKNOWN, str(error))
