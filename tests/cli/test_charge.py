@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -72,17 +75,18 @@ def test_a_lost_answer(shop: Shop) -> None:
     shop.account.control.fault("reset_after", operation="charge")
     lost = shop.charge(1500, "--description", "it's é")
     assert (lost.returncode, lost.stdout) == (4, "") and "Traceback" not in lost.stderr, lost
+    go_on = named(lost, "billcore charge: go on with: ")
     found = shop.run(named(lost, "look it up: "))
     assert found.returncode == 0 and found.stdout.split("\t")[2] == "1500", found
     for arguments in (["--description", "it's é"], [], ["--quantity=2", "--description=x"]):
         again = shop.charge(1500, *arguments)
         assert (again.returncode, again.stdout) == (4, "") and "nothing was sent" in again.stderr, again
-        assert named(again, "go on with it: ") == named(lost, "go on with: ")
+        assert named(again, "go on with it: ") == go_on
     beside = shop.charge(70, "--key", "mine")
     assert beside.returncode == 1 and "nothing was sent" in beside.stderr, beside
     assert shop.sent() == 1
     for remark in ("expected", "charged before"):
-        resumed = shop.run(named(lost, "go on with: "))
+        resumed = shop.run(go_on)
         assert resumed.returncode == 0 and resumed.stdout == found.stdout and remark in resumed.stderr, resumed
     assert shop.sent() == 1 and shop.amounts() == [1500]
 
@@ -101,10 +105,23 @@ def test_the_same_command_again(shop: Shop) -> None:
     assert shop.amounts() == [1500] * 3
 
 
+def test_a_day_is_24_hours(shop: Shop) -> None:
+    """A charge of yesterday evening counts too."""
+    made = shop.charge(1500)
+    yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y%m%d}"
+    for hours, status in ((23, 1), (2, 0)):
+        with closing(sqlite3.connect(shop.file)) as connection:
+            text = "UPDATE billcore_charges SET key = ?, created = created - ?"
+            connection.execute(text, (f"{named(made, 'key: ')[:-8]}{yesterday}", hours * 3600))
+            connection.commit()
+        assert shop.charge(1500).returncode == status
+    assert shop.amounts() == [1500] * 2
+
+
 def test_a_declined_charge_gets_a_new_key(shop: Shop) -> None:
     first, second = (shop.charge(5, who="demo-declined") for _ in range(2))
     assert first.returncode == second.returncode == 1 and " 402 " in first.stderr
-    assert named(second, "key: ") == f"{named(first, 'key: ')}-2" and shop.sent() == 2
+    assert named(second, "key: ") != named(first, "key: ") and shop.sent() == 2
     again = shop.charge(5, "--key", named(first, "key: "), who="demo-declined")
     assert again.returncode == 1 and "a new try needs a new key" in again.stderr and shop.sent() == 2
 
@@ -158,6 +175,19 @@ def test_ctrl_c_in_flight(journal: Path) -> None:
         again = billcore(server.url, *arguments)
         assert again.returncode == 4 and f"--key={key}" in again.stderr
         assert sum(each.method == "POST" for each in server.requests) == 1
+
+
+def test_a_journal_that_vanishes(journal: Path) -> None:
+    """It is not made anew, where each key would be charged again; nothing is sent."""
+
+    def answer(request: Request) -> Reply:
+        journal.unlink(missing_ok=True)
+        return service(lambda _: json_reply({"data": ORDER}))(request)
+
+    with ScriptedServer(answer) as server:
+        done = billcore(server.url, "charge", "s", "7", "1500", "--journal", journal)
+        assert done.returncode in (1, 4) and "Traceback" not in done.stderr and not journal.exists(), done
+        assert [each.method for each in server.requests] == ["GET"]
 
 
 def test_the_request_is_the_one_that_dry_run_shows(journal: Path) -> None:

@@ -128,7 +128,8 @@ def test_the_inbox(tmp_path: Path) -> None:
     assert printed("", *purge, "1d", "--yes") == "0\n"
     later = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
     variables = environment("", BILLCORE_INBOX=str(file))
-    assert printed("", "inbox", "purge", "--before", later, "--yes", env=variables) == "1\n"
+    for count in (1, 0):
+        assert printed("", "inbox", "purge", "--before", later, "--yes", env=variables) == f"{count}\n"
     (tmp_path / "empty.db").touch()
     missing = ("inbox", "purge", "--before=1d", "--yes", "--database")
     assert "billcore_inbox is missing" in refused("", 1, *missing, tmp_path / "empty.db")

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from . import _profile
 from ._command import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure, Parser, local_path, run, show
+from ._database import connector
 from ._output import Shape, add_list_output, print_rows
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ def _asked_key(name: str) -> str:
 def _journal(given: str, client: Client) -> str:
     """The journal to write into the profile. A file is made if it is missing, and must be a journal."""
     if re.match(r"postgres(ql)?://", given):
-        if urlsplit(given).password is not None:
-            raise Failure(EXIT_USAGE, "--journal: leave the password out of the URL, and set PGPASSWORD or ~/.pgpass")
+        connector(given, "--journal", "")  # refuses a password, and what is no URL of PostgreSQL
         return given
     import sqlite3
 
