@@ -29,7 +29,9 @@ COMMANDS: dict[str, dict[str, str]] = {
         "endpoints": "register the URL of a webhook receiver",
         "request": "send any request, and print the answer as received",
     },
-    "webhooks": {},
+    "webhooks": {
+        "webhook": "verify, explain, sign and send a webhook",
+    },
     "many records": {
         "export": "copy all orders, subscriptions or products into files",
         "reconcile": "compare an export with a table of yours",
