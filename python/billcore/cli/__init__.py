@@ -30,6 +30,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "request": "send any request, and print the answer as received",
     },
     "webhooks": {
+        "listen": "receive webhooks on this machine: verify, show, forward, send again",
         "webhook": "verify, explain, sign and send a webhook",
     },
     "many records": {
