@@ -38,6 +38,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "reconcile": "compare an export with a table of yours",
     },
     "on this machine": {
+        "doctor": "check the address, the key, TLS, the clock, the libraries",
         "sandbox": "run the whole service on localhost (billcore-sandbox)",
         "journal": "show and end charges of open outcome; keep the journal",
         "inbox": "keep the table of handled events",
