@@ -189,7 +189,10 @@ def _history(options: argparse.Namespace) -> Path:
     if options.history is not None:
         return local_path("--history", options.history)
     base = os.environ.get("XDG_STATE_HOME", "")  # a relative one is to be ignored, says its specification
-    folder = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    try:
+        folder = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    except RuntimeError:  # this user has no home
+        raise Failure(EXIT_USAGE, "there is no home for the history: pass --history FILE") from None
     return folder / "billcore" / f"listen-{options.port}.ndjson"
 
 
