@@ -329,13 +329,13 @@ def _judge(call: Call, sent: list[tuple[Request, Answer, Track]]) -> Iterator[st
 
 def _may_be_lost(call: Call, track: Track, again: bool) -> bool:
     """Whether a call may end without a whole answer that was sent to it: at its deadline, cancelled, or because the
-    connection ended before everything was read. Over HTTP/2 other streams may break the connection. again: the call
-    sent a further request."""
+    connection ended before everything was read. Over HTTP/2 other streams may break the connection, and the next one
+    may not begin. again: the call sent a further request."""
     error = call.error or {}
     told = error.get("class"), error.get("cause")
     late = "TimeoutError" in told and call.took >= call.timeout - 0.01
     ended = track.ended <= call.over and track.end != "closed"
-    broken = track.http2 and (again or "ConnectionError" in told)
+    broken = track.http2 and (again or not {"ConnectionError", "TlsError"}.isdisjoint(told))
     return late or ended or broken or "CancelledError" in told
 
 
