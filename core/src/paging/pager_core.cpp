@@ -309,7 +309,8 @@ Error PagerCore::late(std::int64_t page, ErrorDetail detail) const {
   detail.method = "GET";
   detail.path = path_;
   return {ErrorCode::timeout,
-          subject_of_page(path_, page, detail.attempts) + "total_timeout has passed; resume the list, or raise total_timeout",
+          subject_of_page(path_, page, detail.attempts) +
+              "total_timeout has passed; resume the list, or raise total_timeout",
           std::move(detail)};
 }
 
