@@ -97,7 +97,7 @@ def test_events_that_do_not_arrive_fail_with_the_answer(account: SandboxAccount)
     with account.serve(refusing, retry_schedule=[3600]):
         account.control.test_hook()
         until(lambda: [each for each in account.control.deliveries("test.hook") if each["attempts"]])
-        with pytest.raises(TimeoutError, match=r"^0 of 1 .* test\.hook .*pending.*answered 500 no stock left$"):
+        with pytest.raises(TimeoutError, match=r"^0 of 1 .* test\.hook .*pending.*answered 500 no stock left\.$"):
             account.events("test.hook", timeout=0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from billcore.testing import ControlError, Sandbox, SandboxAccount
 from sandbox.shop import Shop
 from sandbox.support import Receiver, attempted, events, make, names, sign, states
-from support.waiting import GENEROUS
+from support.waiting import GENEROUS, until
 
 
 def test_a_retry_on_hold_is_sent_after_its_release(shop: Shop, receiver: Receiver) -> None:
@@ -102,11 +102,12 @@ def test_a_restart_keeps_deliveries_on_hold(tmp_path: Path, receiver: Receiver) 
         sandbox.control.create_endpoint(receiver.url)
         sandbox.control.fault("event_hold")
         make(sandbox.control, *"abcd")
-        sandbox.control.wait_for_deliveries(GENEROUS)
+        until(lambda: not sandbox.control.deliveries(state="pending"))
     with Sandbox(db=db, keep=1) as sandbox:
         control = sandbox.control
         make(control, "e")
-        held, last = control.wait_for_deliveries(GENEROUS)
+        until(lambda: not control.deliveries(state="pending"))
+        held, last = control.deliveries()
         assert (held["state"], last["state"], names(receiver.received)) == ("on_hold", "delivered", [*"bcde"])
         control.release(held["id"])
         receiver.wait(5)

@@ -13,7 +13,7 @@ import msgspec
 from billcore import testing
 from billcore.testing import SandboxAccount
 from billcore_sandbox import events, faults, resources
-from billcore_sandbox.control import answers, bodies
+from billcore_sandbox.control import answers, bodies, records
 from billcore_sandbox.scenarios import SCENARIOS
 from billcore_sandbox.service import schemas
 from billcore_sandbox.service.event_schemas import EVENTS
@@ -58,6 +58,7 @@ def test_billcore_testing_agrees_with_the_control_routes() -> None:
     fields = {field.name for field in msgspec.structs.fields(bodies.Fault)}
     assert {"self", *fields} == inspect.signature(testing.Control.fault).parameters.keys()
     assert testing.FaultRecord.__annotations__.keys() == faults.Fault(1, "delay").public().keys()
-    assert testing.Delivery.__annotations__.keys() == answers.DeliveryRecord.__annotations__.keys()
-    for name in ("FaultRecord", "RequestRecord", "Endpoint", "LateWork"):
-        assert getattr(testing, name).__annotations__.keys() == getattr(answers, name).__annotations__.keys(), name
+    assert testing.Delivery.__annotations__.keys() == records.DeliveryRecord.__annotations__.keys()
+    both = {**vars(answers), **vars(records)}
+    for name in ("FaultRecord", "RequestRecord", "Endpoint", "LateWork", "StateChange"):
+        assert getattr(testing, name).__annotations__.keys() == both[name].__annotations__.keys(), name

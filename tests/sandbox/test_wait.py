@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import itertools
 import re
+import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from billcore.testing import ControlError, DeliveryFailed, Sandbox, SandboxAccount
+from billcore.testing import Control, ControlError, DeliveryFailed, Sandbox, SandboxAccount, WaitTimeout, _calls
+from billcore_sandbox.control.bodies import NonePending, Wait
+from billcore_sandbox.control.matches import Matches
+from billcore_sandbox.control.waits import wait
+from billcore_sandbox.errors import Refusal
+from billcore_sandbox.moves import move
+from billcore_sandbox.options import Options
+from billcore_sandbox.world import World
 from sandbox.support import CLOSED, Receiver, Service, attempted, make
 from sandbox.wire import Wire
-from support.waiting import GENEROUS
+from support.waiting import GENEROUS, until
 
 
 def during(wait: Callable[[], Any], act: Callable[[], object]) -> Any:
@@ -82,6 +94,98 @@ def test_deliveries(mine: SandboxAccount, receiver: Receiver) -> None:
     assert control._call("POST", "wait", {"none_pending": {"event": "order.paid"}})["deliveries"] == paid[1:]
 
 
+def test_a_wait_ends_with_the_first_delivery_that_fails(mine: SandboxAccount, receiver: Receiver) -> None:
+    control = mine.control
+    receiver.script = [200, 500]
+    control.create_endpoint(receiver.url, retry_schedule=[])
+    failed = during(
+        lambda: control.wait(delivery={}, count=5, until_failed=True, timeout=GENEROUS),
+        lambda: make(control, "a", "b"),
+    )
+    assert [each["state"] for each in failed] == ["delivered", "failed"]
+    control.create_endpoint("http://192.0.2.1/")
+    make(control, "c")
+    held = control.wait(delivery={}, count=5, since=failed[-1]["seq"], until_failed=True, timeout=GENEROUS)
+    assert "held_back" in [each["state"] for each in held]
+
+
+def test_a_look_at_one_new_record_costs_the_same_however_many_there_are() -> None:
+    world = World(Options())
+    columns = {"at": "", "method": "GET", "target": "/", "headers": b"", "body": b"", "unknown": "[]"}
+
+    def grow(count: int) -> None:
+        for _ in range(count):
+            number = world.store.insert("requests", columns)
+            world.store.update("requests", number, {"status": 200, "duration_ms": 1.0})
+
+    def cost(matches: Matches) -> int:
+        """The number of instructions of the database for a look at one new record."""
+        steps = itertools.count()
+        world.store.db.set_progress_handler(lambda: next(steps) < 0, 1)
+        matches.found()
+        world.store.db.set_progress_handler(None, 1)
+        return next(steps)
+
+    with contextlib.closing(world.store):
+        matches, costs = Matches(world, "requests", None, 0, {"status = ?": 200}, "target"), []
+        for _ in range(2):
+            grow(500)
+            matches.found()
+            grow(1)
+            costs.append(cost(matches))
+        assert len(matches.found()) == len(matches.rows()) == 1002
+        assert 0 < costs[1] < costs[0] + 10
+
+
+def test_no_delivery_is_pending_only_after_the_clock_has_moved() -> None:
+    """While a clock moves, nothing may be pending for a moment before the next renewal fires its events."""
+    world = World(Options())
+
+    async def moved() -> None:
+        account = world.store.accounts[0]
+        to = account.clock.now() + timedelta(days=400)
+        go = move(world.jobs, world.dispatcher, account, to, settles=True, timeout=GENEROUS)
+        moving = asyncio.create_task(go)
+        await asyncio.sleep(0)
+        body = Wait(none_pending=NonePending(), account=account.uuid, timeout=0)
+        with pytest.raises(Refusal, match=r"408 timeout: .*none, and no enabled endpoint, and a clock is being moved"):
+            await wait(world, body)
+        await moving
+        assert await wait(world, body) == {"deliveries": []}
+
+    with contextlib.closing(world.store):
+        asyncio.run(moved())
+
+
+def test_a_wait_that_ends_says_what_came_what_is_pending_and_the_last_answer(
+    mine: SandboxAccount, receiver: Receiver
+) -> None:
+    control = mine.control
+    receiver.script = [200, [b"HTTP/1.1 503 No\r\nContent-Length: 13\r\n\r\nno stock\nleft"]]
+    control.create_endpoint(receiver.url, retry_schedule=[3600])
+    make(control, "a", "b", "c")
+    until(lambda: [len(each["attempts"]) for each in control.deliveries()] == [1, 1, 1])
+    with pytest.raises(WaitTimeout, match=r"^2 of 3 ended .*; the receiver answered 503 no stock left\.$") as error:
+        control.wait(delivery={}, count=3, timeout=0.01)
+    assert (error.value.arrived, error.value.pending) == (2, 1)
+    assert error.value.last_answer == control.deliveries(state="pending")[0]["attempts"][-1]
+    with pytest.raises(WaitTimeout) as error:
+        control.wait_for_deliveries(0.01)
+    assert (error.value.arrived, error.value.pending) == (2, 1)
+    with pytest.raises(WaitTimeout, match=r"^0 of 1 requests") as error:
+        control.wait(request={"operation": "charge"}, timeout=0)
+    assert (error.value.arrived, error.value.pending) == (0, 1)
+
+
+def test_a_wait_ends_also_if_the_sandbox_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_calls, "_LEAST", 0.1)
+    monkeypatch.setattr(_calls, "_GRACE", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        control = Control(f"http://127.0.0.1:{silent.getsockname()[1]}/_sandbox")
+        with pytest.raises(WaitTimeout, match=r"the sandbox did not answer within 0\.2 s"):
+            control.wait(request={}, timeout=0.2)
+
+
 def test_the_state_of_an_object(mine: SandboxAccount) -> None:
     control, service = mine.control, Service(mine.accounts[0])
     active, declined = (mine.ids["subscriptions"][name] for name in ("demo-active", "demo-declined"))
@@ -123,9 +227,10 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount) -> Non
     control.create_endpoint(CLOSED)
     make(control, "a")
     attempted(control, 1)
-    frozen = "product.updated pending (1); the clock is frozen, so nothing is tried again until it is moved."
+    frozen = "product.updated pending (1); the clock is frozen, so nothing is tried again until it is moved"
+    refused = "no program listens on 127.0.0.1 port 9: the connection was refused"
     assert told(delivery={"state": "delivered"}) == (
-        f"0 of 1 deliveries with state delivered came within 0 s: there are {frozen}"
+        f"0 of 1 deliveries with state delivered came within 0 s: there are {frozen}; {refused}."
     )
     assert told(subscription={"id": active, "status": "unpaid"}) == (
         f"The subscription {active} did not become unpaid within 0 s: it is active, and its clock is frozen."
@@ -144,7 +249,7 @@ def test_the_end_of_the_time_says_what_came_instead(mine: SandboxAccount) -> Non
         ({"delivery": {"event": "order.payed"}}, "The field event must be one of .*order.paid"),
         ({"subscription": {"id": 1, "status": "paid"}}, "The field status must be one of pending, future_start"),
         ({"order": {"id": 1, "state": "paid"}, "count": 2}, "order takes no count"),
-        ({"request": {}, "count": 10_001}, "more than the 10000 records that are kept: raise --keep"),
+        ({"request": {}, "until_failed": True}, "request takes no until_failed"),
         ({"request": {}, "timeout": 601}, "<= 600"),
     ],
 )

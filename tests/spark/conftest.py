@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(keep=10**6) as running:
+    with Sandbox(keep_bytes=1 << 30) as running:
         yield running
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from ._account import Account, SandboxAccount
 from ._calls import ControlError, WaitTimeout
+from ._calls import Records as Records
 from ._control import Control
 from ._deliveries import Attempt as Attempt
 from ._deliveries import Delivery as Delivery
@@ -43,6 +44,9 @@ from ._options import ErrorAnswer as ErrorAnswer
 from ._page import AsyncSamplePage, SamplePage, page
 from ._process import Sandbox, SandboxError
 from ._serve import Receiver
+from ._stream import StateChange as StateChange
+from ._stream import Stream as Stream
+from ._stream import StreamEvent as StreamEvent
 
 __all__ = [
     "SECRET",

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
-from .._durations import seconds
 from ._calls import arguments, given
 from ._control import Control
-from ._deliveries import EndpointFields, check, told
+from ._deliveries import EndpointFields, check
 from ._history import DeliveryMatch, RequestMatch, RequestRecord
 from ._inbox import Inbox
 from ._serve import Receiver
@@ -157,21 +155,15 @@ class SandboxAccount:
 
         Raises:
             DeliveryFailed: A receiver did not accept an event. The error's message has the receiver's answer.
-            TimeoutError: Too few events were accepted in time. The error counts the deliveries by event and state.
+            WaitTimeout: Too few events were accepted in time. The error counts the deliveries by event and state.
         """
         from .. import webhooks
 
         match: DeliveryMatch = {} if name is None else {"event": name}
-        deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
-        # Waits for one more event at a time, so that the first failed delivery ends the wait.
-        for number in range(1, count + 1):
-            try:
-                left = max(deadline - time.monotonic(), 0.0)
-                check(self.control.wait(delivery=match, count=number, timeout=left))
-            except TimeoutError as error:
-                refused = [each for each in self.control.deliveries(name, state="pending") if each["attempts"]]
-                raise TimeoutError("; ".join([str(error).removesuffix("."), *map(told, refused[:1])])) from None
-        arrived = self.control.deliveries(name, state="delivered")
+        if count:
+            ended = self.control.wait(delivery=match, count=count, until_failed=True, timeout=timeout)
+            check(ended)
+        arrived = ended if count else self.control.deliveries(name, state="delivered")
         bodies = [each["attempts"][-1].get("body", each["body"]) for each in arrived]
         return [webhooks.parse_unverified(body.encode()) for body in bodies]
 
@@ -196,7 +188,7 @@ class SandboxAccount:
             status: Status of the answer.
 
         Raises:
-            TimeoutError: Too few requests matched in time. The error counts the requests by operation and status.
+            WaitTimeout: Too few requests matched in time. The error counts the requests by operation and status.
         """
         match = given({"operation": operation, "method": method, "path": path, "status": status})
         return self.control.wait(request=cast(RequestMatch, match), count=count, timeout=timeout)

@@ -5,12 +5,32 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from .._durations import seconds
 
+T = TypeVar("T")
+
 _LONGEST_WAIT = 600.0  # seconds that one request may wait
+# A wait gives up after its time-out and this number of seconds, but not before _LEAST, if the sandbox does not answer.
+_GRACE, _LEAST = 1.0, 5.0
+
+
+class Records(list[T]):
+    """The records of a list of the sandbox.
+
+    Attributes:
+        total: How many records match the filters, also those that are not in this part of the list.
+        forgotten: How many records of the list the sandbox has deleted, because its history was full.
+        cursor: stream(after=cursor) begins with the first change after this list.
+    """
+
+    def __init__(self, answer: Mapping[str, Any], name: str) -> None:
+        super().__init__(answer[name])
+        self.total: int = answer["total"]
+        self.forgotten: int = answer["forgotten"]
+        self.cursor: str = answer["cursor"]
 
 
 class ControlError(RuntimeError):
@@ -86,16 +106,19 @@ class Calls:
         return answer
 
     def _wait(self, timeout: float, **fields: Any) -> Any:
-        """Returns the answer of POST wait. Raises WaitTimeout after the time-out."""
+        """Returns the answer of POST wait. Raises WaitTimeout at most a second after the time-out (see _LEAST)."""
         rest = seconds(timeout, "timeout", zero=True)
         while True:
             once = min(rest, _LONGEST_WAIT)
             try:
-                return self._call("POST", "wait", {**fields, "timeout": once}, longer=once)
+                longer = max(once + _GRACE, _LEAST) - self._timeout
+                return self._call("POST", "wait", {**fields, "timeout": once}, longer=longer)
             except WaitTimeout:
                 rest -= once
                 if rest <= 0:
                     raise
+            except TimeoutError:
+                raise WaitTimeout(f"the sandbox did not answer within {once:g} s: is it busy or stopped?", {}) from None
 
     def _move(self, timeout: float | None, settle: bool, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the answer of POST clock. Raises WaitTimeout after the time-out."""

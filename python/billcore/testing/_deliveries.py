@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from .._not_given import NOT_GIVEN
-from ._calls import Calls, arguments, given, segment
+from ._calls import Calls, Records, arguments, given, segment
 
 
 class DeliveryFailed(AssertionError):
@@ -18,16 +18,19 @@ class Attempt(TypedDict):
 
     `headers` are the headers that were sent; `fault` is the kind of the fault that affected this attempt. If the fault
     changed the body or the signature, `body` or `signature` is the text that was sent. `answer_body` has only the
-    beginning of a long answer.
+    beginning of a long answer; it is base64 if `answer_encoding` is "base64" and not "utf-8".
     """
 
+    number: int
     at: str
     status: int | None
     error: str | None
     headers: list[list[str]]
     answer_headers: list[list[str]]
     answer_body: str
+    answer_encoding: Literal["utf-8", "base64"]
     fault: str | None
+    duration_ms: float
     signature: NotRequired[str]
     body: NotRequired[str]
 
@@ -37,6 +40,8 @@ class Delivery(TypedDict):
 
     `seq` is different for each delivery, also for duplicates. `reason` says why the delivery ended without an answer,
     or is on hold; `faults` has the kinds of the faults that affected the delivery when the sandbox made it.
+    `next_attempt` is the time of a pending delivery's next attempt, or None if it is due. `request_id`, `effect_id` and
+    `state_id` are the ids of the request, the effect in the ledger and the change of a state that made the event.
     """
 
     seq: int
@@ -51,6 +56,10 @@ class Delivery(TypedDict):
     attempts: list[Attempt]
     body: str
     signature: str
+    next_attempt: str | None
+    request_id: int | None
+    effect_id: int | None
+    state_id: int | None
 
 
 class Endpoint(TypedDict):
@@ -141,17 +150,27 @@ class DeliveryControl(Calls):
         *,
         state: Literal["pending", "on_hold", "delivered", "held_back", "failed", "dropped"] | None = None,
         since: int | None = None,
+        before: int | None = None,
         limit: int | None = None,
-    ) -> list[Delivery]:
+        order: Literal["asc", "desc"] | None = None,
+        search: str | None = None,
+        request_id: int | None = None,
+        effect_id: int | None = None,
+    ) -> Records[Delivery]:
         """The deliveries, oldest first.
 
         Args:
             event: Only deliveries of events with this name, such as "order.paid".
             state: Only deliveries in this state.
             since: Only deliveries after the delivery with this `seq`.
-            limit: Maximum number of deliveries; the oldest are returned.
+            before: Only deliveries before the delivery with this `seq`.
+            limit: Maximum number of deliveries; the oldest are returned, or with order="desc" the latest.
+            order: "desc": the latest delivery is the first.
+            search: Only deliveries that contain this text.
+            request_id: Only deliveries of events that this request caused.
+            effect_id: Only deliveries of events that this effect of the ledger caused.
         """
-        return cast(list[Delivery], self._call("GET", "deliveries", query=arguments(locals()))["deliveries"])
+        return Records(self._call("GET", "deliveries", query=arguments(locals())), "deliveries")
 
     def redeliver(self, delivery_id: int | str, *, after: float = 0) -> int:
         """Send a delivery once more with the same id and bytes, as a duplicate; returns the `seq` of the new delivery.
@@ -210,18 +229,20 @@ class DeliveryControl(Calls):
         fields = {"data": data} if endpoint_id is None else {"data": data, "endpoint_id": endpoint_id}
         return cast(list[int], self._call("POST", "test-hook", fields)["endpoints"])
 
-    def wait_for_deliveries(self, timeout: float = 30.0, *, failed_ok: bool = False) -> list[Delivery]:
-        """Wait until no delivery is pending; returns all deliveries.
+    def wait_for_deliveries(self, timeout: float = 30.0, *, failed_ok: bool = False, since: int = 0) -> list[Delivery]:
+        """Wait until no delivery is pending and no clock is being moved; returns all deliveries.
 
         Args:
             timeout: Seconds of real time.
             failed_ok: True: return failed deliveries too, instead of raising DeliveryFailed.
+            since: Only deliveries after the delivery with this `seq`.
 
         Raises:
             DeliveryFailed: A receiver did not accept a delivery. The error's message has the receiver's answer.
-            TimeoutError: Deliveries are still pending; the error's message lists them.
+            WaitTimeout: Deliveries are still pending; the error's message counts them.
+            ControlError: The sandbox has deleted records of deliveries (`code` "forgotten"), or was reset.
         """
-        deliveries = cast(list[Delivery], self._wait(timeout, none_pending={})["deliveries"])
+        deliveries = cast(list[Delivery], self._wait(timeout, none_pending={}, since=since)["deliveries"])
         if not failed_ok:
             check(deliveries)
         return deliveries

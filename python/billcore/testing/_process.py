@@ -40,6 +40,7 @@ class Sandbox(SandboxAccount):
         port: int = 0,
         seed_file: str | os.PathLike[str] | None = None,
         keep: int | None = None,
+        keep_bytes: int | None = None,
         log: Literal["ndjson"] | None = None,
         deliver_anywhere: bool = False,
         start_timeout: float = 30.0,

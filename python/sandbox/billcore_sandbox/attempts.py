@@ -6,6 +6,7 @@ import asyncio
 import json
 import sqlite3
 from contextlib import suppress
+from time import perf_counter
 from typing import Any
 
 import h11
@@ -47,7 +48,7 @@ async def make(
         ("Content-Length", str(len(body))),
         *([] if endpoint["keep_alive"] else [("Connection", "close")]),
     ]
-    answer = Answer()
+    answer, begin = Answer(), perf_counter()
     try:
         async with asyncio.timeout(options.delivery_timeout):
             await _open(connection, delivery["url"], meeting)
@@ -60,8 +61,16 @@ async def make(
         record["error"] = str(error) or type(error).__name__
     if record["error"] is not None:
         connection.close()
-    more = {"headers": headers, "answer_headers": answer.headers, "answer_body": answer.body}
-    return {**record, **more, "status": answer.status}
+    answer_body, answer_encoding = answer.body
+    return {
+        **record,
+        "headers": headers,
+        "answer_headers": answer.headers,
+        "answer_body": answer_body,
+        "answer_encoding": answer_encoding,
+        "status": answer.status,
+        "duration_ms": clock.milliseconds(begin),
+    }
 
 
 async def _open(connection: Connection, url: str, meeting: asyncio.Barrier | None) -> None:
@@ -93,7 +102,8 @@ def retries(records: list[Record]) -> int:
 
 def shown(delivery: sqlite3.Row) -> list[Record]:
     """The attempts of a delivery as the control routes show them."""
-    return [_shown(record, delivery["body"]) for record in json.loads(delivery["attempts"])]
+    records = json.loads(delivery["attempts"])
+    return [{"number": number, **_shown(each, delivery["body"])} for number, each in enumerate(records, 1)]
 
 
 def _shown(record: Record, body: bytes) -> Record:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import calendar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from time import perf_counter
 
 _MONTHS = {"month": 1, "quarter": 3, "half_year": 6, "year": 12}
 _DAYS = {"day": 1, "week": 7}
@@ -45,6 +46,11 @@ class Clock:
 def real() -> datetime:
     """The real time, as an aware datetime in UTC."""
     return datetime.now(UTC)
+
+
+def milliseconds(begin: float) -> float:
+    """The milliseconds of real time since perf_counter() was `begin`."""
+    return round((perf_counter() - begin) * 1000, 3)
 
 
 def iso(time: datetime) -> str:

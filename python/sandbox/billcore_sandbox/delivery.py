@@ -275,6 +275,8 @@ class _Queue:
                 state = "failed"
             elif state == "pending":
                 work.schedule("delivery", seq, "deliver", work.now + timedelta(seconds=schedule[used]))
+            for number in range(len(records) - len(made), len(records)):
+                work.change("attempt", seq, number=number + 1)
             work.db.execute(
                 "UPDATE deliveries SET state = ?, reason = ?, attempts = ? WHERE seq = ?",
                 (state, reason, json.dumps(records), seq),

@@ -1,30 +1,24 @@
-"""The history: how many records are kept, waiting for a change of the records, and the log of --log."""
+"""The history: waiting for a change of the records, how the control routes show them, and the log of --log."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import logging
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from billcore_sandbox import clock, store_schema
+from billcore_sandbox import clock
 from billcore_sandbox.errors import Refusal
 from billcore_sandbox.options import Options
+from billcore_sandbox.retention import Retention
 from billcore_sandbox.store import Store
 
 T = TypeVar("T")
-# Maps a table to its key and the condition for finished rows. trim() keeps the latest finished rows, and all
-# unfinished rows.
-_KEPT = {
-    "requests": ("id", "id NOT IN (SELECT subject FROM jobs WHERE kind = 'request')"),
-    "ledger": ("id", "1"),
-    "deliveries": ("seq", store_schema.ENDED),
-}
-_MOST_AT_ONCE = 1000
 _MASKED = ("x-api-key", "authorization", "proxy-authorization", "cookie")
 _MOST_LOGGED = 2000  # characters of a body
 
@@ -35,19 +29,19 @@ class History:
     def __init__(self, options: Options, store: Store) -> None:
         self._store = store
         self._logs = options.log is not None
-        self._keep = options.keep
-        self._new = 0  # records since the last trim()
+        self.retention = Retention(options, store)
+        self._end: Refusal | None = None  # why every wait() is refused from now on
         self._waiting: dict[asyncio.Event, Refusal | None] = {}  # for each wait(), why it is refused
 
-    def answered(self, number: int) -> None:
-        """Call this after a request was answered, or after its connection was closed without an answer."""
-        self.changed()
+    def answered(self, number: int, size: int) -> None:
+        """Call this after a request was answered with `size` bytes, or its connection was closed without an answer."""
+        self.changed(size=size)
         if self._logs:
             row = self._store.one("SELECT * FROM requests WHERE id = ?", number)
             if row is not None:
-                shown = request(row)
-                headers = [[name, "***" if name.lower() in _MASKED else text] for name, text in shown["headers"]]
-                write("request", shown | {"headers": headers, "body": shown["body"][:_MOST_LOGGED]})
+                shown = request(self._store, row)
+                texts = {name: (shown[name] or "")[:_MOST_LOGGED] for name in ("body", "answer_body")}
+                write("request", shown | texts)
 
     def effects(self, recorded: list[int]) -> None:
         """Call this after an effect was committed. recorded: the ids of its rows in the ledger."""
@@ -69,20 +63,16 @@ class History:
             for attempt in made:
                 write("attempt", shown | {name: attempt.get(name) for name in ("at", "status", "error", "fault")})
 
-    def end(self, status: int, code: str, message: str) -> None:
-        """Call this after a reset and at the end: every wait() is refused, because the earlier records are deleted."""
+    def reset(self) -> None:
+        """Call this after a reset: every wait() is refused, because the earlier records are deleted."""
         for each in self._waiting:
-            self._waiting[each] = Refusal(status, code, message)
+            self._waiting[each] = Refusal(409, "reset", "The sandbox was reset while this request waited.")
         self.changed()
 
-    def trim(self) -> None:
-        """Delete the finished records of each table, except the latest (--keep)."""
-        self._new = 0
-        with contextlib.suppress(sqlite3.Error):  # such as a full disk: the next trim() deletes the records
-            for table, (key, ended) in _KEPT.items():
-                last = f"SELECT {key} FROM {table} WHERE {ended} ORDER BY {key} DESC LIMIT 1 OFFSET ?"
-                sql = f"DELETE FROM {table} WHERE {ended} AND {key} <= ({last})"
-                self._store.db.execute(sql, (self._keep,))
+    def stop(self) -> None:
+        """Call this when the sandbox ends: every wait() is refused, also a later one."""
+        self._end = Refusal(503, "stopped", "The sandbox ends.")
+        self.changed()
 
     async def wait(self, look: Callable[[], T | None], timeout: float) -> T | None:
         """Call `look` now and after each change until it finds something; None if the time-out expires first."""
@@ -90,35 +80,72 @@ class History:
         self._waiting[changed] = None
         try:
             async with asyncio.timeout(timeout):
-                while (found := look()) is None:
+                while (found := look()) is None and self._end is None:
                     changed.clear()
                     await changed.wait()
                     if (refusal := self._waiting[changed]) is not None:
                         raise refusal
+                if self._end is not None:
+                    raise self._end
                 return found
         except TimeoutError:
             return look()
         finally:
             del self._waiting[changed]
 
-    def changed(self, new: int = 0) -> None:
-        """Call this after any other change, such as `new` records: every wait() checks its condition again."""
-        self._new += new
-        # Trim only after many new records, because trim() takes time to find the oldest record to keep.
-        if self._new >= min(_MOST_AT_ONCE, max(1, self._keep // 10)):
-            self.trim()
+    def changed(self, new: int = 0, size: int = 0) -> None:
+        """Call this after another change, such as `new` records or `size` bytes: every wait() checks its condition."""
+        if new or size:
+            self.retention.added(new, size)
         for each in self._waiting:
             each.set()
 
 
-def request(row: sqlite3.Row) -> Any:
-    """A row of the table `requests`, as the control routes show it."""
-    return dict(row) | {name: json.loads(row[name] or "null") for name in ("headers", "unknown", "late")}
+def request(store: Store, row: sqlite3.Row) -> Any:
+    """A row of the table `requests`, as the control routes show it: keys are masked."""
+    answered = row["answer_headers"] is not None
+    body, encoding = _text(row["body"])
+    answer_body, answer_encoding = _text(row["answer_body"]) if answered else (None, None)
+    return dict(row) | {
+        "account": store.uuid_of(row["account"]),
+        "headers": [[name, "***" if name.lower() in _MASKED else value] for name, value in headers(row["headers"])],
+        "body": body,
+        "encoding": encoding,
+        "unknown": json.loads(row["unknown"]),
+        "late": json.loads(row["late"] or "null"),
+        "answer_headers": [[*each] for each in headers(row["answer_headers"])] if answered else None,
+        "answer_body": answer_body,
+        "answer_encoding": answer_encoding,
+    }
+
+
+def state_change(store: Store, row: sqlite3.Row) -> Any:
+    """A change of an object's state, as the control routes show it."""
+    return dict(row) | {"account": store.uuid_of(row["account"]), "object_id": str(row["object_id"])}
+
+
+def packed(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Headers as one text, for a column."""
+    return b"\r\n".join([b": ".join(each) for each in headers])
+
+
+def headers(column: bytes) -> list[tuple[str, str]]:
+    """The names and values of packed() headers."""
+    lines = column.decode("latin-1").split("\r\n") if column else []
+    return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+
+
+def _text(body: bytes) -> tuple[str, str]:
+    """A body as text for JSON, and its encoding: "utf-8", or "base64" for bytes that are not UTF-8."""
+    try:
+        return body.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        return base64.b64encode(body).decode(), "base64"
 
 
 def effect(store: Store, row: sqlite3.Row) -> Any:
     """A row of the table `ledger`, as the control routes show it."""
-    shown = {name: row[name] for name in ("id", "at", "kind")}
+    shown = {name: row[name] for name in ("id", "at", "kind", "request_id")}
     return {**shown, "account": store.uuid_of(row["account"]), **json.loads(row["details"])}
 
 

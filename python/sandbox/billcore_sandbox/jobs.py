@@ -143,6 +143,10 @@ class Jobs:
             message = "The account was deleted, or the sandbox was reset, while its clock moved."
             raise Refusal(409, "gone", message)
 
+    def moves(self, account: Account | None) -> bool:
+        """Whether the clock of the account, or of any account, is being moved."""
+        return bool(self._moving) if account is None else account.number in self._moving
+
     def _exists(self, account: Account) -> bool:
         """False after the account was deleted or the sandbox was reset."""
         return self._store.by_number.get(account.number) is account

@@ -43,7 +43,8 @@ def run(world: World, work: Work, number: int) -> None:
     """Perform a late request. Only the answer's status is recorded, because the client's connection has ended."""
     row = work.row("late_requests", number)
     headers = [(name, value) for name, value in json.loads(row["headers"])]
-    answer = perform(world, route(Request(row["method"], row["path"], row["query"], headers, row["body"])))
+    with world.serving(number):
+        answer = perform(world, route(Request(row["method"], row["path"], row["query"], headers, row["body"])))
     work.db.execute("DELETE FROM late_requests WHERE id = ?", (number,))
     _show(work, number, clock.iso_precise(work.now), clock.iso_precise(work.account.clock.now()), answer.status)
 

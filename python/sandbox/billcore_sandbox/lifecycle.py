@@ -79,7 +79,7 @@ class Machine:
         transition = self._choose(work, machine, None, cause, {})
         subject = SUBJECTS[machine]
         number = work.insert(subject.table, {**columns, subject.column: transition.to})
-        return self._finish(work, transition, number, {})
+        return self._finish(work, transition, number, NEW, {})
 
     def fire(self, work: Work, machine: str, row: sqlite3.Row, cause: str, **given: Any) -> sqlite3.Row:
         """Perform the action `cause` on an object; returns its new row.
@@ -96,7 +96,7 @@ class Machine:
         unchanged = all(row[name] == value for name, value in changes.items())
         if machine == "subscription" and unchanged and work.options.unchanged_event == "none":
             transition = replace(transition, event=None)
-        return self._finish(work, transition, row["id"], given)
+        return self._finish(work, transition, row["id"], state_of(machine, row), given)
 
     def _choose(self, work: Work, machine: str, row: sqlite3.Row | None, cause: str, given: Given) -> Transition:
         state = NEW if row is None else state_of(machine, row)
@@ -113,13 +113,15 @@ class Machine:
             f"The {machine} is {'cancelled' if state == ENDING else state}, which does not take {cause}: {takes}.",
         )
 
-    def _finish(self, work: Work, transition: Transition, number: int | None, given: Given) -> sqlite3.Row:
-        row = work.row(SUBJECTS[transition.machine].table, number)
-        plan(work, transition.machine, row)
-        if transition.event and work.receivers():
-            outbox.emit(work, transition.event, resource_of(work, transition.machine, row))
-            if work.options.updated_too and transition.event in ("subscription.cancelled", "subscription.renewed"):
-                outbox.emit(work, "subscription.updated", resource_of(work, transition.machine, row))
+    def _finish(self, work: Work, transition: Transition, number: int, before: str, given: Given) -> sqlite3.Row:
+        machine, cause, event = transition.machine, transition.cause, transition.event
+        row = work.row(SUBJECTS[machine].table, number)
+        work.enter(machine, number, before, state_of(machine, row), cause, event)
+        plan(work, machine, row)
+        if event and work.receivers():
+            outbox.emit(work, event, resource_of(work, machine, row))
+            if work.options.updated_too and event in ("subscription.cancelled", "subscription.renewed"):
+                outbox.emit(work, "subscription.updated", resource_of(work, machine, row))
         if transition.then:
             getattr(effects, transition.then)(work, row, given)
         return row

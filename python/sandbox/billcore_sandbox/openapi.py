@@ -15,6 +15,7 @@ from billcore_sandbox.service.event_schemas import EVENTS
 from billcore_sandbox.service.routes import OPERATIONS, Operation
 
 VERSION = "2025-04-25"
+JSON = "application/json"
 _KEY = "X-API-KEY"
 _ABOUT = (
     "The billing service, as its sandbox knows it. What the service interface does not show is open in answers and"
@@ -40,6 +41,7 @@ _LINKS: dict[Any, dict[str, str]] = {
     "POST keys": {"keys/{id}": _BODY + "/id"},
     "POST trigger": {"orders/{id}": _BODY + "/order/id", "subscriptions/{id}": _BODY + "/subscription/id"},
     "GET deliveries": {"deliveries/{id}": _BODY + "/deliveries/0/id"},
+    "GET requests": {"requests/{id}": _BODY + "/requests/0/id"},
 }
 _CONTROL_REFUSALS = {
     "POST clock": {
@@ -49,7 +51,7 @@ _CONTROL_REFUSALS = {
     },
     "POST wait": {
         408: "It did not happen in time; the message says what did. Code: timeout.",
-        409: "The sandbox was reset. Code: reset.",
+        409: "The sandbox was reset, or records that may match were deleted. Code: reset, forgotten.",
         503: "The sandbox ends. Code: stopped.",
     },
 }
@@ -68,17 +70,23 @@ _WHY = {
 
 
 class ControlRoute(NamedTuple):
-    """A control route. path: below the prefix. query, body: their types; None if the route has no query or body."""
+    """A control route. path: below the prefix. query, body: their types; None if the route has no query or body.
+
+    media: the media type of the answer.
+    """
 
     method: str
     path: str
     action: Callable[..., Any]
     query: type[msgspec.Struct] | None = None
     body: type[msgspec.Struct] | None = None
+    media: str = JSON
 
     @property
     def answer(self) -> Any:
         """The type of the answer with status 200."""
+        if self.media != JSON:
+            return str
         function = inspect.unwrap(self.action)
         # Evaluate only the return type: other annotations may name modules that are imported only for type checkers.
         return eval(function.__annotations__["return"], function.__globals__)
@@ -174,6 +182,7 @@ class _Document:
         }
         parameters = self._parameters(route.path, route.query, "string")
         shown = self._route(route.name, route.action, parameters, route.body, route.answer, refusals)
+        shown["responses"]["200"]["content"] = {route.media: {"schema": self._schemas[route.answer]}}
         return {**_linked(shown, _LINKS.get(f"{route.method} {route.path}", {}), controls), "security": []}
 
     def _route(

@@ -175,8 +175,17 @@ class Options:
         None, "days after which invoices are paid (default: only a control route pays them)", type=float, metavar="D"
     )
     delivery_timeout: float = _of_account(5.0, "seconds that a receiver may take to answer", type=float, metavar="S")
-    keep: int = _option(
-        10_000, "keep the latest N requests, N effects of the ledger and N ended deliveries", type=int, metavar="N"
+    keep: int | None = _option(
+        None,
+        "keep only the latest N requests, N effects of the ledger and N ended deliveries (default: all)",
+        type=int,
+        metavar="N",
+    )
+    keep_bytes: int | None = _option(
+        None,
+        "delete the oldest records when the history is larger (default: 256 MB in memory, 4 GB in a --db file)",
+        type=int,
+        metavar="BYTES",
     )
     log: str | None = _option(
         None, "write each request, delivery attempt, effect and warning to stderr as a JSON line", choices=("ndjson",)
@@ -197,8 +206,9 @@ class Options:
             raise ValueError(f"{self.host} is not a loopback address: add --allow-non-loopback to serve other machines")
         if not all(1 <= size <= _MOST_ITEMS for size in (self.subscriptions_per_page, self.products_per_page)):
             raise ValueError(f"page sizes must be between 1 and {_MOST_ITEMS}")
-        if self.keep < 1:
-            raise ValueError(f"--keep must be 1 or more: {self.keep}")
+        for name, value in (("--keep", self.keep), ("--keep-bytes", self.keep_bytes)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be 1 or more: {value}")
         if not _are_times(_MOST_SECONDS, *self.retry_schedule, self.delivery_timeout) or self.delivery_timeout == 0:
             raise ValueError(
                 "--retry-schedule and --delivery-timeout take seconds: 0 or more (the time-out: more than 0)"

@@ -160,8 +160,11 @@ def _insert(work: Work, seq: int, new: _New, state: str = "pending", reason: str
         "reason": reason,
         "together": new.together,
         "faults": json.dumps(new.faults),
+        "request_id": work.request,
+        "state_id": work.state_id,
     }
     work.insert("deliveries", columns)
+    work.made.append(seq)
     if state != "pending":
         return
     if new.after:

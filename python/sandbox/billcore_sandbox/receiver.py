@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import codecs
 import ssl
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
@@ -30,9 +32,13 @@ class Answer:
     begin: bytes = b""
 
     @property
-    def body(self) -> str:
-        """The first characters of the body."""
-        return self.begin.decode("utf-8", "replace")[:_BODY]
+    def body(self) -> tuple[str, str]:
+        """The first characters of the body and "utf-8", or its first bytes in base64 and "base64"."""
+        try:
+            # The incremental decoder allows a last character whose bytes are not complete.
+            return codecs.getincrementaldecoder("utf-8")().decode(self.begin)[:_BODY], "utf-8"
+        except UnicodeDecodeError:
+            return base64.b64encode(self.begin[:_BODY]).decode(), "base64"
 
 
 class Connection:

@@ -74,6 +74,8 @@ def create(
             else:
                 filler.fill(plan)
             filler.write()
+        # The size of the database without any record: see Retention.
+        db.execute("INSERT INTO meta SELECT 'pages', page_count FROM pragma_page_count")
     except BaseException:
         db.execute("ROLLBACK")
         raise

@@ -26,7 +26,10 @@ from billcore_sandbox.options import DEFAULT_SEED, Options
 _MAGIC = b"SQLite format 3\x00"
 # Tables whose ids do not repeat after a reset or a restart, unless --seed is given.
 _UNIQUE = ("subscriptions", "orders", "deliveries")
-_OF_ACCOUNTS = "jobs orders subscriptions product_groups products endpoints api_keys ledger deliveries late_requests"
+_OF_ACCOUNTS = (
+    "jobs orders subscriptions product_groups products endpoints api_keys requests ledger deliveries late_requests"
+    " state_changes changes forgotten"
+)
 # A reset makes a new pristine copy if the last copy is older than this, because the times of the demo data are
 # relative to the creation of the copy.
 _PRISTINE = timedelta(hours=1)
@@ -74,6 +77,7 @@ class Store:
             raise StoreError(f"cannot use the database {self.path}: {error}; give another --db file") from None
         self._load_accounts()
         self._skip_used_ids({})
+        self._begin_history()
 
     def _fill(self) -> int:
         """Seed an empty database; returns the seed of the database."""
@@ -126,7 +130,6 @@ class Store:
             self.db.execute(f"DELETE FROM group_members WHERE {of_groups}", (number,))
             for table in _OF_ACCOUNTS.split():
                 self.db.execute(f"DELETE FROM {table} WHERE account = ?", (number,))
-            self.db.execute("DELETE FROM requests WHERE account = ?", (account.uuid,))
             self.db.execute("DELETE FROM accounts WHERE number = ?", (number,))
         del self.by_uuid[account.uuid], self.by_number[number]
 
@@ -170,6 +173,18 @@ class Store:
                 account.clock.set(self._options.start)
                 self.save_clock(account)
         self._skip_used_ids(used)
+        self._begin_history()
+
+    def _begin_history(self) -> None:
+        """Give the history a name of its own, unless an earlier process did: ids of changes begin again with 1."""
+        self.db.execute("INSERT OR IGNORE INTO meta VALUES ('history', ?)", (secrets.token_hex(4),))
+        meta = {row["key"]: row["value"] for row in self.db.execute("SELECT key, value FROM meta")}
+        self.history, self.seeded_pages = str(meta["history"]), int(meta["pages"])
+
+    @property
+    def cursor(self) -> str:
+        """Where the history ends now: the stream of a reader who gives this text begins with the next change."""
+        return f"{self.history}-{self.last_id('changes')}"
 
     def close(self) -> None:
         if self._pristine is not None:

@@ -57,20 +57,30 @@ CREATE TABLE endpoints (
 CREATE TABLE deliveries (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL, account INTEGER NOT NULL, endpoint_id INTEGER NOT NULL,
   event TEXT NOT NULL, url TEXT NOT NULL, body BLOB NOT NULL, signature TEXT NOT NULL, state TEXT NOT NULL,
-  reason TEXT, together INTEGER, faults TEXT NOT NULL, attempts TEXT NOT NULL DEFAULT '[]');
+  reason TEXT, together INTEGER, faults TEXT NOT NULL, attempts TEXT NOT NULL DEFAULT '[]',
+  request_id INTEGER, effect_id INTEGER, state_id INTEGER);
+CREATE INDEX deliveries_of_account ON deliveries (account, seq);
+CREATE INDEX deliveries_pending ON deliveries (account, seq) WHERE state = 'pending';
 CREATE INDEX deliveries_by_id ON deliveries (id);
 CREATE INDEX deliveries_of_endpoint ON deliveries (endpoint_id, state, seq);
 CREATE INDEX deliveries_ended ON deliveries (seq) WHERE {ENDED};
 
 CREATE TABLE ledger (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, account INTEGER NOT NULL, kind TEXT NOT NULL,
-  details TEXT NOT NULL);
+  details TEXT NOT NULL, request_id INTEGER);
 CREATE INDEX ledger_of_account ON ledger (account, id);
 
+CREATE TABLE state_changes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, account INTEGER NOT NULL, object TEXT NOT NULL,
+  object_id INTEGER NOT NULL, "from" TEXT NOT NULL, "to" TEXT NOT NULL, cause TEXT NOT NULL, event TEXT,
+  request_id INTEGER, effect_id INTEGER);
+CREATE INDEX changes_of_object ON state_changes (object_id);
+
 CREATE TABLE requests (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, account TEXT, operation TEXT, method TEXT NOT NULL,
-  target TEXT NOT NULL, headers TEXT NOT NULL, body TEXT NOT NULL, status INTEGER, fault TEXT, unknown TEXT NOT NULL,
-  late TEXT);
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, account INTEGER, operation TEXT, method TEXT NOT NULL,
+  target TEXT NOT NULL, headers BLOB NOT NULL, body BLOB NOT NULL, status INTEGER, fault TEXT, unknown TEXT NOT NULL,
+  late TEXT, repeats INTEGER, duration_ms REAL, answer_headers BLOB, answer_body BLOB);
+CREATE INDEX requests_of_account ON requests (account, id);
 CREATE TABLE late_requests (
   id INTEGER PRIMARY KEY, account INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, query BLOB NOT NULL,
   headers TEXT NOT NULL, body BLOB NOT NULL);
@@ -80,6 +90,29 @@ CREATE TABLE jobs (
   subject INTEGER NOT NULL, cause TEXT NOT NULL, UNIQUE (kind, subject));
 CREATE INDEX jobs_due ON jobs (account, due, seq);
 CREATE INDEX jobs_reorder ON jobs (subject) WHERE cause = 'reorder';
+
+-- The history in the order in which it happened: one row for each change of a record, whose key is `subject`. Streams
+-- and waits read only the rows after the last row that they have seen. details: JSON of what is in no other table.
+CREATE TABLE changes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, account INTEGER, subject INTEGER NOT NULL, details TEXT);
+CREATE TRIGGER request_came AFTER INSERT ON requests BEGIN
+  INSERT INTO changes (kind, account, subject) VALUES ('request', new.account, new.id); END;
+CREATE TRIGGER request_answered AFTER UPDATE OF duration_ms, late ON requests BEGIN
+  INSERT INTO changes (kind, account, subject) VALUES ('request', new.account, new.id); END;
+CREATE TRIGGER effect_recorded AFTER INSERT ON ledger BEGIN
+  INSERT INTO changes (kind, account, subject) VALUES ('effect', new.account, new.id); END;
+CREATE TRIGGER state_changed AFTER INSERT ON state_changes BEGIN
+  INSERT INTO changes (kind, account, subject) VALUES ('state', new.account, new.id); END;
+CREATE TRIGGER delivery_made AFTER INSERT ON deliveries BEGIN
+  INSERT INTO changes (kind, account, subject) VALUES ('delivery', new.account, new.seq); END;
+CREATE TRIGGER delivery_changed AFTER UPDATE OF state, attempts ON deliveries BEGIN
+  INSERT INTO changes (kind, account, subject) VALUES ('delivery', new.account, new.seq); END;
+
+-- How many records of a list were deleted to keep the history small, and the greatest key of these records. account: 0
+-- for requests without an account.
+CREATE TABLE forgotten (
+  list TEXT NOT NULL, account INTEGER NOT NULL, records INTEGER NOT NULL, last INTEGER NOT NULL,
+  PRIMARY KEY (list, account)) WITHOUT ROWID;
 
 INSERT INTO sqlite_sequence (name, seq) VALUES ('deliveries', {FIRST_DELIVERY - 1});
 """

@@ -40,8 +40,8 @@ class Given:
 class Work:
     """One effect of one account, before its commit: its time, its ledger rows, its jobs, its events."""
 
-    def __init__(self, given: Given, account: Account, now: datetime | None = None) -> None:
-        self.account = account
+    def __init__(self, given: Given, account: Account, now: datetime | None = None, request: int | None = None) -> None:
+        self.account, self.request = account, request
         self.options, self.machine, self.faults = account.options, given.machine, given.faults
         self.may_reach, self.new_secret = given.may_reach, given.new_secret
         store = given.store
@@ -50,6 +50,8 @@ class Work:
         self.now: datetime = now if now is not None else account.clock.now()
         self.new_deliveries: list[int] = []
         self.recorded: list[int] = []  # ids of ledger rows
+        self.made: list[int] = []  # seqs of deliveries
+        self._states: list[int] = []  # ids of changes of states
         self.next_due: datetime | None = None
         self._receivers: list[sqlite3.Row] | None = None
         self.new_order: sqlite3.Row | None = None  # the order that a renewal made
@@ -79,7 +81,31 @@ class Work:
         """Add the effect to the ledger, as a row with this kind and these details."""
         at, account = clock.iso_precise(self.now), self.account.number
         columns = {"at": at, "account": account, "kind": kind, "details": json.dumps(details)}
-        self.recorded.append(self.insert("ledger", columns))
+        self.recorded.append(self.insert("ledger", {**columns, "request_id": self.request}))
+
+    def change(self, kind: str, subject: int, **details: Any) -> int:
+        """Add what has no table of its own to the history; returns the id of the change."""
+        details = {"at": clock.iso_precise(self.now), **details}
+        columns = {"kind": kind, "account": self.account.number, "subject": subject, "details": json.dumps(details)}
+        return self.insert("changes", columns)
+
+    @property
+    def state_id(self) -> int | None:
+        """The id of the latest change of an object's state, which fires the next event."""
+        return self._states[-1] if self._states else None
+
+    def enter(self, machine: str, number: int, before: str, after: str, cause: str, event: str | None) -> None:
+        """Record that an object came from a state into another, or stayed in its state."""
+        columns = {"at": clock.iso_precise(self.now), "account": self.account.number, "object": machine}
+        path = {"object_id": number, '"from"': before, '"to"': after, "cause": cause, "event": event}
+        self._states.append(self.insert("state_changes", {**columns, **path, "request_id": self.request}))
+
+    def link(self) -> None:
+        """Write the id of the effect to the deliveries and state changes that it made: call this before the commit."""
+        for effect in self.recorded[:1]:
+            for table, key, made in (("deliveries", "seq", self.made), ("state_changes", "id", self._states)):
+                sql = f"UPDATE {table} SET effect_id = ? WHERE {key} = ?"
+                self.db.executemany(sql, [(effect, each) for each in made])
 
     def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
         """Add a job that performs the action `cause` on an object when the account's clock reaches `due`.

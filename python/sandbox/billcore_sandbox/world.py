@@ -7,7 +7,8 @@ deliveries start after the commit.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -39,6 +40,9 @@ class World:
         self._given = Given(self.store, self.machine, self.faults, reach, self.new_secret)
         self.after_reset: list[Callable[[], object]] = []  # for example, register the receivers of --deliver
         self._held: list[Work] | None = None  # effects to announce at the end of together()
+        self._request: int | None = None
+        # Performs a recorded request again; returns the id of its record. Set by the recorder of requests.
+        self.repeat: Callable[[sqlite3.Row], Awaitable[int]]
 
     def start(self) -> None:
         """Start the loop of jobs, and the deliveries that an earlier process left in the database file."""
@@ -48,7 +52,7 @@ class World:
     def stop(self) -> None:
         self.jobs.stop()
         self.dispatcher.drop()
-        self.history.end(503, "stopped", "The sandbox ends.")
+        self.history.stop()
 
     @contextmanager
     def effect(self, account: Account, now: datetime | None = None) -> Iterator[Work]:
@@ -57,14 +61,24 @@ class World:
         The deliveries of the effect start after the commit.
         """
         with self.store.transaction():
-            work = Work(self._given, account, now)
+            work = Work(self._given, account, now, self._request)
             yield work
+            work.link()
         if self._held is None:
             self._announce([work])
         else:
             self._held.append(work)
         if work.next_due is not None:
             self.jobs.look(account, work.next_due)
+
+    @contextmanager
+    def serving(self, request: int) -> Iterator[None]:
+        """All effects of the block belong to the request with this id."""
+        self._request = request
+        try:
+            yield
+        finally:
+            self._request = None
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -100,4 +114,4 @@ class World:
         for register in self.after_reset:
             register()
         self.jobs.wake()
-        self.history.end(409, "reset", "The sandbox was reset while this request waited.")
+        self.history.reset()

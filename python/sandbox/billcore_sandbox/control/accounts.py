@@ -111,14 +111,18 @@ async def change_clock(world: World, body: bodies.ClockChange) -> answers.MovedC
     account = account_or_first(world, body.account)
     if body.freeze and body.run:
         raise invalid("freeze and run contradict each other.")
-    target = _target(world, account, body)
+    before, target = account.clock.now(), _target(world, account, body)
     if body.freeze:
         account.clock.freeze()
     done = await move(world.jobs, world.dispatcher, account, target, settles=body.settle, timeout=body.timeout)
+    if done.arrived and body.run:
+        account.clock.run()
+    with world.effect(account) as work:
+        moved = {"from": clock.iso_precise(before), "frozen": account.clock.frozen_at is not None}
+        work.change("clock", account.number, **moved)
     if not done.arrived:
         raise _stopped(world, done)
     if body.run:
-        account.clock.run()
         world.store.save_clock(account)
         world.jobs.look(account)
     return {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
+from billcore_sandbox.control.records import DeliveryRecord, RequestRecord, StateChange
+
 if TYPE_CHECKING:  # the routes return resources as dicts
     Subscription = dict[str, Any]
     Order = dict[str, Any]
@@ -194,41 +196,6 @@ class Endpoints(TypedDict):
     endpoints: list[Endpoint]
 
 
-class Attempt(TypedDict):
-    """One attempt of a delivery: request and answer. status: null without an answer. fault: its kind, or null."""
-
-    at: str
-    status: int | None
-    error: str | None
-    headers: list[list[str]]
-    answer_headers: list[list[str]] | None
-    answer_body: str | None
-    fault: str | None
-
-
-class DeliveryRecord(TypedDict):
-    """A delivery, which sends one event to one endpoint. reason: why it ended without an answer, or null."""
-
-    seq: int
-    id: int
-    account: str | None
-    endpoint_id: int
-    event: str
-    url: str
-    state: str
-    reason: str | None
-    body: str
-    signature: str
-    faults: list[str]
-    attempts: list[Attempt]
-
-
-class Deliveries(TypedDict):
-    """Deliveries, oldest first."""
-
-    deliveries: list[DeliveryRecord]
-
-
 class SentAgain(TypedDict):
     """The seq and the id of the new delivery."""
 
@@ -271,52 +238,6 @@ class Faults(TypedDict):
     faults: list[FaultRecord]
 
 
-class Effect(TypedDict):
-    """An effect, such as a charge. Each kind of effect has further members."""
-
-    id: int
-    at: str
-    account: str | None
-    kind: str
-
-
-class Ledger(TypedDict):
-    """Effects, oldest first."""
-
-    effects: list[Effect]
-
-
-class LateWork(TypedDict):
-    """A late request. due, done_at: times of the account's clock. status: of the answer, which is not sent."""
-
-    due: str
-    done_at: str | None
-    status: int | None
-
-
-class RequestRecord(TypedDict):
-    """A request as received. operation: null for an unknown path. status: null if no complete answer was sent."""
-
-    id: int
-    at: str
-    account: str | None
-    operation: str | None
-    method: str
-    target: str
-    headers: list[list[str]]
-    body: str
-    status: int | None
-    fault: str | None
-    unknown: list[str]
-    late: LateWork | None
-
-
-class Requests(TypedDict):
-    """Requests, oldest first."""
-
-    requests: list[RequestRecord]
-
-
 class Waited(TypedDict, total=False):
     """The answer of POST wait, which has exactly one of these members."""
 
@@ -346,6 +267,67 @@ class UnknownParameter(TypedDict):
     count: int
 
 
+class UpcomingJob(TypedDict):
+    """A job that waits for its time: the action `cause` on an object. A delivery's id is its seq."""
+
+    due: str
+    account: str | None
+    object: str
+    id: str
+    cause: str
+
+
+class Upcoming(TypedDict):
+    """Jobs, the next one first. total: their number without the parameter `limit`."""
+
+    jobs: list[UpcomingJob]
+    total: int
+
+
+class HiddenFields(TypedDict):
+    """What the service does not show of a subscription."""
+
+    product_id: int
+    billing: str
+    declines: bool
+    cancelled: bool
+    starts_at: str | None
+    anchor: str | None
+    retry_at: str | None
+    failures: int
+    cycles_paid: int
+
+
+class SubscriptionDetails(TypedDict):
+    """A subscription with its hidden fields, its state in the table of states, the causes that the state takes, its
+    next job, and how it came here."""
+
+    subscription: Subscription
+    hidden: HiddenFields
+    state: str
+    causes: list[str]
+    next: UpcomingJob | None
+    changes: list[StateChange]
+
+
+class Cleared(TypedDict):
+    """Numbers of records that were deleted."""
+
+    requests: int
+    ledger: int
+    state_changes: int
+    deliveries: int
+
+
+class HistoryState(TypedDict):
+    """The size of the history, its limit, its end (a cursor), and how many records were deleted to keep the limit."""
+
+    bytes: int
+    keep_bytes: int
+    cursor: str
+    forgotten: Cleared
+
+
 class Counts(TypedDict):
     """Numbers of records."""
 
@@ -364,6 +346,7 @@ class State(TypedDict):
     options: dict[str, Any]
     accounts: list[AccountState]
     counts: Counts
+    history: HistoryState
     faults: list[FaultRecord]
     unknown_parameters: list[UnknownParameter]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import logging
 import sqlite3
+from collections.abc import AsyncGenerator
 from typing import Any
 from urllib.parse import unquote
 
@@ -15,7 +17,8 @@ from billcore_sandbox.control.routes import ALL, PREFIX
 from billcore_sandbox.errors import Refusal, internal_error, invalid, not_found, not_stored
 from billcore_sandbox.http.answers import Receive, Scope, Send, whole
 from billcore_sandbox.http.guard import CONTROL_BODY, read, reject
-from billcore_sandbox.openapi import ControlRoute
+from billcore_sandbox.http.protocol import EXTENSION
+from billcore_sandbox.openapi import JSON, ControlRoute
 from billcore_sandbox.service.calls import Reply, json_object, parse_query, refused, reply
 from billcore_sandbox.service.routes import find
 from billcore_sandbox.world import World
@@ -30,13 +33,32 @@ async def serve(world: World, scope: Scope, receive: Receive, send: Send) -> Non
     except Refusal as error:
         reject(scope, error)
         return
-    if body is not None:
-        await whole(send, await _answer(world, scope, body))
+    if body is None:
+        return
+    answer = await _answer(world, scope, body)
+    if isinstance(answer, Reply):
+        await whole(send, answer)
+    else:
+        await _stream(scope, send, answer)
 
 
-async def _answer(world: World, scope: Scope, body: bytes) -> Reply:
+async def _stream(scope: Scope, send: Send, events: AsyncGenerator[bytes, None]) -> None:
+    """Send server-sent events, until they or the connection end. `send` waits while the reader does not read."""
+    headers = [(b"Content-Type", b"text/event-stream; charset=utf-8"), (b"Cache-Control", b"no-store")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    if scope["method"] != "HEAD":
+        async with contextlib.aclosing(events):
+            async for chunk in events:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                if scope["extensions"][EXTENSION].gone:
+                    break
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _answer(world: World, scope: Scope, body: bytes) -> Reply | AsyncGenerator[bytes, None]:
     try:
-        return reply(await _done(world, scope, body))
+        done = await _done(world, scope, body)
+        return done if isinstance(done, AsyncGenerator) else reply(done)
     except Refusal as error:
         return refused(error)
     except sqlite3.Error as error:
@@ -54,8 +76,11 @@ async def _done(world: World, scope: Scope, body: bytes) -> Any:
     route, found = find(ALL, scope["method"], path[1:])
     query, given = dict(parse_query(scope["query_string"])), list[Any]()
     if route.query is not None:
+        headers = dict(scope["headers"])
+        if route.media != JSON and b"last-event-id" in headers:
+            query["after"] = headers[b"last-event-id"].decode("latin-1")  # a browser connects again with its first URL
         given.append(_parameters(query, route.query))
-        world.history.trim()
+        world.history.retention.trim()
     elif query:
         raise invalid(f"This route has no parameter {next(iter(query))!r}: send it as a field of the body.")
     if route.body is not None:

@@ -164,32 +164,59 @@ class ClockChange(Body):
 
 
 class Page(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Shows only records with an id (deliveries: a seq) over `since`, oldest first, and at most `limit` records."""
+    """Shows only records with an id (deliveries: a seq) over `since` or `after` and under `before`, and at most `limit`
+    records: the oldest, or with the order `desc` the latest first. search: a text that a record contains."""
 
     account: str | None = None
     since: Number = 0
-    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    after: Number = 0
+    before: Number | None = None
+    order: Literal["asc", "desc"] = "asc"
+    limit: Count | None = None
+    search: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)] | None = None
 
 
 class LedgerPage(Page):
-    """kind: only effects of this kind."""
+    """kind: only effects of this kind. request_id: only effects of this request."""
 
     kind: str | None = None
+    request_id: Number | None = None
 
 
 class RequestPage(Page):
-    """operation: only requests of this operation, given by name, or by the part after the dot if that is unique."""
+    """operation: only requests of this operation, given by name, or by the part after the dot if that is unique.
+    status: of the answer."""
 
     operation: str | None = None
+    method: str | None = None
+    status: Number | None = None
 
 
 class DeliveryPage(Page):
     """event: only deliveries of the event with this name. state: pending, on_hold, delivered, failed, held_back or
-    dropped."""
+    dropped. request_id, effect_id: only deliveries that this request or this effect caused."""
 
     event: str | None = None
     state: str | None = None
     endpoint_id: Number | None = None
+    request_id: Number | None = None
+    effect_id: Number | None = None
+
+
+class Soonest(msgspec.Struct, forbid_unknown_fields=True):
+    """limit: at most so many jobs, the next ones."""
+
+    account: str | None = None
+    limit: Count | None = None
+
+
+class StreamQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """after: the cursor of a list, or the id of an event; 0: the whole history; by default, only what happens from now
+    on. kind: only events of these kinds, separated by commas."""
+
+    account: str | None = None
+    after: str | None = None
+    kind: str | None = None
 
 
 class RequestMatch(msgspec.Struct, forbid_unknown_fields=True):
@@ -229,7 +256,8 @@ class WantedOrder(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Wait(Body):
-    """The condition to wait for: one of request, delivery, none_pending, subscription, order. timeout: in seconds."""
+    """The condition to wait for: one of request, delivery, none_pending, subscription, order. timeout: in seconds.
+    until_failed: a wait for deliveries also ends when one of them has failed, was held back or dropped."""
 
     request: RequestMatch | None = None
     delivery: DeliveryMatch | None = None
@@ -238,6 +266,7 @@ class Wait(Body):
     order: WantedOrder | None = None
     count: Annotated[int, msgspec.Meta(ge=1)] = 1
     since: Number = 0
+    until_failed: bool = False
     timeout: Annotated[float, msgspec.Meta(ge=0, le=600)] = 30.0
 
 

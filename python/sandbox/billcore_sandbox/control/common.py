@@ -25,6 +25,12 @@ def named_account(world: World, uuid: str | None) -> Account | None:
     return account
 
 
+def account_number(world: World, uuid: str | None) -> int | None:
+    """The number of the account with this UUID; None if `uuid` is None. Raises Refusal 404."""
+    account = named_account(world, uuid)
+    return None if account is None else account.number
+
+
 def account_or_first(world: World, uuid: str | None) -> Account:
     """The account that a request names, or the first account if it names none."""
     return named_account(world, uuid) or world.store.accounts[0]
@@ -53,13 +59,6 @@ def shown(work: Work, order: sqlite3.Row | None, subscription: int | None) -> an
         "subscription": None if row is None else resource_of(work, "subscription", row),
         "order": None if fresh is None else resource_of(work, "order", fresh),
     }
-
-
-def selected(world: World, table: str, conditions: dict[str, Any], limit: int | None) -> list[sqlite3.Row]:
-    """The rows that meet the conditions, oldest first; a condition with the value None is ignored."""
-    chosen = {condition: value for condition, value in conditions.items() if value is not None}
-    sql = f"SELECT * FROM {table} WHERE {' AND '.join(chosen)} ORDER BY 1 LIMIT ?"
-    return world.store.all(sql, *chosen.values(), -1 if limit is None else limit)
 
 
 def no_endpoint(number: int) -> Refusal:

@@ -8,8 +8,9 @@ import sqlite3
 from typing import Any
 
 from billcore_sandbox import attempts, events, outbox
-from billcore_sandbox.control import answers, bodies
-from billcore_sandbox.control.common import named_account, no_endpoint, one_of, selected
+from billcore_sandbox.control import answers, bodies, records
+from billcore_sandbox.control.common import named_account, no_endpoint, one_of
+from billcore_sandbox.control.lists import Conditions, of_list
 from billcore_sandbox.errors import Refusal, encode, invalid, not_found
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.service.calls import number_of
@@ -18,19 +19,22 @@ from billcore_sandbox.work import Work
 from billcore_sandbox.world import World
 
 STATES = ("pending", "on_hold", "delivered", "failed", "held_back", "dropped")
+_PLAIN = (
+    *("seq", "id", "endpoint_id", "event", "url", "state", "reason", "signature"),
+    *("request_id", "effect_id", "state_id"),
+)
 
 
-def listed(world: World, page: bodies.DeliveryPage) -> answers.Deliveries:
+def listed(world: World, page: bodies.DeliveryPage) -> records.Deliveries:
     """List deliveries with their attempts, bodies and signatures."""
     match = bodies.DeliveryMatch(page.event, page.endpoint_id, page.state)
-    return {"deliveries": find_deliveries(world, page.account, page.since, match, page.limit)}
+    causes = {"request_id = ?": page.request_id, "effect_id = ?": page.effect_id}
+    rows, about = of_list(world, "deliveries", {**matched_deliveries(world, match), **causes}, page)
+    return {"deliveries": [record(world, row) for row in rows], **about}
 
 
-def find_deliveries(
-    world: World, uuid: str | None, since: int, match: bodies.DeliveryMatch, limit: int | None = None
-) -> list[Any]:
-    """The deliveries that `match` selects. Raises Refusal 422 if `match` names an unknown event, state or endpoint."""
-    account = named_account(world, uuid)
+def matched_deliveries(world: World, match: bodies.DeliveryMatch) -> Conditions:
+    """The condition for deliveries that `match` selects. Raises Refusal 422 for an unknown event, state or endpoint."""
     if match.event is not None:
         one_of("event", match.event, NAMES)
     if match.state is not None:
@@ -38,20 +42,16 @@ def find_deliveries(
     number = match.endpoint_id
     if number is not None and world.store.one("SELECT id FROM endpoints WHERE id = ?", number) is None:
         raise no_endpoint(number)
-    conditions = {
-        "seq > ?": since,
-        "account = ?": account and account.number,
-        "event = ?": match.event,
-        "state = ?": match.state,
-        "endpoint_id = ?": number,
-    }
-    return [record(world, row) for row in selected(world, "deliveries", conditions, limit)]
+    return {"event = ?": match.event, "state = ?": match.state, "endpoint_id = ?": number}
 
 
 def record(world: World, row: sqlite3.Row) -> Any:
     """A delivery as the control routes show it."""
+    sql = "SELECT due FROM jobs WHERE kind = 'delivery' AND subject = ?"
+    job = world.store.one(sql, row["seq"]) if row["state"] == "pending" else None
     return {
-        **{name: row[name] for name in ("seq", "id", "endpoint_id", "event", "url", "state", "reason", "signature")},
+        **{name: row[name] for name in _PLAIN},
+        "next_attempt": None if job is None else job["due"],
         "account": world.store.uuid_of(row["account"]),
         "faults": json.loads(row["faults"]),
         "attempts": attempts.shown(row),

@@ -1,17 +1,19 @@
-"""Control routes for the sandbox's state, its ledger and its requests, and for the reset."""
+"""Control routes for the sandbox's state, the records of its history, and the reset."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from billcore_sandbox import clock
-from billcore_sandbox.control import answers, bodies
+from billcore_sandbox.control import answers, bodies, records
 from billcore_sandbox.control.accounts import show_clock
-from billcore_sandbox.control.common import named_account, of_account, selected
-from billcore_sandbox.faults import glob
+from billcore_sandbox.control.common import account_number, named_account, of_account
+from billcore_sandbox.control.lists import Conditions, of_list
+from billcore_sandbox.errors import Refusal
 from billcore_sandbox.history import effect, request
+from billcore_sandbox.retention import LISTS
+from billcore_sandbox.service.calls import number_of
 from billcore_sandbox.service.patterns import matching, named_operation
-from billcore_sandbox.service.routes import split_path
 from billcore_sandbox.world import World
 
 
@@ -32,9 +34,10 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
     named = named_account(world, query.account)
     uuid = None if named is None else named.uuid
     where, args = of_account(world, uuid)
-    sizes = {table: (where, args) for table in ("endpoints", "deliveries", "ledger", "jobs")}
-    sizes["requests"] = (where, args if named is None else [named.uuid])
-    counted: Any = {table: world.store.count(f"{table} WHERE {where}", *args) for table, (where, args) in sizes.items()}
+    tables = ("endpoints", "deliveries", "ledger", "jobs", "requests")
+    counted: Any = {table: world.store.count(f"{table} WHERE {where}", *args) for table in tables}
+    retention, number = world.history.retention, account_number(world, query.account)
+    forgotten: Any = {name: retention.forgotten(name, number)[0] for name in LISTS}
     return {
         "seed": world.store.seed,
         "now": clock.iso_precise(clock.real()),
@@ -51,44 +54,57 @@ def state(world: World, query: bodies.Nothing) -> answers.State:
             for account in (world.store.accounts if named is None else [named])
         ],
         "counts": counted,
+        "history": {
+            "bytes": retention.size,
+            "keep_bytes": retention.keep_bytes,
+            "cursor": world.store.cursor,
+            "forgotten": forgotten,
+        },
         "faults": world.faults.waiting(uuid),
         "unknown_parameters": world.unknown.listed(uuid),
     }
 
 
-def ledger(world: World, page: bodies.LedgerPage) -> answers.Ledger:
-    """List effects, such as a charge or a cancellation, oldest first."""
-    account = named_account(world, page.account)
-    conditions = {"id > ?": page.since, "account = ?": account and account.number, "kind = ?": page.kind}
-    return {"effects": [effect(world.store, row) for row in selected(world, "ledger", conditions, page.limit)]}
+def ledger(world: World, page: bodies.LedgerPage) -> records.Ledger:
+    """List effects, such as a charge or a cancellation."""
+    rows, about = of_list(world, "ledger", {"kind = ?": page.kind, "request_id = ?": page.request_id}, page)
+    return {"effects": [effect(world.store, row) for row in rows], **about}
 
 
-def requests(world: World, page: bodies.RequestPage) -> answers.Requests:
-    """List requests to the service as received, with the status of the answer."""
-    match = bodies.RequestMatch(operation=page.operation)
-    return {"requests": find_requests(world, page.account, page.since, match, page.limit)}
+def requests(world: World, page: bodies.RequestPage) -> records.Requests:
+    """List requests to the service as received, with their answers."""
+    match = bodies.RequestMatch(operation=page.operation, method=page.method, status=page.status)
+    rows, about = of_list(world, "requests", matched_requests(match), page)
+    return {"requests": [request(world.store, row) for row in rows], **about}
 
 
-def find_requests(
-    world: World, uuid: str | None, since: int, match: bodies.RequestMatch, limit: int | None = None
-) -> list[Any]:
-    """The requests that `match` selects. Raises Refusal 422 if no request can match."""
-    account, method = named_account(world, uuid), match.method and match.method.upper()
+def matched_requests(match: bodies.RequestMatch) -> Conditions:
+    """The condition for requests that `match` selects, without its path. Raises Refusal 422 if none can match."""
+    method = match.method and match.method.upper()
     operation = match.operation and named_operation(match.operation)
     if match.path is not None:
         matching(operation, method, match.path)
-    conditions = {
-        "id > ?": since,
-        "account = ?": account and account.uuid,
-        "operation = ?": operation,
-        "method = ?": method,
-        "status = ?": match.status,
-    }
-    return [
-        request(row)
-        for row in selected(world, "requests", conditions, limit)
-        if match.path is None or glob(match.path).fullmatch(split_path(row["target"].partition("?")[0])[1])
-    ]
+    return {"operation = ?": operation, "method = ?": method, "status = ?": match.status}
+
+
+async def repeat(world: World, body: bodies.Nothing, number: str) -> records.RequestRecord:
+    """Perform a recorded request again, with the same key; the answer is the new record."""
+    where, args = of_account(world, body.account)
+    sql = f"SELECT * FROM requests WHERE id = ? AND {where}"
+    row = world.store.one(sql, number_of(number), *args)
+    if row is None:
+        raise Refusal(404, "not_found", f"No request has the id {number}: GET /_sandbox/requests lists them.")
+    made = world.store.one("SELECT * FROM requests WHERE id = ?", await world.repeat(row))
+    if made is None:
+        raise Refusal(409, "forgotten", "The new record was deleted at once: raise --keep-bytes.")
+    return cast(records.RequestRecord, request(world.store, made))
+
+
+def clear(world: World, body: bodies.Nothing) -> answers.Cleared:
+    """Delete the records of an account or of all accounts; objects and pending deliveries stay."""
+    deleted: Any = world.history.retention.clear(account_number(world, body.account))
+    world.history.changed()
+    return cast(answers.Cleared, deleted)
 
 
 def states(world: World, query: bodies.Nothing) -> answers.States:

@@ -10,9 +10,20 @@ from typing import Any
 import msgspec
 
 from billcore_sandbox import scenarios
-from billcore_sandbox.control import accounts, bodies, deliveries, faults, history, objects, waits, webhooks
+from billcore_sandbox.control import (
+    accounts,
+    bodies,
+    deliveries,
+    faults,
+    history,
+    objects,
+    stream,
+    upcoming,
+    waits,
+    webhooks,
+)
 from billcore_sandbox.control.common import account_or_first
-from billcore_sandbox.openapi import ControlRoute, document
+from billcore_sandbox.openapi import JSON, ControlRoute, document
 from billcore_sandbox.world import World
 
 PREFIX = "/_sandbox"
@@ -54,8 +65,8 @@ def _cause(action: Action, cause: str) -> Action:
     return run
 
 
-def _get(path: str, action: Action, query: type[msgspec.Struct] = bodies.Nothing) -> ControlRoute:
-    return ControlRoute("GET", path, action, query=query)
+def _get(path: str, action: Action, query: type[msgspec.Struct] = bodies.Nothing, media: str = JSON) -> ControlRoute:
+    return ControlRoute("GET", path, action, query=query, media=media)
 
 
 def _post(path: str, action: Action, body: type[msgspec.Struct] = bodies.Nothing) -> ControlRoute:
@@ -77,6 +88,9 @@ ROUTES = (
     _get("ledger", history.ledger, bodies.LedgerPage),
     _get("requests", history.requests, bodies.RequestPage),
     _get("deliveries", deliveries.listed, bodies.DeliveryPage),
+    _get("stream", stream.stream, bodies.StreamQuery, "text/event-stream"),
+    _get("upcoming", upcoming.upcoming, bodies.Soonest),
+    _get("subscriptions/{id}", upcoming.subscription),
     _post("accounts", accounts.create, bodies.NewAccount),
     _post("clock", accounts.change_clock, bodies.ClockChange),
     _post("trigger", scenarios.trigger, bodies.Trigger),
@@ -104,6 +118,8 @@ ROUTES = (
     _post("test-hook", deliveries.test_hook, bodies.TestHook),
     _post("faults", faults.create, bodies.Fault),
     _post("wait", waits.wait, bodies.Wait),
+    _post("requests/{id}/repeat", history.repeat),
+    _post("history/clear", history.clear),
     _post("reset", history.reset),
     ControlRoute("DELETE", "accounts/{uuid}", accounts.delete),
     ControlRoute("DELETE", "faults/{id}", faults.delete),

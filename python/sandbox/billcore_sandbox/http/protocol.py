@@ -57,6 +57,31 @@ class Connection:
         self._protocol.refuse(head, body)
 
 
+class Nobody(Connection):
+    """Stands for the connection of a request that the sandbox repeats: nobody reads its answer."""
+
+    gone = False
+
+    def __init__(self, target: str, headers: list[tuple[str, str]]) -> None:
+        self.target = target.encode("latin-1")
+        self.headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+    async def receive(self) -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        pass
+
+    def reset(self) -> None:
+        pass
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
 class _Recorder(h11.Connection):
     """Keeps the target and headers of the latest request as received, because uvicorn normalises them."""
 

@@ -1,4 +1,4 @@
-"""Records every request to the service as received, and applies faults.
+"""Records every request to the service as received, with its answer, and applies faults.
 
 The service's answer is complete before its first byte is sent, so that a fault can drop it, halve it or replace it.
 """
@@ -6,17 +6,19 @@ The service's answer is complete before its first byte is sent, so that a fault 
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import formatdate
-from functools import partial
+from time import perf_counter
 
 from billcore_sandbox import clock, late, list_faults
 from billcore_sandbox.errors import Refusal, internal_error, not_stored
 from billcore_sandbox.faults import NO_FAULT, REQUEST_KINDS, Fault
+from billcore_sandbox.history import headers, packed
 from billcore_sandbox.http.answers import (
     Message,
     Receive,
@@ -29,7 +31,7 @@ from billcore_sandbox.http.answers import (
     whole,
 )
 from billcore_sandbox.http.guard import SERVICE_BODY, read
-from billcore_sandbox.http.protocol import EXTENSION, Connection
+from billcore_sandbox.http.protocol import EXTENSION, Connection, Nobody
 from billcore_sandbox.service import limits
 from billcore_sandbox.service.calls import Reply, Request, parse_query, refused
 from billcore_sandbox.service.parameters import parameters, unknown
@@ -38,24 +40,29 @@ from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
 _log = logging.getLogger("billcore_sandbox")
+_END = "UPDATE requests SET status = ?, duration_ms = ?, answer_headers = ?, answer_body = ? WHERE id = ?"
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A request with its connection, account and fault. id: the id of the request's record.
+    """A request with its connection, account and fault.
 
-    refusal: why the request's body was not read. No fault happens to such a request.
+    begin: perf_counter() at its begin. refusal: why its body was not read; no fault happens to such a request. repeats:
+    the id of the record that the request repeats. id: of its own record. sent: bytes of the answer's body.
     """
 
     connection: Connection
     receive: Receive
     send: Send
     routed: Routed
-    account: Account | None
-    unknown: list[str]
-    fault: Fault
+    begin: float
     refusal: Refusal | None = None
+    repeats: int | None = None
+    account: Account | None = None
+    unknown: list[str] = field(default_factory=list)
+    fault: Fault = field(default_factory=lambda: NO_FAULT)
     id: int = 0
+    sent: int = 0
 
     @property
     def request(self) -> Request:
@@ -68,7 +75,8 @@ class Recorder:
     def __init__(self, world: World, closing: asyncio.Event) -> None:
         self._world = world
         self._closing = closing
-        world.jobs.runs[late.KIND] = partial(late.run, world)
+        world.jobs.runs[late.KIND] = functools.partial(late.run, world)
+        world.repeat = self._repeat
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -78,6 +86,7 @@ class Recorder:
 
     async def _meet(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection: Connection = scope["extensions"][EXTENSION]
+        begin = perf_counter()
         refusal: Refusal | None = None
         try:
             body = await read(self._world.options, scope, receive, SERVICE_BODY)
@@ -85,21 +94,35 @@ class Recorder:
             body, refusal = b"", error
         if body is None:  # then there is no request to record
             return
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-        request = Request(scope["method"], scope["raw_path"].decode("ascii"), scope["query_string"], headers, body)
-        routed = route(request)
-        account = self._world.store.by_uuid.get(routed.account)
-        names: list[str] = []
-        if account is not None and routed.name is not None and refusal is None:
-            names = unknown(routed.name, request)
-            self._world.unknown.note(account.uuid, routed.name, names, parameters(routed.name))
-        fault = NO_FAULT if refusal is not None else self._fault(routed)
-        exchange = Exchange(connection, receive, send, routed, account, names, fault, refusal)
+        given = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        request = Request(scope["method"], scope["raw_path"].decode("ascii"), scope["query_string"], given, body)
+        await self._record(Exchange(connection, receive, send, route(request), begin, refusal))
+
+    async def _repeat(self, row: sqlite3.Row) -> int:
+        """Perform a recorded request again, as if it came now; returns the id of its record."""
+        sent = headers(row["headers"])
+        path, _, query = row["target"].partition("?")
+        lower = [(name.lower(), value) for name, value in sent]
+        request = Request(row["method"], path, query.encode("latin-1"), lower, row["body"])
+        nobody = Nobody(row["target"], sent)
+        exchange = Exchange(nobody, nobody.receive, nobody.send, route(request), perf_counter(), repeats=row["id"])
+        await self._record(exchange)
+        return exchange.id
+
+    async def _record(self, exchange: Exchange) -> None:
+        """Record a request, and answer it."""
+        routed = exchange.routed
+        account = exchange.account = self._world.store.by_uuid.get(routed.account)
+        if account is not None and routed.name is not None and exchange.refusal is None:
+            exchange.unknown = unknown(routed.name, routed.request)
+            self._world.unknown.note(account.uuid, routed.name, exchange.unknown, parameters(routed.name))
+        if exchange.refusal is None:
+            exchange.fault = self._fault(routed)
         exchange.id = self._begin(exchange)
         try:
             await self._answer(exchange)
         finally:
-            self._world.history.answered(exchange.id)
+            self._world.history.answered(exchange.id, exchange.sent)
 
     def _fault(self, routed: Routed) -> Fault:
         """The fault that happens to this request, or NO_FAULT."""
@@ -120,60 +143,79 @@ class Recorder:
         request, connection = exchange.request, exchange.connection
         columns = {
             "at": clock.iso_precise(_now(exchange.account)),
-            "account": None if exchange.account is None else exchange.account.uuid,
+            "account": None if exchange.account is None else exchange.account.number,
             "operation": exchange.routed.name,
             "method": request.method,
             "target": connection.target.decode("latin-1"),
-            "headers": json.dumps([[each.decode("latin-1") for each in header] for header in connection.headers]),
-            "body": request.body.decode("utf-8", "replace"),
+            "headers": packed(connection.headers),
+            "body": request.body,
             "fault": exchange.fault.kind or None,
-            "unknown": json.dumps(exchange.unknown),
+            "unknown": json.dumps(exchange.unknown) if exchange.unknown else "[]",
+            "repeats": exchange.repeats,
         }
         number = self._world.store.insert("requests", columns)
-        self._world.history.changed(1)
+        self._world.history.changed(1, len(request.body))
         return number
 
     async def _answer(self, exchange: Exchange) -> None:
         fault, connection, send = exchange.fault, exchange.connection, exchange.send
         if exchange.refusal is not None:
             answer = refused(exchange.refusal)
-            self._world.store.update("requests", exchange.id, {"status": answer.status})
-            connection.refuse(_start(exchange, answer), answer.body)
+            head = _start(exchange, answer)
+            self._end(exchange, head, answer.body, answer.status)
+            connection.refuse(head, answer.body)
             return
         if fault.kind in ("reset_before", "late"):
             if fault.kind == "late" and exchange.account is not None:
                 late.keep(self._world, exchange.account, exchange.id, exchange.request, fault.fields["delay"])
+            self._end(exchange)
             await _hang_up(exchange, reset=True)
             return
         answer = self._make(exchange)
         if fault.kind == "delay":
             await self._wait(fault.fields["delay"])
         if fault.kind == "reset_after":
+            self._end(exchange)
             await _hang_up(exchange, reset=True)
             return
+        body = b"" if exchange.request.method == "HEAD" else answer.body
         if fault.kind == "wrong_length":
             head = _start(exchange, answer, fault.fields["by"])
-            connection.write(raw(head, b"" if exchange.request.method == "HEAD" else answer.body))
+            self._end(exchange, head, body)
+            connection.write(raw(head, body))
             await _hang_up(exchange, reset=False)
             return
-        head, body = _start(exchange, answer), answer.body
+        head = _start(exchange, answer)
         if fault.kind == "half_body":
+            self._end(exchange, head, body[: len(body) // 2])
             await send(head)
             await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
             await _hang_up(exchange, reset=fault.fields["abort"])
             return
+        sent = body
         if fault.kind == "drip":
             await send(head)
             body = await drip(send, body, fault.fields["delay"], self._wait)
-        if not connection.gone:
-            # Record the status before the answer is sent completely, so that a client with the answer finds the status.
-            self._world.store.update("requests", exchange.id, {"status": answer.status})
+        # Record the status before the answer is sent completely, so that a client with the answer finds the status.
+        self._end(exchange, head, sent, None if connection.gone else answer.status)
         if fault.kind != "drip":
             await send(head)
         await send({"type": "http.response.body", "body": body})
 
+    def _end(
+        self, exchange: Exchange, head: Message | None = None, body: bytes = b"", status: int | None = None
+    ) -> None:
+        """Record what is sent of the answer. status: null if the answer is not complete."""
+        exchange.sent = len(body)
+        answer = (None, None) if head is None else (packed(head["headers"]), body)
+        self._world.store.db.execute(_END, (status, clock.milliseconds(exchange.begin), *answer, exchange.id))
+
     def _make(self, exchange: Exchange) -> Reply:
         """Perform the request, and return the answer as the fault changes it."""
+        with self._world.serving(exchange.id):
+            return self._changed(exchange)
+
+    def _changed(self, exchange: Exchange) -> Reply:
         fault, routed = exchange.fault, exchange.routed
         if fault.kind == "status" and not fault.fields["effect"]:
             return canned(fault)
@@ -206,9 +248,15 @@ class Recorder:
             return
 
 
+@functools.lru_cache(maxsize=16)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
+
+
 def _start(exchange: Exchange, answer: Reply, more: int = 0) -> Message:
-    date = formatdate(_now(exchange.account).timestamp(), usegmt=True)
-    return start(answer, [("Date", date), ("X-Request-Id", f"req_{exchange.id}")], more)
+    return start(
+        answer, [("Date", _date(int(_now(exchange.account).timestamp()))), ("X-Request-Id", f"req_{exchange.id}")], more
+    )
 
 
 async def _hang_up(exchange: Exchange, *, reset: bool) -> None:

@@ -150,6 +150,8 @@ def _id_of(route: str, path: str) -> str | None:
     start, marker, rest = route.partition("{")
     if not marker:
         return "" if path == route else None
+    if not path.startswith(start):
+        return None
     end = rest.partition("}")[2]
     found = path[len(start) : len(path) - len(end)]
     return found if path == f"{start}{found}{end}" and re.fullmatch("[^/]+", found) else None
