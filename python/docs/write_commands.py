@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "sandbox")]
 
 from billcore import cli  # noqa: E402
 from billcore.cli import _tree  # noqa: E402

@@ -130,7 +130,7 @@ def test_run_leaves_no_sandbox_when_it_is_killed() -> None:
         ("run --db / -- true", 1, "cannot read /: Is a directory"),
         ("trigger renewal", 2, "BILLCORE_SANDBOX_CONTROL"),
         ("trigger --control-url https://127.0.0.1:1/_sandbox", 1, "is not the http URL"),
-        ("trigger --control-url http://127.0.0.1:1/x", 1, "no sandbox listens at http://127.0.0.1:1/x"),
+        ("trigger --control-url http://127.0.0.1:1/x", 5, "no sandbox listens at http://127.0.0.1:1/x"),
         ("trigger --control-url {base_url}", 1, "it answers 401"),
         ("trigger sunset --control-url {control_url}", 1, "There is no scenario 'sunset': there are first-order, "),
         ("trigger renewal --on 1 --control-url {control_url}", 1, "was not found"),

@@ -15,9 +15,6 @@ def whole() -> Parser:
     for group in COMMANDS.values():
         for name, about in group.items():
             command = name.replace("_", "-")
-            text = f"{about[0].upper()}{about[1:]}."
-            commands.add_parser(command, help=about, prog=f"billcore {command}", description=text)
-            module = importlib.import_module(f"{__package__}.{name}")
-            if hasattr(module, "parser"):  # `sandbox` is a package of its own, which may not be installed
-                commands.choices[command] = module.parser()
+            commands.add_parser(command, help=about)
+            commands.choices[command] = importlib.import_module(f"{__package__}.{name}").parser()
     return made

@@ -5,8 +5,25 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from ._command import EXIT_USAGE
+from ._command import EXIT_USAGE, Parser
+
+
+def parser() -> Parser:
+    """The parser of the commands for a running sandbox, if the package is installed."""
+    made = Parser(
+        prog="billcore sandbox",
+        description="Run the whole service on localhost; `billcore sandbox --help` lists the options. "
+        "`billcore sandbox run [OPTIONS] -- COMMAND` runs a command beside a sandbox. The other commands control a "
+        "running sandbox, whose control URL is in BILLCORE_SANDBOX_CONTROL.",
+    )
+    if importlib.util.find_spec("billcore_sandbox") is not None:
+        from billcore_sandbox.remote import parsers
+
+        commands: Any = made.add_subparsers(metavar="COMMAND")
+        commands.choices.update(parsers(made.prog))
+    return made
 
 
 def main(arguments: Sequence[str]) -> int:

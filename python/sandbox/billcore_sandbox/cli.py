@@ -2,13 +2,12 @@
 
 billcore-sandbox [OPTIONS]                  serve until Ctrl-C
 billcore-sandbox run [OPTIONS] -- COMMAND…  serve while a command runs, and end with its status
-billcore-sandbox trigger NAME [--on ID]     run a scenario in a running sandbox
+billcore-sandbox COMMAND …                  control a running sandbox: see remote.py
 """
 
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import signal
@@ -16,11 +15,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 from billcore_sandbox import __version__, options
 
-EXIT_FAILED, EXIT_USAGE = 1, 2
+EXIT_USAGE = 2
+COMMANDS = ("trigger", "advance", "fault", "wait", "requests", "deliveries")  # those of remote.py
 _CONTROL = "BILLCORE_SANDBOX_CONTROL"
 
 
@@ -43,9 +42,11 @@ def main(argv: Sequence[str] | None = None, *, prog: str = "billcore-sandbox") -
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["run"]:
         return _run(arguments[1:], f"{prog} run")
-    if arguments[:1] == ["trigger"]:
-        return _trigger(arguments[1:], f"{prog} trigger")
-    chosen = _options(arguments, prog, f"{options.DESCRIPTION} Other commands: {prog} run, {prog} trigger.")
+    if arguments and arguments[0] in COMMANDS:
+        from billcore_sandbox import remote
+
+        return remote.run(arguments[0], arguments[1:], prog)
+    chosen = _options(arguments, prog, f"{options.DESCRIPTION} Other commands: run, {', '.join(COMMANDS)}.")
     from billcore_sandbox.http.server import run
 
     return run(chosen)
@@ -113,51 +114,4 @@ def environment(ready: dict[str, Any]) -> dict[str, str]:
     }
     for endpoint in ready.get("endpoints", []):
         found["BILLCORE_WEBHOOK_SECRET"] = endpoint["secret"]
-    return found
-
-
-def _trigger(arguments: Sequence[str], prog: str) -> int:
-    parser = _Parser(prog=prog, description="Run a scenario; without a name, list the scenarios.")
-    parser.add_argument("name", nargs="?", metavar="NAME")
-    parser.add_argument("--on", metavar="ID", help="id of an existing subscription (default: a new one)")
-    parser.add_argument(
-        "--control-url", default=os.environ.get(_CONTROL), help=f"control_url of the sandbox (default: ${_CONTROL})"
-    )
-    given = parser.parse_args(arguments)
-    if given.control_url is None:
-        parser.error(f"give --control-url, or set {_CONTROL} as the sandbox prints it")
-    try:
-        if given.name is None:
-            for each in _call(given.control_url, "GET", "scenarios")["scenarios"]:
-                print(f"{each['name']:20} {each['about']}")
-        else:
-            body = {"name": given.name} | ({} if given.on is None else {"on": given.on})
-            print(json.dumps(_call(given.control_url, "POST", "trigger", body), ensure_ascii=False))
-    except ConnectionRefusedError:
-        print(f"{prog}: no sandbox listens at {given.control_url}: start one, or set {_CONTROL}", file=sys.stderr)
-        return EXIT_FAILED
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        print(f"{prog}: {error}", file=sys.stderr)
-        return EXIT_FAILED
-    return 0
-
-
-def _call(control_url: str, method: str, path: str, body: object = None) -> Any:
-    parts = urlsplit(control_url)
-    if parts.scheme != "http" or parts.hostname is None:
-        raise ValueError(f"{control_url} is not the http URL of a sandbox's control routes")
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
-    try:
-        headers = {} if body is None else {"Content-Type": "application/json"}
-        connection.request(
-            method, f"{parts.path.rstrip('/')}/{path}", None if body is None else json.dumps(body), headers
-        )
-        answer = connection.getresponse()
-        found = json.loads(answer.read())
-    finally:
-        connection.close()
-    if answer.status != 200:
-        if not isinstance(found, dict) or "error" not in found:
-            raise ValueError(f"{control_url} is not the URL of a sandbox's control routes: it answers {answer.status}")
-        raise ValueError(found["error"]["message"])
     return found

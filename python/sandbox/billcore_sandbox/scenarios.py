@@ -27,20 +27,28 @@ class Scenario:
     """One scenario of scenarios.toml.
 
     new: fields of the checkout, and `type`, `stays_active` and `own_product`, which choose the product.
-    begin: steps that run only on a new subscription.
+    begin: steps that run only on a new subscription. fires: the events that `trigger` finds the scenario by.
     """
 
     name: str
     about: str
     new: dict[str, Any]
     begin: tuple[str, ...]
+    fires: tuple[str, ...]
     steps: tuple[str, ...]
 
 
 def _read() -> dict[str, Scenario]:
     file = package_files.files("billcore_sandbox") / "data" / "scenarios.toml"
     return {
-        name: Scenario(name, row["about"], row["new"], tuple(row.get("begin", ())), tuple(row["steps"]))
+        name: Scenario(
+            name=name,
+            about=row["about"],
+            new=row["new"],
+            begin=tuple(row.get("begin", ())),
+            fires=tuple(row.get("fires", ())),
+            steps=tuple(row["steps"]),
+        )
         for name, row in tomllib.loads(file.read_text("utf-8")).items()
     }
 
@@ -54,8 +62,9 @@ def listed(world: World, query: bodies.Nothing) -> answers.Scenarios:
 
 
 def trigger(world: World, body: bodies.Trigger) -> answers.Triggered:
-    """Run a scenario on a new subscription, or on the one with the id `on`."""
-    scenario = SCENARIOS.get(body.name)
+    """Run a scenario, or the one that fires the event `name`, on a new subscription or on the one with the id `on`."""
+    by_event = (each for each in SCENARIOS.values() if body.name in each.fires)
+    scenario = SCENARIOS.get(body.name) or next(by_event, None)
     if scenario is None:
         raise invalid(f"There is no scenario {body.name!r}: there are {', '.join(SCENARIOS)}.", "unknown_scenario")
     with world.together():
