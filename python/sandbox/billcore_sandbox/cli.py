@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from billcore_sandbox import __version__, options
 
 EXIT_USAGE = 2
-COMMANDS = ("trigger", "advance", "fault", "wait", "requests", "deliveries")  # those of remote.py
+COMMANDS = ("trigger", "advance", "fault", "wait", "requests", "deliveries", "redeliver")  # those of remote.py
 _CONTROL = "BILLCORE_SANDBOX_CONTROL"
 
 

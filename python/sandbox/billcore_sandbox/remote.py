@@ -219,6 +219,10 @@ def _deliveries(remote: Remote, given: argparse.Namespace) -> None:
     _follow(remote, given, "deliveries", "attempt", chosen, show, lambda each: given.event in (None, each["event"]))
 
 
+def _redeliver(remote: Remote, given: argparse.Namespace) -> None:
+    _print_json(remote.post(f"deliveries/{quote(given.id, safe=':')}/redeliver", {}))
+
+
 def _follow(
     remote: Remote,
     given: argparse.Namespace,
@@ -331,9 +335,17 @@ def parsers(prog: str) -> dict[str, Parser]:
     made.add_argument("--event", metavar="NAME", help="such as order.paid")
     made.add_argument("--state", metavar="STATE", help="such as failed")
     _add_list(made)
+    made = command(
+        "redeliver", _redeliver, "Send a delivery again: the same bytes with the same id.", "redeliver 50001"
+    )
+    made.add_argument("id", metavar="ID", help="the id of the event, or seq: and the seq of a delivery")
     for made in found.values():
         made.add_argument("--json", action="store_true", help="print whole records, as JSON lines")
-        made.add_argument("--account", metavar="UUID", help="only this account (default: the first; of lists all)")
+        made.add_argument(
+            "--account",
+            metavar="UUID",
+            help="the account (default: that of BILLCORE_BASE_URL, or else the first, and of lists all)",
+        )
         made.add_argument("--control-url", metavar="URL", help=f"control_url of the sandbox (default: {CONTROL})")
     return found
 
@@ -357,7 +369,7 @@ def run(name: str, arguments: Sequence[str], prog: str) -> int:
     if not url:
         parser.error(f"give --control-url, or set {CONTROL} as the sandbox prints it")
     try:
-        given.run(Remote(url, given.account), given)
+        given.run(Remote(url, given.account or _own_account(url)), given)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of the pipe has ended, such as head
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -371,6 +383,12 @@ def run(name: str, arguments: Sequence[str], prog: str) -> int:
     except (OSError, http.client.HTTPException, ValueError) as error:
         return _end(parser, EXIT_FAILED, str(error) or type(error).__name__)
     return EXIT_OK
+
+
+def _own_account(url: str) -> str | None:
+    """The account of BILLCORE_BASE_URL, if that is one of this sandbox."""
+    base = urlsplit(os.environ.get("BILLCORE_BASE_URL", ""))
+    return base.path.rpartition("/")[2] or None if base.netloc == urlsplit(url).netloc else None
 
 
 def _end(parser: Parser, status: int, message: str) -> int:
