@@ -14,6 +14,13 @@ from billcore_sandbox import clock
 from billcore_sandbox.faults import Faults
 from billcore_sandbox.store import Account, Store
 
+_STATE_CHANGE = (
+    'INSERT INTO state_changes (at, account, object, object_id, "from", "to", cause, event, request_id)'
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_LINK_DELIVERY = "UPDATE deliveries SET effect_id = ? WHERE seq = ?"
+_LINK_STATE = "UPDATE state_changes SET effect_id = ? WHERE id = ?"
+
 
 class Transitions(Protocol):
     """The state machines: see lifecycle.Machine."""
@@ -48,6 +55,7 @@ class Work:
         self.db: sqlite3.Connection = store.db
         self.insert, self.update, self.last_id = store.insert, store.update, store.last_id
         self.now: datetime = now if now is not None else account.clock.now()
+        self.at = clock.iso_precise(self.now)
         self.new_deliveries: list[int] = []
         self.recorded: list[int] = []  # ids of ledger rows
         self.made: list[int] = []  # seqs of deliveries
@@ -79,13 +87,12 @@ class Work:
 
     def record(self, kind: str, **details: Any) -> None:
         """Add the effect to the ledger, as a row with this kind and these details."""
-        at, account = clock.iso_precise(self.now), self.account.number
-        columns = {"at": at, "account": account, "kind": kind, "details": json.dumps(details)}
-        self.recorded.append(self.insert("ledger", {**columns, "request_id": self.request}))
+        about = {"at": self.at, "account": self.account.number, "request_id": self.request}
+        self.recorded.append(self.insert("ledger", {**about, "kind": kind, "details": json.dumps(details)}))
 
     def change(self, kind: str, subject: int, **details: Any) -> int:
         """Add what has no table of its own to the history; returns the id of the change."""
-        details = {"at": clock.iso_precise(self.now), **details}
+        details = {"at": self.at, **details}
         columns = {"kind": kind, "account": self.account.number, "subject": subject, "details": json.dumps(details)}
         return self.insert("changes", columns)
 
@@ -96,16 +103,15 @@ class Work:
 
     def enter(self, machine: str, number: int, before: str, after: str, cause: str, event: str | None) -> None:
         """Record that an object came from a state into another, or stayed in its state."""
-        columns = {"at": clock.iso_precise(self.now), "account": self.account.number, "object": machine}
-        path = {"object_id": number, '"from"': before, '"to"': after, "cause": cause, "event": event}
-        self._states.append(self.insert("state_changes", {**columns, **path, "request_id": self.request}))
+        row = (self.at, self.account.number, machine, number, before, after, cause, event, self.request)
+        self._states.append(self.db.execute(_STATE_CHANGE, row).lastrowid or 0)
 
     def link(self) -> None:
         """Write the id of the effect to the deliveries and state changes that it made: call this before the commit."""
         for effect in self.recorded[:1]:
-            for table, key, made in (("deliveries", "seq", self.made), ("state_changes", "id", self._states)):
-                sql = f"UPDATE {table} SET effect_id = ? WHERE {key} = ?"
-                self.db.executemany(sql, [(effect, each) for each in made])
+            for sql, made in ((_LINK_DELIVERY, self.made), (_LINK_STATE, self._states)):
+                if made:
+                    self.db.executemany(sql, [(effect, each) for each in made])
 
     def schedule(self, kind: str, subject: int, cause: str, due: datetime) -> None:
         """Add a job that performs the action `cause` on an object when the account's clock reaches `due`.
