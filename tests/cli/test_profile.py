@@ -50,6 +50,8 @@ def test_the_life_of_profiles(home: Variables, tmp_path: Path) -> None:
     assert "key-of-it" not in printed("", "profile", "list", "--json", env=home)
     taken = refused("", 2, "profile", "add", "live", "--base-url", "https://other.example/a", input="k", env=home)
     assert "--replace" in taken
+    add(home, "live", "https://billing.example", "--replace", key="new\n")  # keeps its journal
+    assert printed("", "profile", "list", env=home) == listed.format(tmp_path)
     assert printed("", "profile", "use", "live", env=home) == "live: in use\n"
     assert printed("", "profile", "remove", "live", env=home) == "live: removed\n"
     assert (tmp_path / "charges.db").exists()

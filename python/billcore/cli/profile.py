@@ -45,7 +45,9 @@ def parser() -> Parser:
         help="where charges are recorded: a SQLite file, which is made if it is missing, or the URL of a database",
     )
     command.add_argument("--keyring", action="store_true", help="keep the key in the desktop's keyring, not in a file")
-    command.add_argument("--replace", action="store_true", help="replace the profile of this name")
+    command.add_argument(
+        "--replace", action="store_true", help="replace the profile of this name; it keeps its journal"
+    )
     command.add_argument("--json", action="store_true", help="print the profile as one line of JSON, without its key")
 
     command = made.command("list", _list, "List the profiles.", "billcore profile list")
@@ -70,13 +72,18 @@ def _add(options: argparse.Namespace) -> int:
 
     path = _profile.path_of(options.name)
     taken = Failure(EXIT_USAGE, f"there is a profile {options.name}: pass --replace, or choose another name")
-    if path.exists() and not options.replace:
-        raise taken
-    kept: dict[str, Any] = {"base_url": options.base_url}
+    former: dict[str, Any] = {}
+    if path.exists():
+        if not options.replace:
+            raise taken
+        former = _profile.read(options.name)
+    kept = {"base_url": options.base_url}
     key = _asked_key(options.name)
     with Client(base_url=options.base_url, api_key=key) as client:  # refuses a wrong URL, and what cannot be a key
         if options.journal is not None:
             kept["journal"] = _journal(options.journal, client)
+        elif "journal" in former:  # in another one, the charges that this one knows would be made again
+            kept["journal"] = former["journal"]
     if options.keyring:
         _profile.keyring("set_password", options.name, key)
     else:
