@@ -100,22 +100,78 @@ def test_the_same_command_again(shop: Shop) -> None:
         assert shop.run(named(again, "once more: ")).returncode == 0
     assert shop.charge(1500).returncode == 1
     assert shop.charge(1500, "--quantity", "2").returncode == 0
-    other = shop.charge(1, "--key", named(again, "--key="))
+    other = shop.charge(1, "--key", named(again, "--key=").partition(" ")[0])
     assert other.returncode == 1 and "other arguments" in other.stderr
     assert shop.amounts() == [1500] * 3
 
 
+def make_older(shop: Shop, key: str, hours: int) -> str:
+    """Change the journal as if the key had first been used so long ago, yesterday; returns the key."""
+    yesterday = f"{key[:-8]}{datetime.now(UTC) - timedelta(days=1):%Y%m%d}"
+    with closing(sqlite3.connect(shop.file)) as connection:
+        text = "UPDATE billcore_charges SET key = ?, created = created - ?, deadline = deadline - ? WHERE key IN (?, ?)"
+        connection.execute(text, (yesterday, hours * 3600, hours * 3600, key, yesterday))
+        connection.commit()
+    return yesterday
+
+
 def test_a_day_is_24_hours(shop: Shop) -> None:
     """A charge of yesterday evening counts too."""
-    made = shop.charge(1500)
-    yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y%m%d}"
+    key = named(shop.charge(1500), "key: ")
     for hours, status in ((23, 1), (2, 0)):
-        with closing(sqlite3.connect(shop.file)) as connection:
-            text = "UPDATE billcore_charges SET key = ?, created = created - ?"
-            connection.execute(text, (f"{named(made, 'key: ')[:-8]}{yesterday}", hours * 3600))
-            connection.commit()
+        make_older(shop, key, hours)
         assert shop.charge(1500).returncode == status
     assert shop.amounts() == [1500] * 2
+
+
+def test_a_key_that_was_sent_again_today(shop: Shop) -> None:
+    """The day begins at the latest attempt, not at the first one, which was refused."""
+    shop.account.control.fault("status", operation="charge", status=429)
+    key = make_older(shop, named(shop.charge(5), "key: "), 25)
+    assert shop.charge(5, "--key", key).returncode == 0
+    again = shop.charge(5)
+    assert again.returncode == 1 and "the same charge was made" in again.stderr and shop.amounts() == [5]
+
+
+def test_the_look_up_covers_the_first_attempt(shop: Shop) -> None:
+    """Also when a later attempt of the key is the one that says it, and when this computer's clock is fast."""
+    shop.account.control.fault("reset_after", operation="charge")
+    lost = shop.charge(5)
+    order = shop.run(named(lost, "look it up: ")).stdout
+    with closing(sqlite3.connect(shop.file)) as connection:
+        connection.execute("UPDATE billcore_charges SET created = created - 3600")
+        connection.commit()
+    shop.account.control.fault("status", operation="subscriptions.orders", status=503, times=3)
+    still_lost = shop.run(named(lost, "billcore charge: go on with: "))
+    assert still_lost.returncode == 4, still_lost
+    since = [each.partition("--since ")[2][:25] for each in (lost.stderr, still_lost.stderr)]
+    ages = [datetime.now(UTC) - datetime.fromisoformat(each) for each in since]
+    assert ages[0] >= timedelta(minutes=5) and ages[1] >= timedelta(hours=1, minutes=5), since
+    assert order and shop.run(named(still_lost, "look it up: ")).stdout == order
+
+
+def test_vat_in_percent(shop: Shop) -> None:
+    assert "2500" in shop.charge(5, "--vat", "25").stderr and shop.sent() == 0
+
+
+def test_a_journal_that_cannot_be_written(shop: Shop) -> None:
+    """The error says that nothing was charged."""
+    with closing(sqlite3.connect(shop.file)) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON billcore_charges BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+    done = shop.charge(5)
+    assert done.returncode == 1 and "charged nothing" in done.stderr and shop.sent() == 0
+
+
+def test_a_command_that_is_named_keeps_its_account(shop: Shop) -> None:
+    """Another profile may be in use when it runs."""
+    shop.account.control.fault("reset_after", operation="charge")
+    lost = shop.charge(5)
+    added = ("profile", "add", "other", "--base-url=http://127.0.0.1:1/a", "--journal", f"{shop.file}.other")
+    printed("", *added, env=shop.variables, input="key")
+    printed("", "profile", "use", "other", env=shop.variables)
+    assert shop.run(named(lost, "go on with: ")).returncode == 0 and shop.amounts() == [5]
 
 
 def test_a_declined_charge_gets_a_new_key(shop: Shop) -> None:

@@ -78,7 +78,7 @@ def new_key(journal: Journal, options: argparse.Namespace, wanted: Mapping[str, 
                 found = journal.get(key)
                 if found is None:
                     break
-                if now - found.created >= _DAY or found.state == "declined":
+                if now - found.deadline >= _DAY or found.state == "declined":
                     continue
                 if found.state != "charged":
                     return key

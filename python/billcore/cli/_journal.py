@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NOT_SENT = "nothing was sent"
 _VARIABLE = "BILLCORE_JOURNAL"
-_MAKE = "billcore profile add --journal FILE makes one"
+_MAKE = "billcore profile add --journal FILE makes one, which does not know the charges of another"
 
 
 def add_journal(parser: Parser) -> None:

@@ -49,6 +49,7 @@ def account_of(options: argparse.Namespace) -> Account:
     environment = (os.environ.get(name) for name in ("BILLCORE_BASE_URL", "BILLCORE_API_KEY"))
     if options.base_url is None and key is None and not any(environment):
         if (name := in_use()) is not None:
+            options.profile = name  # for of_account(): another profile may be in use when its command runs
             return _account(name)
         hint = "set BILLCORE_BASE_URL and BILLCORE_API_KEY, or run billcore profile add"
         raise Failure(EXIT_USAGE, f"no account is named: {hint}")

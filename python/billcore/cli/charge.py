@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -31,9 +31,10 @@ from ._waiting import Waiting
 
 if TYPE_CHECKING:
     from .. import Client, Order
-    from ..journal import Journal
+    from ..journal import Charge, Journal
 
 _VAT = 2500  # basis points, which the service uses if a charge has no VAT
+_SKEW = timedelta(minutes=5)  # how far this computer's clock may be ahead of the service's, as for find_charges(error)
 
 
 def parser() -> Parser:
@@ -51,7 +52,7 @@ def parser() -> Parser:
     made.add_argument("product_id", metavar="PRODUCT", type=int, help="id of a one-time product")
     made.add_argument("amount", metavar="CENTS", type=_cents, help="without VAT, in the currency's smallest unit")
     made.add_argument("--quantity", metavar="N", type=int, help="number of pieces; the total is CENTS times N")
-    made.add_argument("--vat", metavar="BASIS_POINTS", type=int, help=f"2500 is 25 %% (default: {_VAT})")
+    made.add_argument("--vat", metavar="BASIS_POINTS", type=_vat, help=f"2500 is 25 %% (default: {_VAT})")
     made.add_argument("--description", metavar="TEXT", help="description of the order")
     made.add_argument("--key", help="your name for this charge, such as the number of an invoice")
     made.add_argument("--dry-run", action="store_true", help="show the request, and send nothing")
@@ -67,6 +68,16 @@ def _cents(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 1 << 63):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of cents, such as 1500 for 15.00")
     return int(text)
+
+
+def _vat(text: str) -> int:
+    vat = int(text)
+    if 0 < vat < 50:
+        raise argparse.ArgumentTypeError(f"{text} is {vat / 100:g} %: {vat} % is {vat * 100}")
+    return vat
+
+
+_vat.__name__ = "int"  # argparse names the type in its error
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -85,7 +96,7 @@ def _charge(options: argparse.Namespace) -> int:
             if options.dry_run:
                 return _show_request(options, client, wanted, None)
             _confirm(options, client, wanted)
-            order = _sent(options, client, lambda: client.subscriptions.charge(options.subscription, **wanted))
+            order = _sent(options, client, None, lambda: client.subscriptions.charge(options.subscription, **wanted))
         else:
             journal = journal_of(options, account, client)
             refuse_beside_open(journal, options, wanted)
@@ -123,7 +134,7 @@ def _with_journal(
             show(f"if this ends without an answer, go on with: {resume}", sys.stderr)
         _confirm(options, client, wanted)
     with _resumable(resume, key, options):
-        return _sent(options, client, lambda: journal.charge(key, options.subscription, **wanted))
+        return _sent(options, client, known, lambda: journal.charge(key, options.subscription, **wanted))
 
 
 def _confirm(options: argparse.Namespace, client: Client, wanted: dict[str, Any]) -> None:
@@ -143,8 +154,9 @@ def _confirm(options: argparse.Namespace, client: Client, wanted: dict[str, Any]
         confirm_here(what + loses * options.no_journal, yes=False, otherwise="nothing was sent")
 
 
-def _sent(options: argparse.Namespace, client: Client, send: Callable[[], Order]) -> Order:
-    since = datetime.now(UTC).isoformat(timespec="seconds")
+def _sent(options: argparse.Namespace, client: Client, known: Charge | None, send: Callable[[], Order]) -> Order:
+    first = datetime.now(UTC) if known is None else known.created  # an earlier attempt may have charged
+    since = (first - _SKEW).isoformat(timespec="seconds")
     look_up = f"billcore find-charges --since {since} --product {options.product_id}{of_account(options)}"
     with writing(f"{look_up} {quoted(options.subscription)}"), Waiting(client.base_url):
         return send()
@@ -170,6 +182,8 @@ def _resumable(resume: str, key: str, options: argparse.Namespace) -> Iterator[N
             error.add_note(f"when you know what happened: {resolve_command(options, key)}")
         elif error.outcome_unknown:
             error.add_note(f"go on with: {resume}")
+        else:
+            error.add_note("this command charged nothing")
         raise
     except Failure as failure:  # Ctrl-C
         failure.add_note(f"go on with: {resume}")
