@@ -40,8 +40,13 @@ from .support import billcore, environment, refused
         (["find-charges", "1", "--since", "99999999999999d"], "invalid time value"),
         (["find-charges", "1", "--since", ""], "invalid time value"),
         (["request", "TRACE", "/x"], "invalid choice"),
-        (["request", "GET", "x"], "path"),
-        (["request", "POST", "/x", "--data", "{"], "--data is not JSON"),
+        (["subscriptions", "list", "--status", "secret"], "subscriptions list: unrecognized arguments: --status (see"),
+        (["profile", "add", "x", "--base-url=http://127.0.0.1:1/a", "--api-key=secret"], "arguments: --api-key (see"),
+        (["profile", "add", "x", "--base-url=http://127.0.0.1:1/a", "secret"], "1 more than"),
+        (["request", "GET", "x"], "begins with a slash"),
+        (["request", "POST", "/x", "--data", "x.json"], "--data is not JSON (a file is --data @FILE)"),
+        (["request", "POST", "/x", "--data", "[" * 100_000], "--data is not JSON"),
+        (["products", "update", "1", "--set", f"name={'[' * 100_000}"], "is not FIELD=JSON"),
         (["request", "POST", "/x", "--data", "@none.json"], "none.json cannot be read"),
         (["request", "POST", "/x", "--data", "@/dev/stdin"], "is not UTF-8"),
         (["endpoints", "create", "http://x/\n"], "url"),
@@ -83,7 +88,7 @@ def test_a_service_that_cannot_be_used(account: SandboxAccount) -> None:
         Reply(body=b'{"data": 5}'),
         Reply(body=b'{"data": {"id": "\\ud800"}}'),
         Reply(body=b'{"data": {"id": "\xff"}}'),
-        Reply(body=b"{" * 10_000_000),
+        Reply(body=b"[" * 10_000_000),
     ],
     ids=["html", "wrong", "surrogate", "not-utf-8", "10-MB"],
 )
@@ -91,8 +96,12 @@ def test_an_answer_that_cannot_be_read(reply: Reply) -> None:
     with ScriptedServer(lambda _: reply) as server:
         for arguments in (["subscriptions", "get", "x"], ["products", "list"]):
             assert len(refused(server.url, 1, *arguments)) < 1000
-        written = billcore(server.url, "subscriptions", "cancel", "x")
-        assert written.returncode in (1, 4) and "Traceback" not in written.stderr, written
+        for arguments, statuses in (
+            (["subscriptions", "cancel", "x"], (1, 4)),
+            (["endpoints", "create", "http://x"], (0,)),
+        ):
+            written = billcore(server.url, *arguments)
+            assert written.returncode in statuses and "Traceback" not in written.stderr, written
 
 
 def test_10_mb_bodies(tmp_path: Path) -> None:
@@ -127,6 +136,12 @@ def test_a_full_disk(account: SandboxAccount) -> None:
         for arguments in (["products", "list"], ["request", "GET", "/products"]):
             done = billcore(account, *arguments, stdout=full, stderr=subprocess.PIPE)
             assert done.returncode == 1 and "No space left" in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_the_status_of_an_error_that_cannot_be_shown() -> None:
+    with open("/dev/full", "w") as full, ScriptedServer(lambda _: Reply(status=503)) as server:
+        done = billcore(server.url, "subscriptions", "cancel", "x", stdout=subprocess.PIPE, stderr=full)
+        assert done.returncode == 4
 
 
 def test_the_key_is_not_shown(account: SandboxAccount) -> None:

@@ -87,7 +87,11 @@ def parser() -> Parser:
     """The parser of `billcore` without a command."""
     names = [name for group in COMMANDS.values() for name in group]
     width = max(map(len, names))
-    lines = ["Billing service client and its local sandbox.", "", "Each command has --help, with examples."]
+    lines = [
+        "Billing service client and its local sandbox.",
+        "",
+        "Each command has --help; where it has an ACTION, so has each ACTION.",
+    ]
     for title, group in ((title, group) for title, group in COMMANDS.items() if group):
         lines += ["", f"{title}:", *(f"  {name.replace('_', '-'):{width}}  {about}" for name, about in group.items())]
     made = Parser(prog="billcore", usage="billcore [-h] [--version] COMMAND …", description="\n".join(lines))
@@ -98,7 +102,7 @@ def parser() -> Parser:
 def _without_command(arguments: list[str]) -> NoReturn:
     found = parser()
     found.add_argument("command", help=argparse.SUPPRESS, metavar="COMMAND")
-    unknown = found.parse_known_args(arguments)[0].command
+    unknown = argparse.ArgumentParser.parse_known_args(found, arguments)[0].command
     from difflib import get_close_matches
 
     names = [name.replace("_", "-") for group in COMMANDS.values() for name in group]

@@ -39,6 +39,14 @@ class Parser(argparse.ArgumentParser):
             more["epilog"] = "\n".join(["examples:", *(f"  {line}" for line in self.examples)])
         super().__init__(allow_abbrev=False, formatter_class=_Formatter, **more)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse unknown arguments, in the name of the sub-command. Their values are not shown, as one may be a key."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            names = [each.partition("=")[0] for each in unknown if each.startswith("--")]
+            self.error(f"unrecognized arguments: {' '.join(names) or f'{len(unknown)} more than the command takes'}")
+        return options, unknown
+
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{printable(f'{self.prog}: {message} (see {self.prog} --help)', sys.stderr)}\n")
 
@@ -174,8 +182,9 @@ def guarded(prog: str, command: Callable[[], int]) -> int:
         failed = _status(error)
         if failed is None:
             raise
-        for line in (_text(error), *getattr(error, "__notes__", ())):
-            show(f"{prog}: {line}", sys.stderr)
+        with suppress(OSError):  # the status says it too, where stderr is a file on a full disk
+            for line in (_text(error), *getattr(error, "__notes__", ())):
+                show(f"{prog}: {line}", sys.stderr)
         return failed
 
 

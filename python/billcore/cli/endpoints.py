@@ -52,7 +52,7 @@ def _members(body: bytes) -> dict[str, object]:
 
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     data = found.get("data", found) if isinstance(found, dict) else None
     return data if isinstance(data, dict) else {}

@@ -73,7 +73,7 @@ def _field(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     try:
         return name, json.loads(value, parse_float=Decimal)
-    except ValueError:
+    except (ValueError, RecursionError):
         example = f'{name or "name"}="{value}"' if equals else 'name="Coffee"'
         raise argparse.ArgumentTypeError(f"{text!r} is not FIELD=JSON: a text has quotes, as in '{example}'") from None
 

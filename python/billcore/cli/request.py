@@ -49,6 +49,8 @@ def _request(options: argparse.Namespace) -> int:
     from urllib.parse import parse_qsl
 
     path, _, query = options.path.partition("?")
+    if not path.startswith("/"):
+        raise Failure(EXIT_USAGE, f"PATH is below the account's URL and begins with a slash: {path!r} does not")
     pairs = parse_qsl(query, keep_blank_values=True)
     more = {} if options.data is None else {"json": _body(options.data)}
 
@@ -72,7 +74,7 @@ def _request(options: argparse.Namespace) -> int:
 
 def _body(given: str) -> Any:
     """The values of the JSON that --data gives or names; a number keeps its digits."""
-    source = given if given.startswith("@") else "--data"
+    source = f"--data: {given[1:]}" if given.startswith("@") else "--data"
     try:
         text: str | bytes = given
         if given == "@-":
@@ -81,11 +83,12 @@ def _body(given: str) -> Any:
             text = Path(given[1:]).read_bytes()
         return json.loads(text, parse_float=Decimal)
     except OSError as error:
-        raise Failure(EXIT_USAGE, f"--data: {given[1:]} cannot be read: {error.strerror}") from None
+        raise Failure(EXIT_USAGE, f"{source} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise Failure(EXIT_USAGE, f"--data: {source} is not UTF-8") from None
-    except ValueError as error:
-        raise Failure(EXIT_USAGE, f"--data: {source} is not JSON: {error}") from None
+        raise Failure(EXIT_USAGE, f"{source} is not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        hint = "" if given.startswith("@") else " (a file is --data @FILE)"
+        raise Failure(EXIT_USAGE, f"{source} is not JSON{hint}: {error}") from None
 
 
 def _print_json(answer: Response) -> None:
