@@ -93,6 +93,8 @@ def test_a_profile_that_is_not_safe_or_broken(home: Variables, tmp_path: Path) -
     for text in ("", "[]", '{"base_url": 1}', '{"base_url": "x", "api_key": 2}'):
         file.write_text(text, "utf-8")
         assert "is not a profile" in refused("", 1, "subscriptions", "list", env=home)
+    (tmp_path / "config/billcore/profile").write_bytes(b"\xff")
+    assert "cannot be named" in refused("", 2, "subscriptions", "list", env=home)
 
 
 @pytest.mark.parametrize(

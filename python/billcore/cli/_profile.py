@@ -129,7 +129,7 @@ def forget(name: str) -> None:
 def in_use() -> str | None:
     """The name of the profile that `billcore profile use` chose."""
     try:
-        return _in_use().read_text("utf-8").strip() or None
+        return _in_use().read_text("utf-8", "replace").strip() or None
     except FileNotFoundError:
         return None
 
