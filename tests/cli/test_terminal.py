@@ -76,7 +76,9 @@ def test_a_terminal_without_utf_8() -> None:
     assert fields["price"] == "19.90 EUR" and "cancel_url" not in fields
 
 
-@pytest.mark.parametrize(("more", "has_styles"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+@pytest.mark.parametrize(
+    ("more", "has_styles"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"TERM": ""}, False)]
+)
 def test_styles(more: dict[str, str], has_styles: bool) -> None:
     with (
         ScriptedServer(lambda _: LIST) as server,

@@ -67,7 +67,7 @@ def on_terminal(file: TextIO | None = None) -> bool:
 
 def styled(text: str, style: str, file: TextIO | None = None) -> str:
     """The text in a style of the terminal, such as "1" for bold; unchanged where there are no styles."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb" or not on_terminal(file)
+    plain = os.environ.get("NO_COLOR") or (os.environ.get("TERM") or "dumb") == "dumb" or not on_terminal(file)
     return text if plain else f"\x1b[{style}m{text}\x1b[0m"
 
 

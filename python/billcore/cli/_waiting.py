@@ -29,7 +29,7 @@ class Waiting:
         self._thread: Thread | None = None
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        if sys.stderr.isatty() and (os.environ.get("TERM") or "dumb") != "dumb":
             self._thread = Thread(target=self._draw, daemon=True)
             self._thread.start()
         return self
