@@ -47,6 +47,20 @@ def test_a_seed_and_a_start_make_everything_repeat(receiver: Receiver) -> None:
     assert all(one != other for one, other in zip(found[0][0], found[2][0], strict=True))
 
 
+def test_every_new_account_has_the_same_prices_and_dates() -> None:
+    """Else a test with the fixture would depend on chance, or on the tests before it."""
+    seen = []
+    for _ in range(2):
+        with Sandbox(start=START) as sandbox:
+            for each in (sandbox.new_account(), sandbox.new_account(demo=False), sandbox.new_account()):
+                service = Service(each.accounts[0])
+                listed = [*service.products(), *service.get("/subscriptions").data]
+                values = [[v for n, v in resource.items() if n != "id" and "url" not in n] for resource in listed]
+                renewed = [each["at"] for each in each.control.advance(days=200)["happened"]]
+                seen.append((values, renewed))
+    assert seen[0] == seen[2] == seen[3] == seen[5] and len(seen[0][1]) > 20
+
+
 def test_without_a_seed_new_ids_and_secrets_never_repeat(tmp_path: Path) -> None:
     """A receiver that drops known ids must not drop the events of the next test, so ids must differ."""
     found: dict[str, list[Any]] = {"subscriptions": [], "orders": [], "deliveries": [], "secrets": []}

@@ -30,10 +30,10 @@ def create(world: World, body: bodies.NewAccount) -> answers.MadeAccount:
     store = world.store
     options, own = _options(world, body)
     number = store.last_id("accounts") + 1
-    rng = random.Random(f"{options.seed} {number}") if options.seed is not None else random.Random(secrets.randbits(64))
+    identity = random.Random(secrets.randbits(256) if options.seed is None else f"{options.seed} {number}")
     begin = options.start if options.start is not None else clock.real().replace(microsecond=0)
-    uuid = str(UUID(int=rng.getrandbits(128), version=4))
-    key = f"key_{rng.getrandbits(128):032x}" if options.seed is not None else new_key()
+    uuid = str(UUID(int=identity.getrandbits(128), version=4))
+    key = f"key_{identity.getrandbits(128):032x}" if options.seed is not None else new_key()
     account = Account(number, uuid, key, options)
     if options.start is not None:
         account.clock.set(options.start)
@@ -41,7 +41,8 @@ def create(world: World, body: bodies.NewAccount) -> answers.MadeAccount:
         store.insert("accounts", {"number": number, "uuid": uuid, "api_key": key, "options": json.dumps(own)})
         store.insert("api_keys", {"account": number, "key": key, "state": "valid"})
         store.know(account)
-        ids = seed.fill_account(store.db, rng, number, begin) if body.demo else {}
+        # The same prices and dates in each account: else a test would depend on the tests before it, or on chance.
+        ids = seed.fill_account(store.db, random.Random(store.seed), number, begin) if body.demo else {}
         store.save_clock(account)
     world.jobs.look(account)
     return {"account": account.uuid, "number": account.number, "api_key": account.api_key, "ids": ids}
