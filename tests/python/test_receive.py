@@ -106,3 +106,11 @@ def test_the_error_of_a_handler_reaches_the_test(account: SandboxAccount) -> Non
     with pytest.raises(billcore.ConfigError):
         account.receive(secret="short")
     assert account.control.endpoints() == []
+
+
+def test_the_signature_header_of_the_account() -> None:
+    with Sandbox(signature_header="X-Sign") as sandbox:
+        for account in (sandbox.new_account(), sandbox.new_account(signature_header="X-Other"), sandbox):
+            with account.receive() as inbox:
+                account.control.test_hook()
+                assert inbox.wait("test.hook", timeout=GENEROUS)

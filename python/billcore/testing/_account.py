@@ -12,6 +12,7 @@ from ._control import Control
 from ._deliveries import EndpointFields, check
 from ._history import DeliveryMatch, RequestMatch, RequestRecord
 from ._inbox import Inbox
+from ._options import AccountOptions
 from ._serve import Receiver
 
 if TYPE_CHECKING:
@@ -73,6 +74,12 @@ class SandboxAccount:
         self.webhook_secret = secrets.token_hex(16)
         self._receivers: list[Receiver] = []
         self._errors: list[BaseException] = []  # of the handlers of receive()
+        self._signature_header = "Service-Signature"
+
+    def _choose(self, options: AccountOptions) -> None:
+        """Use what the options of the account say about its receivers."""
+        self.webhook_secret = options.get("secret", self.webhook_secret)
+        self._signature_header = options.get("signature_header", self._signature_header)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} pid={getattr(self, 'pid', None)}>"
@@ -132,7 +139,7 @@ class SandboxAccount:
             **settings: `secret`, `concurrency`, `paused`, `retry_schedule` and `keep_alive`, as for serve().
         """
         chosen: dict[str, Any] = {"secret": self.webhook_secret, **settings}
-        inbox = Inbox(chosen["secret"], status, handler, self._errors)
+        inbox = Inbox(chosen["secret"], self._signature_header, status, handler, self._errors)
         self._register(inbox, chosen)
         return inbox
 

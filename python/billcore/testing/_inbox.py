@@ -35,13 +35,14 @@ class Inbox(Receiver):
     def __init__(
         self,
         secret: str,
+        header: str,
         status: int | Sequence[int] | Callable[[AnyEvent], int],
         handler: Callable[[AnyEvent], object] | None,
         errors: list[BaseException],
     ) -> None:
         from .. import webhooks
 
-        self._verifier = webhooks.Verifier(secret)
+        self._verifier = webhooks.Verifier(secret, header=header)
         self._status = _script(status)
         self._handler = handler
         self._errors = errors  # of handlers: they belong to the test, not to the thread of the receiver

@@ -49,7 +49,7 @@ class Sandbox(SandboxAccount):
         given = arguments({**locals(), **options})
         del given["options"]
         super().__init__()
-        self.webhook_secret = options.get("secret", self.webhook_secret)
+        self._choose(options)
         start_timeout = seconds(given.pop("start_timeout"), "start_timeout")
         flags = [_option(name, value) for name, value in given.items() if value is not False]
         environment = _environment()
@@ -125,7 +125,7 @@ class Sandbox(SandboxAccount):
         """
         made = self.control.create_account(demo=demo, **options)
         out = SandboxAccount()
-        out.webhook_secret = options.get("secret", out.webhook_secret)
+        out._choose({"signature_header": self._signature_header, **options})
         out.base_url, out.api_key = f"{self._origin}/{made['account']}", made["api_key"]
         out.accounts = [Account(out.base_url, out.api_key)]
         out.control_url, out.pid, out.ids = self.control_url, self.pid, made["ids"]
