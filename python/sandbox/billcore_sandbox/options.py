@@ -22,6 +22,8 @@ DEFAULT_SEED = 20250425
 SECRET_LENGTH = 32
 _MOST_SECONDS, _MOST_DAYS, _MOST_ITEMS = 10**9, 100_000, 100_000
 _FIRST_YEAR, LAST_YEAR = 1970, 9000  # Python's years end with 9999, and renewals compute later dates from the clock
+# The other headers of a delivery, and one that contradicts Content-Length.
+_SENT_HEADERS = ("host", "user-agent", "content-type", "content-length", "connection", "transfer-encoding")
 
 _ACCOUNT = "of_account"  # marks the options of accounts in the metadata of their fields
 Errors = dict[str, dict[str, dict[str, Any]]]  # operation -> code -> its `status` and its `code`
@@ -224,8 +226,9 @@ class Options:
         for allowed in self.deliver_to:
             if "/" in allowed and not _is_network(allowed):
                 raise ValueError(f"--deliver-to takes a host or a network such as 10.0.0.0/8: {allowed!r}")
-        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", self.signature_header):
-            raise ValueError(f"the signature header must be the name of a header: {self.signature_header!r}")
+        is_name = re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", self.signature_header)
+        if not is_name or self.signature_header.lower() in _SENT_HEADERS:
+            raise ValueError(f"the signature header must be the name of a further header: {self.signature_header!r}")
 
     def public(self) -> dict[str, object]:
         """The options as the control route `state` shows them: without the secret."""
