@@ -93,11 +93,14 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Tells in the error of a failed test which fields the sandbox left out of its events."""
+    """Tells in the error of a failed test what its handlers raised, and which fields the sandbox left out of events."""
     if call.when == "call" and call.excinfo is not None and _CHECKED in item.stash:
         from billcore.testing._left_out import explain
 
-        explain(call.excinfo.value, item.stash[_CHECKED][0].control)
+        error, own = call.excinfo.value, item.stash[_CHECKED][0]
+        if own._errors and repr(error) != repr(own._errors[0]):
+            error.add_note(f"a handler of receive() raised {own._errors[0]!r}")
+        explain(error, own.control)
 
 
 def _problems(state: dict[str, Any], strict: bool) -> Iterator[str]:

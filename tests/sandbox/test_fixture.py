@@ -133,6 +133,10 @@ def test_its_own_error(billcore_sandbox):
 def test_a_handler(billcore_sandbox):
     billcore_sandbox._errors.append(LookupError("of a handler of receive()"))
 
+def test_its_own_error_and_a_handler(billcore_sandbox):
+    billcore_sandbox._errors.append(LookupError("of another handler"))
+    assert False, "mine"
+
 @pytest.mark.xfail(strict=True)
 def test_expected(billcore_sandbox):
     billcore_sandbox.fault("delay")
@@ -181,6 +185,7 @@ def test_misuse_of_the_marker_fails_its_test(told: str) -> None:
         ("FAILED", "test_a_handler"),
         ("FAILED", "test_allowed_but_unfired"),
         ("FAILED", "test_its_own_error"),
+        ("FAILED", "test_its_own_error_and_a_handler"),
         ("FAILED", "test_left_out"),
         ("FAILED", "test_left_out_for_the_receiver"),
         ("FAILED", "test_left_out_of_json"),
@@ -215,6 +220,7 @@ def test_misuse_of_the_marker_fails_its_test(told: str) -> None:
         ("test_unknown", r"subscriptions\.charge got the parameter 'quantty' \(1 times\), which .*strict=False"),
         ("test_its_own_error", "AssertionError: mine"),
         ("test_a_handler", r"LookupError: of a handler of receive\(\)"),
+        ("test_its_own_error_and_a_handler", r"a handler of receive\(\) raised LookupError\('of another handler'\)"),
         ("test_misspelt", r"the marker is billcore_sandbox\(\*, strict=True, .*unknown field `stict` \(fields: demo"),
         *((f"test_left_out{more}", LEFT_OUT) for more in ("", "_of_json", "_for_the_receiver")),
     ],
