@@ -115,6 +115,8 @@ def test_run_leaves_no_sandbox_when_it_is_killed() -> None:
         ("--delivery-timeout nan", 2, "the time-out: more than 0"),
         ("--renewal-retries 1,x", 2, "argument --renewal-retries: expected numbers such as 0.5,1,2, not '1,x'"),
         ("--start tomorrow", 2, "argument --start: expected a time such as 2025-06-02T09:00:00Z, not 'tomorrow'"),
+        ("--allow-host billing:8080", 2, "a name or an address, without a scheme and a port: 'billing:8080'"),
+        ("--allow-host http://billing", 2, "without a scheme"),
         ("--signature-header a/b", 2, "the signature header must be the name of a further header"),
         ("--donation-status 500", 2, "invalid choice"),
         ("--unknown", 2, "unrecognized arguments"),

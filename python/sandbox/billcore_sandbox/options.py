@@ -223,6 +223,9 @@ class Options:
             raise ValueError("--rate-limit takes a number of requests and seconds, such as 10,60: each more than 0")
         if self.errors is not None:
             _check_errors(self.errors)
+        for name in self.allow_host:
+            if re.search("[/:]", name) and not _is_network(name.strip("[]")):
+                raise ValueError(f"--allow-host takes a name or an address, without a scheme and a port: {name!r}")
         for allowed in self.deliver_to:
             if "/" in allowed and not _is_network(allowed):
                 raise ValueError(f"--deliver-to takes a host or a network such as 10.0.0.0/8: {allowed!r}")
