@@ -52,6 +52,7 @@ def test_every_route_checks_the_host() -> None:
                 assert ask(service, *route[:2], name, route[2]) == (200, ""), (name, route)
         charged, seen = len(control.ledger("charge")), len(control.requests())
         others = "evil.example 127.0.0.1.evil.example 10.0.0.1 0.0.0.0 localhost.evil.example billing.example.evil x"
+        others += " [::1]evil 127.0.0.1:80@evil"
         for name in others.split(" "):
             for route in routes:
                 assert ask(service, *route[:2], name, route[2]) == (403, "host"), (name, route)

@@ -8,6 +8,7 @@ to another host only as an HTML form does, so control routes check Content-Type.
 from __future__ import annotations
 
 import ipaddress
+import re
 
 from billcore_sandbox.errors import Refusal, not_json, timed_out, too_large
 from billcore_sandbox.http.answers import Receive, Scope, start
@@ -15,6 +16,7 @@ from billcore_sandbox.http.protocol import EXTENSION
 from billcore_sandbox.options import Options, is_loopback
 from billcore_sandbox.service.calls import is_json, refused
 
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/]+))(?::[0-9]*)?")  # an IPv6 address or a name, and perhaps a port
 CONTROL_BODY, SERVICE_BODY = 1 << 20, 8 << 20  # bytes
 
 
@@ -45,8 +47,8 @@ async def read(options: Options, scope: Scope, receive: Receive, most: int, *, o
 def check_host(options: Options, scope: Scope) -> None:
     """Refuse a request whose Host is not loopback, --host, the address that the client reached, or an --allow-host."""
     hosts = [value for name, value in scope["headers"] if name == b"host"]
-    text = hosts[0].decode("latin-1").lower() if len(hosts) == 1 else ""
-    name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
+    found = _HOST.fullmatch(hosts[0].decode("latin-1").lower() if len(hosts) == 1 else "")
+    name = "" if found is None else found[1] or found[2]
     if not (is_loopback(name) or _is_own(name, options) or _is_address(name, scope["server"][0])):
         raise Refusal(403, "host", "This Host is not allowed: use 127.0.0.1 or localhost, or add --allow-host.")
 
