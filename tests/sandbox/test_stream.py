@@ -121,7 +121,7 @@ def test_filters(process: Sandbox, mine: SandboxAccount) -> None:
     with process.control.stream("effect", after=begin, timeout=GENEROUS) as events:
         assert next(events)["record"]["account"] == uuid(other)
     for query, message in {
-        "?kind=request,reqest": "The field kind must be one of request, effect, delivery, attempt, state, clock",
+        "?kind=request,answer": "The field kind must be one of request, effect, delivery, attempt, state, clock",
         "?after=7": "The parameter after must be the cursor of a list",
         "?account=x": "No account has this UUID",
     }.items():

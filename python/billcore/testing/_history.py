@@ -25,7 +25,7 @@ class RequestRecord(TypedDict):
     `operation` is a name such as "subscriptions.charge", or None if the path or its method is unknown.
     `unknown` has the names of the request's parameters and fields that the operation does not have. `encoding` is
     "utf-8", or "base64" if the bytes of `body` are not UTF-8. `answer_headers` and `answer_body` are what was sent of
-    the answer. `repeats` is the id of the record that repeat() repeated. Values of headers with keys are shown as ***.
+    the answer. `repeats` is the id of the record that repeat() repeated. Headers with keys have the value `***`.
     """
 
     id: int
