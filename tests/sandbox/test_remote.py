@@ -89,7 +89,7 @@ def test_the_latest_requests_and_deliveries(mine: SandboxAccount, receiver: Rece
     mine.control.create_endpoint(receiver.url)
     for _ in range(2):
         service(mine).charge()
-    mine.events("order.paid", count=2)
+    mine.control.wait_for_deliveries(GENEROUS)
     assert [line.split("\t")[2:5] for line in lines(mine, "requests")][-1] == [
         "200",
         "POST",
@@ -117,7 +117,7 @@ def following(*command: str) -> Iterator[subprocess.Popen[str]]:
 def test_follow_prints_what_happens_until_ctrl_c(mine: SandboxAccount, receiver: Receiver) -> None:
     mine.control.create_endpoint(receiver.url)
     service(mine).charge()
-    mine.events("order.paid")
+    mine.control.wait_for_deliveries(GENEROUS)
     with (
         following(*arguments(mine, "requests", "--follow", "--json", "--operation", "charge")) as requests,
         following(*arguments(mine, "deliveries", "--follow", "--event", "order.paid")) as deliveries,
