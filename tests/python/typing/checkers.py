@@ -68,6 +68,7 @@ def _pyrefly(folder: Path) -> list[Problem]:
         # Not --search-path: with that option pyrefly would read the installed typing_extensions.py instead of its own
         # stub, and the installed Buffer accepts everything.
         f"--site-package-path={PACKAGE}",
+        f"--site-package-path={folder}",  # a program may import one beside it
         "--python-version=3.11",
     ]
     return _lines(run([*command, "--summary=none", "*.py"], folder))
