@@ -93,7 +93,7 @@ func TestAWaitForAnEventThatIsRefusedFailsTheTest(t *testing.T) {
 	account.Post(fmt.Sprintf("endpoints/%d", endpoint), billcoretest.Fields{"retry_schedule": []float64{0.1}})
 	func() {
 		defer func() { _ = recover() }()
-		inbox.Wait("test.hook", 1)
+		inbox.Wait("test.hook", 2) // ends with the first failure
 	}()
 	for _, clean := range j.cleanups {
 		clean()

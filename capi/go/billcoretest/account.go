@@ -29,11 +29,11 @@ type Account struct {
 	sandbox *running
 }
 
-// NewAccount makes an account with these options in the sandbox whose control URL is in the variable BILLCORE_SANDBOX_CONTROL. If
-// BILLCORE_SANDBOX_CONTROL is not set, NewAccount starts a sandbox, which stops when the test program ends. When the
-// test ends, a cleanup function deletes the account. The cleanup function fails the test if a fault of the account that
-// is not optional happened less often than its times (with a probability: never), or if a request had parameters that
-// the service does not have and Lenient is false.
+// NewAccount makes an account with these options in the sandbox whose control URL is in the variable
+// BILLCORE_SANDBOX_CONTROL. If the variable is not set, NewAccount starts a sandbox, which stops when the test program
+// ends. When the test ends, a cleanup function deletes the account. The cleanup function fails the test if a fault of
+// the account happened less often than its times (a fault with a probability: never), unless the fault is optional; and
+// if a request had parameters that the service does not have, unless Lenient is true.
 //
 // The options are those of the control route POST accounts, such as Fields{"settlement": "manual"}. Without the option
 // event_payload, events have all fields.

@@ -37,7 +37,7 @@ type Request struct {
 }
 
 // Delivery is the delivery of an event to a receiver. Duplicates have the same ID, but another Seq. State is pending,
-// delivered, failed, held_back or dropped.
+// on_hold, delivered, failed, held_back or dropped.
 type Delivery struct {
 	ID                                         json.Number
 	Seq                                        int64
@@ -84,7 +84,7 @@ func (a *Account) Deliveries(event string) []Delivery {
 // they do not come within 30 s, the test fails with a message that says which requests there are.
 func (a *Account) WaitRequests(operation string, count int) []Request {
 	a.t.Helper()
-	return wait[Request](a, "request", match("operation", operation), count, "requests")
+	return wait[Request](a, Fields{"request": match("operation", operation), "count": count}, "requests")
 }
 
 // WaitDeliveries waits until count deliveries of events with this name ("": of any event) have arrived, and returns
@@ -96,7 +96,7 @@ func (a *Account) WaitDeliveries(event string, count int) []Delivery {
 
 func (a *Account) delivered(wanted Fields, count int) []Delivery {
 	a.t.Helper()
-	found := wait[Delivery](a, "delivery", wanted, count, "deliveries")
+	found := wait[Delivery](a, Fields{"delivery": wanted, "count": count, "until_failed": true}, "deliveries")
 	for _, each := range found {
 		if each.State != "delivered" {
 			last := Attempt{Error: each.Reason}
@@ -158,9 +158,9 @@ func read[T any](a *Account, route, filter, value, member string) []T {
 	return fetch[T](a, member, "GET", "/"+route, options...)
 }
 
-func wait[T any](a *Account, what string, wanted Fields, count int, member string) []T {
+func wait[T any](a *Account, fields Fields, member string) []T {
 	a.t.Helper()
-	fields := Fields{what: wanted, "count": count, "account": a.UUID}
+	fields["account"] = a.UUID
 	return fetch[T](a, member, "POST", "/wait", billcore.RequestJSON(fields))
 }
 

@@ -64,7 +64,7 @@ record!(
 );
 record!(
     /// The delivery of an event to a receiver. Duplicates have the same `id`, but another `seq`. `state` is `pending`,
-    /// `delivered`, `failed`, `held_back` or `dropped`.
+    /// `on_hold`, `delivered`, `failed`, `held_back` or `dropped`.
     Delivery { id: String, seq: i64, endpoint_id: i64, event: String, url: String, state: String, body: String, attempts: Vec<Attempt>, }
 );
 record!(
@@ -139,7 +139,7 @@ pub(crate) fn named(filter: &str, value: &str) -> Value {
 
 #[track_caller]
 pub(crate) fn delivered(account: &str, wanted: Value, count: usize) -> Vec<Delivery> {
-    let fields = json!({"delivery": wanted, "count": count, "account": account});
+    let fields = json!({"delivery": wanted, "count": count, "until_failed": true, "account": account});
     let found: Vec<Delivery> = Read::read(&call("POST", "wait", &fields).unwrap()["deliveries"]);
     let lost = found.iter().find(|each| each.state != "delivered");
     assert!(lost.is_none(), "a receiver did not accept an event: {}", lost.unwrap().json);
