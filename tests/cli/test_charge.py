@@ -106,7 +106,7 @@ def test_the_same_command_again(shop: Shop) -> None:
 
 
 def make_older(shop: Shop, key: str, hours: int) -> str:
-    """Change the journal as if the key had first been used so long ago, yesterday; returns the key."""
+    """Change the journal as if the key was yesterday's, and first used `hours` ago; returns the changed key."""
     yesterday = f"{key[:-8]}{datetime.now(UTC) - timedelta(days=1):%Y%m%d}"
     with closing(sqlite3.connect(shop.file)) as connection:
         text = "UPDATE billcore_charges SET key = ?, created = created - ?, deadline = deadline - ? WHERE key IN (?, ?)"

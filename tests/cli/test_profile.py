@@ -1,4 +1,4 @@
-"""`billcore profile`, and which account a command uses."""
+"""`billcore profile`, and how a command finds its account."""
 
 from __future__ import annotations
 
@@ -105,6 +105,7 @@ def test_a_profile_that_is_not_safe_or_broken(home: Variables, tmp_path: Path) -
         (["x"], b"", "no key was given"),
         (["x"], b"a\nb", "api_key"),
         (["x"], b"\xff", "UTF-8"),
+        (["x"], b"k" * 70_000, "too long for a key"),
         (["x", "--journal", "postgresql://me:secret@db/x"], b"k", "PGPASSWORD"),
         (["x", "--journal", "no/such/folder.db"], b"k", "No such file"),
         (["x", "--journal", "not-a-journal.db"], b"k", "is not a journal"),

@@ -105,7 +105,7 @@ def test_what_request_sends_and_prints(tmp_path: Path) -> None:
     body = b'{"odd":\n\xff\x00 1.10}'
 
     def answer(request: Request) -> Reply:
-        return Reply(status=404 if request.target == "/a/none" else 200, body=body)
+        return Reply(status=404, body=b"[1e400]") if request.target == "/a/none" else Reply(body=body)
 
     (tmp_path / "body.json").write_text('{"vat_rate": 12.50, "big": 123456789012345678901234567890}', "utf-8")
     with ScriptedServer(answer) as server:
@@ -115,7 +115,8 @@ def test_what_request_sends_and_prints(tmp_path: Path) -> None:
             sent = billcore(server.url, "request", "PATCH", "/p", "--data", data, text=False, **more)
             assert (sent.returncode, sent.stdout) == (0, body)
         missing = billcore(server.url, "request", "DELETE", "/none", "--json")
-        assert missing.returncode == 1 and json.loads(missing.stdout)["status"] == 404
+        assert missing.returncode == 1
+        assert json.loads(missing.stdout)["body"] == "[1e400]"  # and not the constant Infinity, which is no JSON
         assert missing.stderr == "billcore request: the service answered with the status 404\n"
         assert [(each.method, each.target, each.body) for each in server.requests] == [
             ("GET", "/a/a%20b?x=1&x=%C3%A9&y=", b""),

@@ -27,7 +27,7 @@ from support.waiting import GENEROUS
 
 
 def until_charged(events: Iterator[StreamEvent]) -> list[StreamEvent]:
-    """The events up to the delivery of order.paid, which is the last thing that a charge causes."""
+    """The events until order.paid is delivered, which is the last that a charge causes."""
 
     def goes_on(event: StreamEvent) -> bool:
         record = event["record"]

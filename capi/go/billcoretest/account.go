@@ -33,7 +33,7 @@ type Account struct {
 // BILLCORE_SANDBOX_CONTROL. If the variable is not set, NewAccount starts a sandbox, which stops when the test program
 // ends. When the test ends, a cleanup function deletes the account. The cleanup function fails the test if a fault of
 // the account happened less often than its times (a fault with a probability: never), unless the fault is optional; and
-// if a request had parameters that the service does not have, unless Lenient is true.
+// if a request had parameters that are unknown to the service, unless Lenient is true.
 //
 // The options are those of the control route POST accounts, such as Fields{"settlement": "manual"}. Without the option
 // event_payload, events have all fields.

@@ -51,8 +51,8 @@ func (a *Account) serve(receiver http.Handler) any {
 	return a.Post("endpoints", Fields{"url": server.URL, "secret": a.WebhookSecret})["id"]
 }
 
-// Events returns the accepted events with this name, or all if name is "", in the order of their arrival, also
-// duplicates.
+// Events returns the accepted events that have this name, in the order of their arrival, with their duplicates.
+// An empty name means every event.
 func (i *Inbox) Events(name string) (found []*webhook.Event) {
 	i.account.t.Helper()
 	i.mutex.Lock()

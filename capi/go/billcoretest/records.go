@@ -56,25 +56,25 @@ type Attempt struct {
 	AnswerBody   string `json:"answer_body"`
 }
 
-// Object is a subscription with its status, or an order with its state.
+// Object is a subscription, which has a Status, or an order, which has a State.
 type Object struct {
 	ID            billcore.ID
 	Status, State string
 }
 
-// Ledger returns the effects of this kind, or of all kinds if kind is "", oldest first.
+// Ledger returns the effects of a kind, such as "charge", oldest first. An empty kind means every effect.
 func (a *Account) Ledger(kind string) []Effect {
 	a.t.Helper()
 	return read[Effect](a, "ledger", "kind", kind, "effects")
 }
 
-// Requests returns the requests of this operation, such as "charge", or all requests if operation is "", oldest first.
+// Requests returns the requests of an operation, such as "charge", oldest first; an empty operation means every one.
 func (a *Account) Requests(operation string) []Request {
 	a.t.Helper()
 	return read[Request](a, "requests", "operation", operation, "requests")
 }
 
-// Deliveries returns the deliveries of events with this name, or of all events if event is "", oldest first.
+// Deliveries returns the deliveries of an event, such as "order.paid", oldest first; an empty event means every one.
 func (a *Account) Deliveries(event string) []Delivery {
 	a.t.Helper()
 	return read[Delivery](a, "deliveries", "event", event, "deliveries")

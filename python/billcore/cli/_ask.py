@@ -15,7 +15,7 @@ def add_yes(parser: Parser) -> None:
 
 
 def is_loopback(base_url: str) -> bool:
-    """Whether the URL's host is this machine, by the same rule as the client's for http."""
+    """Whether the URL names this machine. The client has the same rule for a URL with http."""
     from ipaddress import IPv4Address
     from urllib.parse import urlsplit
 

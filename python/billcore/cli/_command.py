@@ -20,7 +20,7 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_MISSED, EXIT_UNKNOWN, EXIT_NOT_REACHED, E
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Wraps a description, but not a text of several lines, such as examples."""
+    """Wraps a description. A text of several lines, such as the examples, stays as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)

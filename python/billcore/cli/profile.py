@@ -19,6 +19,7 @@ from ._output import Shape, add_list_output, print_rows
 if TYPE_CHECKING:
     from .. import Client
 
+_MOST_READ = 64 << 10  # bytes of stdin; no key is as long
 _KEPT = ("base_url", "journal")
 _SHAPE = Shape(("name", "in_use", *_KEPT, "key"), ("name", "in_use", *_KEPT, "key"))
 
@@ -104,9 +105,12 @@ def _asked_key(name: str) -> str:
         key = getpass(f"API key of {name} (not shown): ", sys.stderr).strip()
     else:
         try:
-            key = sys.stdin.buffer.read(1 << 16).decode().strip()
+            given = sys.stdin.buffer.read(_MOST_READ + 1).decode()
         except UnicodeDecodeError:
             raise Failure(EXIT_USAGE, "the key in stdin is not UTF-8") from None
+        if len(given) > _MOST_READ:
+            raise Failure(EXIT_USAGE, "stdin is too long for a key: pass the key alone, as in < key.txt")
+        key = given.strip()
     if not key:
         raise Failure(EXIT_USAGE, "no key was given: type it, or pass it in stdin, as in < key.txt")
     return key

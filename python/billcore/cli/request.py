@@ -76,12 +76,12 @@ def _body(given: str) -> Any:
     """The values of the JSON that --data gives or names; a number keeps its digits."""
     source = f"--data: {given[1:]}" if given.startswith("@") else "--data"
     try:
-        text: str | bytes = given
-        if given == "@-":
-            text = sys.stdin.buffer.read()
-        elif given.startswith("@"):
-            text = Path(given[1:]).read_bytes()
-        return json.loads(text, parse_float=Decimal)
+        if given.startswith("@"):
+            raw = sys.stdin.buffer.read() if given == "@-" else Path(given[1:]).read_bytes()
+            given_text = raw.decode("utf-8")  # json.loads would guess UTF-16
+        else:
+            given_text = given
+        return json.loads(given_text, parse_float=Decimal)
     except OSError as error:
         raise Failure(EXIT_USAGE, f"{source} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -92,11 +92,11 @@ def _body(given: str) -> Any:
 
 
 def _print_json(answer: Response) -> None:
+    members = {"status": answer.status, "headers": answer.headers}
     try:
-        body = answer.json()
-    except DecodeError:
-        body = answer.body.decode("utf-8", "backslashreplace")
-    print(json.dumps({"status": answer.status, "headers": answer.headers, "body": body}))
+        print(json.dumps({**members, "body": answer.json()}, allow_nan=False))
+    except (DecodeError, ValueError):  # no JSON, or a number too large for a float
+        print(json.dumps({**members, "body": answer.body.decode("utf-8", "backslashreplace")}))
 
 
 def _print_body(answer: Response) -> None:

@@ -145,7 +145,7 @@ class HistoryControl(Calls):
         self._call("POST", "history/clear", {})
 
     def stream(self, *kinds: Kind, after: str | None = None, timeout: float | None = None) -> Stream:
-        """Everything that happens from now on, as an iterator, which waits for the next event.
+        """Iterate over all that happens from now on; the iterator waits for the next event.
 
         The iterator ends at a reset, and when the sandbox ends. close() or the end of `with` ends it earlier.
 

@@ -60,7 +60,7 @@ def record(world: World, row: sqlite3.Row) -> Any:
 
 
 def last_answer(world: World, account: Account) -> Any:
-    """The last attempt of the account's latest pending delivery that was attempted, or None."""
+    """The last attempt at the latest of the account's pending deliveries; None if no attempt was made."""
     own = "endpoint_id IN (SELECT id FROM endpoints WHERE account = ?) AND state = 'pending'"
     sql = f"SELECT * FROM deliveries WHERE {own} AND attempts != '[]' ORDER BY seq DESC LIMIT 1"
     row = world.store.one(sql, account.number)

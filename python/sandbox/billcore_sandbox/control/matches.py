@@ -1,4 +1,4 @@
-"""The records that a wait looks for: each change of the history is read once, however often the wait looks."""
+"""Finds the records that a wait needs. It reads each change of the history once, however often the wait asks."""
 
 from __future__ import annotations
 
