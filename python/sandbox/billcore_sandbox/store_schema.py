@@ -2,7 +2,7 @@
 
 # First envelope id of a sandbox with a seed. sqlite_sequence has the last id, so ids of deliveries never repeat.
 FIRST_DELIVERY = 50_001
-VERSION = 5  # of the tables; a file with another version is refused
+VERSION = 6  # of the tables; a file with another version is refused
 ENDED = "state NOT IN ('pending', 'on_hold')"  # true for deliveries that are not sent any more
 
 TABLES = f"""
@@ -93,18 +93,20 @@ CREATE INDEX jobs_reorder ON jobs (subject) WHERE cause = 'reorder';
 
 -- The history in the order in which it happened: one row for each change of a record, whose key is `subject`. Streams
 -- and waits read only the rows after the last row that they have seen. details: JSON of what is in no other table.
+-- made: 1 if it is the first change of the record.
 CREATE TABLE changes (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, account INTEGER, subject INTEGER NOT NULL, details TEXT);
+  id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, account INTEGER, subject INTEGER NOT NULL, details TEXT,
+  made INTEGER NOT NULL DEFAULT 0);
 CREATE TRIGGER request_came AFTER INSERT ON requests BEGIN
-  INSERT INTO changes (kind, account, subject) VALUES ('request', new.account, new.id); END;
+  INSERT INTO changes (kind, account, subject, made) VALUES ('request', new.account, new.id, 1); END;
 CREATE TRIGGER request_answered AFTER UPDATE OF duration_ms, late ON requests BEGIN
   INSERT INTO changes (kind, account, subject) VALUES ('request', new.account, new.id); END;
 CREATE TRIGGER effect_recorded AFTER INSERT ON ledger BEGIN
-  INSERT INTO changes (kind, account, subject) VALUES ('effect', new.account, new.id); END;
+  INSERT INTO changes (kind, account, subject, made) VALUES ('effect', new.account, new.id, 1); END;
 CREATE TRIGGER state_changed AFTER INSERT ON state_changes BEGIN
-  INSERT INTO changes (kind, account, subject) VALUES ('state', new.account, new.id); END;
+  INSERT INTO changes (kind, account, subject, made) VALUES ('state', new.account, new.id, 1); END;
 CREATE TRIGGER delivery_made AFTER INSERT ON deliveries BEGIN
-  INSERT INTO changes (kind, account, subject) VALUES ('delivery', new.account, new.seq); END;
+  INSERT INTO changes (kind, account, subject, made) VALUES ('delivery', new.account, new.seq, 1); END;
 CREATE TRIGGER delivery_changed AFTER UPDATE OF state, attempts ON deliveries BEGIN
   INSERT INTO changes (kind, account, subject) VALUES ('delivery', new.account, new.seq); END;
 

@@ -25,7 +25,7 @@ _TEXTS = {
 def of_list(world: World, name: str, conditions: Conditions, page: bodies.Page) -> tuple[list[sqlite3.Row], Listed]:
     """The rows of a page of a list, and what the answer says about the whole list."""
     key, account = LISTS[name].key, account_number(world, page.account)
-    whole = {"account = ?": account, **conditions, **_found(name, page.search)}
+    whole = {"account = ?": account, **conditions, **found(name, page.search)}
     after = max(page.since, page.after)
     where, args = clause({**whole, f"{key} > ?": after or None, f"{key} < ?": page.before})
     order = f"{key} DESC" if page.order == "desc" else key
@@ -46,7 +46,7 @@ def clause(conditions: Conditions) -> tuple[str, list[Any]]:
     return " AND ".join(["1", *chosen]), args
 
 
-def _found(name: str, text: str | None) -> Conditions:
+def found(name: str, text: str | None) -> Conditions:
     """The condition for records that contain the text; case does not matter in ASCII."""
     if text is None:
         return {}

@@ -13,7 +13,8 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.config import Config
 from uvicorn.server import Server
@@ -29,12 +30,16 @@ from billcore_sandbox.http.protocol import SandboxProtocol
 from billcore_sandbox.http.recorder import Recorder
 from billcore_sandbox.openapi import document
 from billcore_sandbox.options import Options
+from billcore_sandbox.page import missing
 from billcore_sandbox.seed_file import SeedFileError
 from billcore_sandbox.service.calls import Reply, reply
 from billcore_sandbox.service.endpoints import register, valid_url
 from billcore_sandbox.service.patterns import check_errors
 from billcore_sandbox.store import StoreError
 from billcore_sandbox.world import World
+
+if TYPE_CHECKING:
+    from billcore_sandbox.page.app import Application
 
 EXIT_FAILED = 1
 
@@ -138,23 +143,34 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
     closing = asyncio.Event()
     recorder = Recorder(world, closing)
 
+    @cache
+    def pages() -> Application:
+        from billcore_sandbox.page.app import Application  # only when someone looks: it needs more modules
+
+        return Application(world)
+
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         if f"{path}/".startswith(f"{PREFIX}/"):
             await control.serve(world, scope, receive, send)
+        elif path.startswith("/_page/") or (path == "/" and _is_browser(scope)):
+            if (lacking := missing()) is None:
+                await pages()(scope, receive, send)
+            else:
+                await page("/", scope, send, f"\nThe page for browsers needs {lacking}.\n")
         elif path in _PLAIN or path == "/openapi.json":
             await page(path, scope, send)
         else:
             await recorder(scope, receive, send)
 
-    async def page(path: str, scope: Scope, send: Send) -> None:
+    async def page(path: str, scope: Scope, send: Send, more: str = "") -> None:
         try:
             check_host(options, scope)
         except Refusal as error:
             reject(scope, error)
             return
         if path in _PLAIN:
-            await whole(send, Reply(200, _PLAIN[path].encode(), content_type="text/plain; charset=utf-8"))
+            await whole(send, Reply(200, (_PLAIN[path] + more).encode(), content_type="text/plain; charset=utf-8"))
         else:
             await whole(send, reply(document(options, world.store.accounts[0].uuid)))
 
@@ -180,6 +196,13 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
     ready = _ready_line(world, listener, secrets)
     print(_banner(ready) if sys.stdout.isatty() else json.dumps(ready), flush=True)
     await server.serve(sockets=[listener])
+
+
+def _is_browser(scope: Scope) -> bool:
+    """Whether a browser sent the request, or htmx in a browser."""
+    return any(
+        name == b"hx-request" or (name == b"accept" and b"text/html" in value) for name, value in scope["headers"]
+    )
 
 
 def _watch_stdin(server: Server) -> None:

@@ -1,0 +1,28 @@
+"""The table of the page's views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from billcore_sandbox.page.request import PREFIX
+from billcore_sandbox.page.views import live, traffic
+
+
+class View(NamedTuple):
+    """A view: a function that is called with the request, and with the id in the path if it has one."""
+
+    method: str
+    path: str
+    action: Callable[..., Any]
+
+
+def _get(path: str, action: Callable[..., Any]) -> View:
+    return View("GET", path, action)
+
+
+VIEWS = (
+    _get("/", traffic.show),
+    _get(f"{PREFIX}/rows", live.rows),
+    _get(f"{PREFIX}/changes", live.changes),
+)

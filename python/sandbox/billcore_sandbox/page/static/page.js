@@ -1,0 +1,71 @@
+// Keeps the list fresh while the server says that something changed, copies texts, and sends filters at once.
+"use strict";
+
+let newest = 0; // position of the latest change
+let busy = false; // rows are being loaded
+
+const list = () => document.querySelector("#rows[data-live]");
+const drawn = () => Number(document.getElementById("live")?.dataset.position ?? 0);
+
+// One request at a time: what happens meanwhile comes with the next one.
+async function refresh() {
+  const rows = list();
+  if (busy || !rows || newest <= drawn() || document.hidden) return;
+  busy = true;
+  try {
+    const join = rows.dataset.live.includes("?") ? "&" : "?";
+    await htmx.ajax("GET", `${rows.dataset.live}${join}after=${drawn()}`, { target: "#rows", swap: "afterbegin" });
+    for (const old of [...rows.children].slice(200)) old.remove();
+    document.querySelector(".cards")?.remove();
+    await refreshEntry();
+  } finally {
+    busy = false;
+  }
+  if (newest > drawn()) setTimeout(refresh, 250);
+}
+
+// Shows the open entry as it is now, unless someone types into its forms. Parts that were open stay open.
+async function refreshEntry() {
+  const detail = document.querySelector("#detail[data-entry]");
+  if (!detail || detail.contains(document.activeElement) || detail.querySelector("[data-dirty]")) return;
+  const open = [...detail.querySelectorAll("details[open]")].map((each) => each.id);
+  await htmx.ajax("GET", location.pathname + location.search, { target: "#detail", swap: "outerHTML" });
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+}
+
+function listen() {
+  const changes = new EventSource("/_page/changes");
+  changes.onmessage = (event) => {
+    newest = Number(event.data);
+    refresh();
+  };
+  changes.addEventListener("reset", () => location.reload());
+}
+
+document.addEventListener("DOMContentLoaded", listen);
+document.addEventListener("visibilitychange", refresh);
+document.addEventListener("input", (event) => event.target.closest("#detail form")?.setAttribute("data-dirty", ""));
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  }
+});
+
+// Tells a screen reader and the keyboard where the reader is after an entry was opened.
+document.addEventListener("htmx:afterSettle", (event) => {
+  const opened = document.querySelector(".traffic");
+  const detail = document.querySelector("#detail");
+  opened?.classList.toggle("opened", Boolean(detail?.dataset.entry));
+  for (const link of document.querySelectorAll("#rows a[aria-current]")) link.removeAttribute("aria-current");
+  document.getElementById(detail?.dataset.entry)?.querySelector("a")?.setAttribute("aria-current", "true");
+  if (event.detail.requestConfig?.headers["HX-Boosted"] !== "true" && event.detail.elt?.id === "detail" && !busy) {
+    document.querySelector("#detail").focus({ preventScroll: true });
+  }
+});

@@ -1,0 +1,139 @@
+"""The entries of the list: requests, effects, changes of states, deliveries, and moves of clocks, the latest first."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from billcore_sandbox import history
+from billcore_sandbox.control import deliveries
+from billcore_sandbox.control.lists import Conditions, clause, found
+from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.retention import LISTS
+from billcore_sandbox.world import World
+
+KINDS = {"request": "Requests", "effect": "Effects", "state": "States", "delivery": "Deliveries", "clock": "Clock"}
+PAGE = 50  # entries
+_TABLE = {kept.kind: (name, kept.key) for name, kept in LISTS.items()}
+# The columns that a row of the list shows; the bodies stay in the store.
+_COLUMNS = {
+    "request": "r.id, r.at, r.operation, r.method, r.target, r.status, r.fault, r.duration_ms, r.repeats, r.late",
+    "effect": "r.id, r.at, r.kind AS effect, r.details, r.request_id",
+    "state": 'r.id, r.at, r.object, r.object_id, r."from", r."to", r.cause, r.event',
+    "delivery": "r.seq AS id, r.id AS event_id, r.event, r.url, r.state, r.reason, r.attempts, r.faults",
+}
+# Entries that someone may want to know of: refused or lost requests, and deliveries that were not accepted.
+_TROUBLE = {
+    "request": "(r.status >= 400 OR r.fault IS NOT NULL OR r.status IS NULL)",
+    "effect": "0",
+    "state": "0",
+    "delivery": "(r.state NOT IN ('delivered', 'pending') OR r.attempts LIKE '%\"fault\": \"%'"
+    " OR json_extract(r.attempts, '$[#-1].status') NOT BETWEEN 200 AND 299"
+    " OR json_extract(r.attempts, '$[#-1].error') IS NOT NULL)",
+    "clock": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What the list shows. kinds: of entries. search: a text in their bytes. trouble: only what went wrong."""
+
+    kinds: tuple[str, ...]
+    search: str | None
+    trouble: bool
+    account: int | None
+
+    @classmethod
+    def of(cls, request: PageRequest) -> Filter:
+        """The filter in the URL of a request. Raises Refusal 404 for an unknown account."""
+        kinds = tuple(kind for kind in KINDS if kind in request.all("kind")) or tuple(KINDS)
+        account = request.chosen
+        search = request.query.get("q", "").strip()[:1000] or None
+        return cls(kinds, search, "trouble" in request.query, None if account is None else account.number)
+
+    def source(self, kind: str, **positions: int | None) -> tuple[str, list[Any]]:
+        """The FROM and WHERE of the changes with which entries of a kind began, between two positions."""
+        conditions: Conditions = {
+            "c.kind = ?": kind,
+            "c.account = ?": self.account,
+            "c.id > ?": positions.get("after"),
+            "c.id < ?": positions.get("before"),
+        }
+        if self.trouble:
+            conditions[_TROUBLE[kind]] = []
+        if kind == "clock":
+            if self.search is not None:
+                conditions["c.details LIKE ?"] = f"%{self.search}%"
+            where, args = clause(conditions)
+            return f"changes c WHERE {where}", args
+        table, key = _TABLE[kind]
+        if kind == "state":
+            if self.search is not None:
+                texts = ("r.object_id", 'r."from"', 'r."to"', "r.cause", "r.event")
+                conditions[f"({' OR '.join(f'{each} LIKE ?' for each in texts)})"] = [f"%{self.search}%"] * len(texts)
+        else:
+            conditions |= {sql.replace("CAST(", "CAST(r."): args for sql, args in found(table, self.search).items()}
+        where, args = clause(conditions)
+        return f"changes c JOIN {table} r ON r.{key} = c.subject WHERE c.made AND {where}", args
+
+    def latest(self, world: World, most: int = PAGE, **positions: int | None) -> list[dict[str, Any]]:
+        """At most `most` entries between two positions, the latest first. `position`: of its begin."""
+        lists = []
+        for kind in self.kinds:
+            where, args = self.source(kind, **positions)
+            columns = _COLUMNS.get(kind, "c.details")
+            sql = f"SELECT c.id AS position, c.account AS number, {columns} FROM {where} ORDER BY c.id DESC LIMIT ?"
+            lists.append([_shown(world, kind, row) for row in world.store.all(sql, *args, most)])
+        return [*heapq.merge(*lists, key=lambda each: -each["position"])][:most]
+
+    def count(self, world: World, **positions: int | None) -> int:
+        """How many entries there are between two positions."""
+        sources = [self.source(kind, **positions) for kind in self.kinds]
+        return sum(world.store.count(where, *args) for where, args in sources)
+
+
+def _shown(world: World, kind: str, row: sqlite3.Row) -> dict[str, Any]:
+    """A row of the list."""
+    entry: dict[str, Any] = {"kind": kind, **dict(row)}
+    if kind == "clock":
+        entry |= {"id": row["position"], **json.loads(row["details"])}
+    elif kind == "effect":
+        entry["details"] = json.loads(row["details"])
+    elif kind == "delivery":
+        made = json.loads(row["attempts"])
+        entry |= {"count": len(made), "last": made[-1] if made else None, "at": made[-1]["at"] if made else None}
+        entry["faults"] = [*json.loads(row["faults"]), *(each["fault"] for each in made if each["fault"])]
+    entry["account"] = world.store.uuid_of(row["number"])
+    return entry
+
+
+def changed(world: World, shown: Filter, after: int) -> list[dict[str, Any]]:
+    """The entries that began at or before a position and have changed after it, at most a page of them."""
+    entries = []
+    for kind in ("request", "delivery"):
+        if kind in shown.kinds:
+            table, key = _TABLE[kind]
+            sql = (
+                f"SELECT DISTINCT 0 AS position, c.account AS number, {_COLUMNS[kind]} FROM changes c"
+                f" JOIN {table} r ON r.{key} = c.subject WHERE c.kind = ? AND c.id > ? AND NOT c.made"
+                f" ORDER BY c.id DESC LIMIT {PAGE}"
+            )
+            entries += [_shown(world, kind, row) for row in world.store.all(sql, kind, after)]
+    return entries
+
+
+def one(world: World, kind: str, number: int) -> Any:
+    """A whole record as the control routes show it; None if there is none with this id."""
+    if kind not in _TABLE:
+        return None
+    table, key = _TABLE[kind]
+    row = world.store.one(f"SELECT * FROM {table} WHERE {key} = ?", number)
+    if row is None:
+        return None
+    if kind == "delivery":
+        return deliveries.record(world, row)
+    show = {"request": history.request, "effect": history.effect, "state": history.state_change}[kind]
+    return show(world.store, row)
