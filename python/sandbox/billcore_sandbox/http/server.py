@@ -47,6 +47,7 @@ EXIT_FAILED = 1
 _PLAIN = {
     "/": f"""billcore sandbox {__version__}: a billing service on localhost.
 
+/                 in a browser: everything that happens, and buttons for every action
 /healthz          answers ok when the service is ready
 /_sandbox/        the control routes: clock, accounts, scenarios, faults, deliveries, ledger
 /openapi.json     the service as an OpenAPI document; /_sandbox/openapi.json has the control routes too
@@ -235,7 +236,9 @@ def _ready_line(world: World, listener: socket.socket, secrets: dict[str, str]) 
 def _banner(ready: dict[str, Any]) -> str:
     """The text that is printed on a terminal instead of the JSON line."""
     lines = [
-        "The billing service is ready. Ctrl-C stops it. In another shell:",
+        "The billing service is ready. Ctrl-C stops it.",
+        f"In a browser: {ready['control_url'].removesuffix(PREFIX)}/",
+        "In another shell:",
         "",
         f"export BILLCORE_BASE_URL={ready['base_url']}",
         f"export BILLCORE_API_KEY={ready['api_key']}",
