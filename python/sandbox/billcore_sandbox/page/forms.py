@@ -28,6 +28,7 @@ from billcore_sandbox.service.routes import find
 _OWN = ("token", "method", "back", "done")
 _JSON = ":json"  # at the end of the name of a field whose text is JSON
 _PLACE = re.compile(r"\{(\w+)\}|%7B(\w+)%7D")
+_ID = re.compile(r"[0-9]{1,20}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a record or an account, and no secret
 
 
 async def perform(request: PageRequest, body: bytes) -> Reply:
@@ -96,7 +97,7 @@ def _filled(text: str, answer: Any) -> str:
         value: Any = answer
         for name in (found[1] or found[2]).split("__"):
             value = value.get(name) if isinstance(value, dict) else None
-        return quote(str(value), safe="") if isinstance(value, str | int) else ""
+        return str(value) if _ID.fullmatch(str(value)) else ""
 
     return _PLACE.sub(member, text)
 

@@ -1,6 +1,7 @@
 // Keeps the list fresh while the server says that something changed, copies texts, and sends filters at once.
 "use strict";
 
+const MOST_ROWS = 200;
 let newest = 0; // position of the latest change
 let busy = false; // rows are being loaded
 
@@ -13,15 +14,36 @@ async function refresh() {
   if (busy || !rows || newest <= drawn() || document.hidden) return;
   busy = true;
   try {
-    const join = rows.dataset.live.includes("?") ? "&" : "?";
-    await htmx.ajax("GET", `${rows.dataset.live}${join}after=${drawn()}`, { target: "#rows", swap: "afterbegin" });
-    for (const old of [...rows.children].slice(200)) old.remove();
-    document.querySelector(".cards")?.remove();
+    const url = new URL(rows.dataset.live, location);
+    url.searchParams.set("after", drawn());
+    const answer = await fetch(url);
+    if (!answer.ok || !rows.isConnected) return;
+    draw(rows, new DOMParser().parseFromString(await answer.text(), "text/html"));
     await refreshEntry();
   } finally {
     busy = false;
   }
   if (newest > drawn()) setTimeout(refresh, 250);
+}
+
+// Adds the new rows, and replaces those that are on the page and have changed.
+function draw(rows, answer) {
+  const fresh = [];
+  for (const row of answer.querySelectorAll("li")) {
+    const old = document.getElementById(row.id);
+    if (!old) {
+      if (!("changed" in row.dataset)) fresh.push(row);
+      continue;
+    }
+    const focused = old.contains(document.activeElement);
+    old.replaceWith(row);
+    if (focused) row.querySelector("a").focus();
+  }
+  rows.prepend(...fresh);
+  for (const old of [...rows.children].slice(MOST_ROWS)) old.remove();
+  document.getElementById("live").replaceWith(answer.getElementById("live"));
+  if (fresh.length) document.querySelector(".cards")?.remove();
+  htmx.process(rows);
 }
 
 // Shows the open entry as it is now, unless someone types into its forms. Parts that were open stay open.
