@@ -107,14 +107,18 @@ def overlap(drawn: Any) -> None:
         assert left >= 0 and top >= 0 and right <= width and bottom <= height
         for each in boxes[index + 1 :]:
             assert left >= each[2] or right <= each[0] or top >= each[3] or bottom <= each[1], "two texts overlap"
+    lanes: dict[tuple[float, float], set[float]] = {}  # lane and height -> where its lines end
     for path in drawn.iter(f"{SVG}path"):
         if path.attrib.get("class") == "tip":
             continue
         start, y, *_, end_y, end = (float(each) for each in re.findall(r"[\d.]+", path.attrib["d"]))
         lane = float(re.findall(r"Q([\d.]+)", path.attrib["d"])[0])
         assert start < lane < width and lane > max(right for _, _, right, _ in boxes)
+        for height_there in range(round(min(y, end_y)), round(max(y, end_y)) + 1):
+            lanes.setdefault((lane, height_there), set()).add(end_y)
         for at, x in ((y, start), (end_y, end)):
             assert x > max(right for _, top, right, bottom in boxes if top < at < bottom)
+    assert all(len(ends) == 1 for ends in lanes.values()), "lines to two states meet"
 
 
 @pytest.mark.parametrize(("machine", "state"), each_state())

@@ -52,8 +52,10 @@ def test_the_list_filters_searches_and_pages(view: Shown) -> None:
         view.control.checkout(product, reference_id=f"<b>{number}</b>")
     assert view.references() == [html.escape(f"<b>{number}</b>") for number in range(49, -1, -1)]
     older = re.search(r'href="([^"]*before=\d+[^"]*)">Older', view.page())
-    assert older is not None and "demo-active" in (page := view.browser.get(html.unescape(older[1])))
-    assert "Older" not in page and "Newest" in page
+    assert older is not None
+    query = html.unescape(older[1]).partition(view.of_account)[2]
+    assert "demo-active" in view.references(query) and len(view.references(query)) == 6
+    assert "Older" not in view.page(query) and "Newest" in view.page(query)
 
 
 def test_a_visitor_buys(view: Shown) -> None:
