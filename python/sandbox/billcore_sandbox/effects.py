@@ -57,7 +57,7 @@ def has_no_cycle_left(work: Work, row: sqlite3.Row, given: Given) -> bool:
 
 
 def stays_active(work: Work, row: sqlite3.Row, given: Given) -> bool:
-    """Whether a cancelled subscription stays `active` until ends_at, which depends on --cancel and its product."""
+    """--cancel, or its product, says that a cancelled subscription stays `active` until ends_at."""
     chosen = work.options.cancel
     return chosen == "active" or (chosen == "by-product" and bool(_product(work, row)["stays_active"]))
 

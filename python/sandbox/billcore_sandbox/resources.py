@@ -104,10 +104,10 @@ def product(row: sqlite3.Row) -> dict[str, Any]:
         "strings": {
             "interval": f"every {interval}" if interval else "once",
             "type": row["type"].replace("_", " "),
-            "price": _money(row["price"], currency) + every,
-            "price_with_vat": _money(gross, currency) + every,
+            "price": money(row["price"], currency) + every,
+            "price_with_vat": money(gross, currency) + every,
             # Null for a product without VAT, because the interface says that strings.price_without_vat may be null.
-            "price_without_vat": _money(net, currency) + every if rate else None,
+            "price_without_vat": money(net, currency) + every if rate else None,
         },
     }
 
@@ -116,7 +116,8 @@ def product_group(row: sqlite3.Row, members: list[int]) -> dict[str, Any]:
     return {"id": row["id"], "name": row["name"], "products": members}
 
 
-def _money(cents: int, currency: str) -> str:
+def money(cents: int, currency: str) -> str:
+    """An amount in cents as people write it, such as 15.00 EUR."""
     sign = "-" if cents < 0 else ""
     whole, part = divmod(abs(cents), 100)
     return f"{sign}{whole}.{part:02d} {currency}"

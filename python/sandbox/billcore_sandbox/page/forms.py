@@ -91,12 +91,13 @@ def _converted(route: ControlRoute, fields: dict[str, str]) -> msgspec.Struct:
 
 
 def _filled(text: str, answer: Any) -> str:
-    """The text with members of the answer in the place of their names."""
+    """The text with members of the answer in the place of their names; of a list, its length."""
 
     def member(found: re.Match[str]) -> str:
         value: Any = answer
         for name in (found[1] or found[2]).split("__"):
             value = value.get(name) if isinstance(value, dict) else None
+        value = len(value) if isinstance(value, list) else value
         return str(value) if _ID.fullmatch(str(value)) else ""
 
     return _PLACE.sub(member, text)

@@ -12,6 +12,8 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from billcore_sandbox.resources import money
+
 # Controls but tab and line feed, format characters such as right-to-left overrides, separators, and lone surrogates.
 _ODD = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f"
@@ -40,7 +42,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"exact": Exact, "pretty": pretty, "short": short, "time": time, "size": size, "to_json": to_json}
+    made.filters |= {
+        "money": money,
+        "exact": Exact,
+        "pretty": pretty,
+        "short": short,
+        "time": time,
+        "size": size,
+        "to_json": to_json,
+    }
     return made
 
 

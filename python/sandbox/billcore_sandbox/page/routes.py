@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from billcore_sandbox.page.request import PREFIX
-from billcore_sandbox.page.views import live, traffic
+from billcore_sandbox.page.views import live, subscriptions, traffic, upcoming
 
 
 class View(NamedTuple):
@@ -25,4 +25,9 @@ VIEWS = (
     _get("/", traffic.show),
     _get(f"{PREFIX}/rows", live.rows),
     _get(f"{PREFIX}/changes", live.changes),
+    _get(f"{PREFIX}/subscriptions", subscriptions.show),
+    # Where the form of a purchase leads if the product is paid once, so that the answer has no subscription id.
+    _get(f"{PREFIX}/subscriptions/", subscriptions.show),
+    _get(f"{PREFIX}/subscriptions/{{id}}", subscriptions.one),
+    _get(f"{PREFIX}/upcoming", upcoming.show),
 )

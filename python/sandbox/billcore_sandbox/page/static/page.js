@@ -1,4 +1,5 @@
-// Keeps the list fresh while the server says that something changed, copies texts, and sends filters at once.
+// Keeps the list fresh while the server says that something changed, copies texts, sends filters at once, and each form
+// only once.
 "use strict";
 
 const MOST_ROWS = 200;
@@ -91,3 +92,12 @@ document.addEventListener("htmx:afterSettle", (event) => {
     document.querySelector("#detail").focus({ preventScroll: true });
   }
 });
+
+// A form is sent once: its buttons wait for the answer, which the move of a clock may give only after 30 seconds.
+function sending(event, now) {
+  const form = event.detail.elt.closest("form");
+  form?.setAttribute("aria-busy", now);
+  for (const button of form?.querySelectorAll("button:not([type=button])") ?? []) button.disabled = now;
+}
+document.addEventListener("htmx:beforeRequest", (event) => sending(event, true));
+document.addEventListener("htmx:afterRequest", (event) => sending(event, false));
