@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from billcore_sandbox.page.request import PREFIX
-from billcore_sandbox.page.views import live, traffic
+from billcore_sandbox.page.views import live, shown, traffic
 
 
 class View(NamedTuple):
@@ -25,4 +25,8 @@ VIEWS = (
     _get("/", traffic.show),
     _get(f"{PREFIX}/rows", live.rows),
     _get(f"{PREFIX}/changes", live.changes),
+    _get(f"{PREFIX}/raw/request/{{id}}/body", shown.of_request),
+    _get(f"{PREFIX}/raw/request/{{id}}/answer", shown.of_answer),
+    _get(f"{PREFIX}/raw/delivery/{{id}}/body", shown.of_delivery),
+    _get(f"{PREFIX}/raw/delivery/{{id}}/answer", shown.of_receiver),
 )
