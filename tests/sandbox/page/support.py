@@ -25,31 +25,31 @@ class Browser:
     """Reads the pages of a service's sandbox."""
 
     def __init__(self, service: Service) -> None:
-        self._host, self._port = service.host, service.port or 80
+        self.host, self.port = service.host, service.port or 80
 
-    def _send(self, method: str, path: str, body: str | None = None) -> tuple[int, str, str]:
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=GENEROUS)
-        headers = {"Accept": "text/html", "Origin": f"http://{self._host}:{self._port}"}
+    def send(self, method: str, path: str, body: str | None = None) -> tuple[int, dict[str, str], bytes]:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=GENEROUS)
+        headers = {"Accept": "text/html", "Origin": f"http://{self.host}:{self.port}"}
         if body is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
-            return answer.status, answer.headers.get("Location", ""), answer.read().decode()
+            return answer.status, dict(answer.headers), answer.read()
         finally:
             connection.close()
 
     def get(self, path: str) -> str:
-        status, _, page = self._send("GET", path)
+        status, _, page = self.send("GET", path)
         assert status == 200, page
-        return page
+        return page.decode()
 
     def post(self, path: str, fields: dict[str, str]) -> tuple[int, str]:
         """Send fields to a control route as a form; returns the status and the URL to show then."""
         token = re.search(r'name="token" value="([^"]+)"', self.get("/_page/upcoming"))
         assert token is not None
-        status, location, _ = self._send("POST", f"/_page/do/{path}", urlencode({"token": token[1], **fields}))
-        return status, location
+        status, headers, _ = self.send("POST", f"/_page/do/{path}", urlencode({"token": token[1], **fields}))
+        return status, headers.get("Location", "")
 
     def press(self, page: str, path: str, button: str | None = None, **typed: str) -> tuple[str, str]:
         """Send the first form of a page for a control route; returns what the next page says of it, and that page."""

@@ -8,8 +8,6 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from billcore_sandbox import history
-from billcore_sandbox.control import deliveries
 from billcore_sandbox.control.lists import Conditions, clause, found
 from billcore_sandbox.page.request import PageRequest
 from billcore_sandbox.retention import LISTS
@@ -123,17 +121,3 @@ def changed(world: World, shown: Filter, after: int) -> list[dict[str, Any]]:
             )
             entries += [_shown(world, kind, row) for row in world.store.all(sql, kind, after)]
     return entries
-
-
-def one(world: World, kind: str, number: int) -> Any:
-    """A whole record as the control routes show it; None if there is none with this id."""
-    if kind not in _TABLE:
-        return None
-    table, key = _TABLE[kind]
-    row = world.store.one(f"SELECT * FROM {table} WHERE {key} = ?", number)
-    if row is None:
-        return None
-    if kind == "delivery":
-        return deliveries.record(world, row)
-    show = {"request": history.request, "effect": history.effect, "state": history.state_change}[kind]
-    return show(world.store, row)
