@@ -1,0 +1,114 @@
+"""The list: the first order, filters and the back button, an entry beside it, live rows, and a flood of events."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+
+from playwright.sync_api import expect
+
+from page.support import Visitor, press, rows
+from support.waiting import LATE
+
+
+def test_the_first_click_makes_an_order(visitor: Visitor) -> None:
+    page = visitor.open()
+    expect(page.locator(".cards .card")).to_have_count(3)
+    page.evaluate("window.kept = true")
+    press(page, "Make a first order")
+    expect(page.locator("#note")).to_have_text("A visitor has bought a subscription.")
+    expect(page.locator(".cards")).to_have_count(0)
+    expect(rows(page, "state").filter(has_text="first_payment")).to_have_count(1)
+    expect(rows(page, "effect").first).to_be_visible()
+    assert page.evaluate("window.kept"), "the page was loaded again"
+    assert [url.partition("/_page/")[2] for url in visitor.posts] == ["do/trigger"]
+
+
+def test_search_and_filters_are_in_the_url_and_back_goes_back(visitor: Visitor) -> None:
+    visitor.account.control.trigger("first-order")
+    bought = visitor.account.control.ledger()[-1]
+    page = visitor.open()
+    before, everything = page.url, rows(page).count()
+    page.get_by_label("States", exact=True).check()
+    page.wait_for_url("**kind=state**")
+    expect(rows(page, "effect")).to_have_count(0)
+    states = rows(page, "state").count()
+    assert 0 < states < everything
+    search = page.get_by_role("searchbox")
+    search.fill("no such text")
+    search.press("Enter")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    page.go_back()
+    page.wait_for_url("**kind=state")
+    expect(rows(page)).to_have_count(states)
+    expect(page.get_by_label("States", exact=True)).to_be_checked()
+    expect(search).to_have_value("")
+    page.go_back()
+    page.wait_for_url(before)
+    expect(rows(page)).to_have_count(everything)
+    expect(page.get_by_label("States", exact=True)).not_to_be_checked()
+    assert bought["id"]
+
+
+def test_an_entry_opens_beside_the_list_and_its_url_opens_it_again(visitor: Visitor) -> None:
+    visitor.account.control.trigger("first-order")
+    page = visitor.open()
+    row = rows(page, "effect").first
+    name = row.get_attribute("id")
+    row.click()
+    detail = page.locator(f"#detail[data-entry={name}]")
+    expect(detail).to_be_visible()
+    expect(detail).to_be_focused()
+    assert re.search(rf"[?&]open={name}$", page.url)
+    expect(row.locator("a")).to_have_attribute("aria-current", "true")
+    text = detail.inner_text()
+    page.reload()
+    expect(detail).to_have_text(text, use_inner_text=True)
+    expect(row.locator("a")).to_have_attribute("aria-current", "true")
+    detail.locator(".chain a:not([aria-current])").first.click()  # from one entry to another
+    expect(page.locator(f"#detail[data-entry]:not([data-entry={name}])")).to_be_visible()
+    page.go_back()
+    expect(detail).to_be_visible()
+
+
+def test_new_and_changed_rows_appear_without_a_reload(visitor: Visitor) -> None:
+    control = visitor.account.control
+    endpoint = control.create_endpoint("http://127.0.0.1:9/", paused=True, retry_schedule=[])
+    page = visitor.open()
+    page.evaluate("window.kept = true")
+    control.create_product("A live one")
+    expect(rows(page, "delivery").filter(has_text="pending")).to_have_count(1)
+    control.change_endpoint(endpoint["id"], paused=False)
+    expect(rows(page, "delivery").filter(has_text="failed")).to_have_count(1)
+    assert page.evaluate("window.kept")
+
+
+def test_a_thousand_events_a_second_do_not_freeze_the_page(visitor: Visitor) -> None:
+    control = visitor.account.control
+    for number in range(100):
+        control.create_endpoint(f"http://127.0.0.1:9/{number}", paused=True)
+    page = visitor.open()
+    done, made = threading.Event(), 0
+
+    def flood() -> None:
+        nonlocal made
+        while not done.is_set():
+            control.create_product(f"Number {made}")
+            made += 1
+
+    began = time.monotonic()
+    sender = threading.Thread(target=flood)
+    sender.start()
+    try:
+        expect(page.locator("#live")).to_contain_text("earlier entries were not drawn")
+        clicked = time.monotonic()
+        rows(page).first.click()
+        expect(page.locator("#detail[data-entry]")).to_be_visible()
+        assert time.monotonic() - clicked < LATE
+    finally:
+        took = time.monotonic() - began
+        done.set()
+        sender.join()
+    print(f"{made * 100 / took:.0f} deliveries a second for {took:.0f} seconds")
+    assert rows(page).count() <= 200
