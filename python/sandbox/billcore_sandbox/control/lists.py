@@ -19,6 +19,8 @@ _TEXTS = {
     "requests": ("target", "headers", "body", "answer_headers", "answer_body"),
     "ledger": ("kind", "details"),
     "deliveries": ("event", "url", "body", "reason", "attempts"),
+    "state_changes": ("object_id", '"from"', '"to"', "cause", "event"),
+    "changes": ("details",),
 }
 
 
