@@ -99,7 +99,7 @@ def test_filters(mine: SandboxAccount, receiver: Receiver) -> None:
     assert both == [each for each in listed if each.startswith(("state", "delivery"))]
     assert of_mine.ids("&kind=none") == listed and "Nothing matches" in of_mine.page("&kind=clock&trouble=1")
 
-    bad = {f"request-{each['id']}" for each in control.requests() if each["status"] >= 400}
+    bad = {f"request-{each['id']}" for each in control.requests() if (each["status"] or 0) >= 400}
     bad |= {f"delivery-{each['seq']}" for each in control.deliveries() if each["attempts"][-1]["status"] == 400}
     assert {*of_mine.ids("&trouble=1")} == bad and len(bad) == 4
 
@@ -108,7 +108,7 @@ def test_filters(mine: SandboxAccount, receiver: Receiver) -> None:
 
     assert found("100%25") == found("F%C3%BCR_DICH") == {"delivery"} and found("n%C3%B6tig") == {"request"}
     # Any character stands for itself, in each kind.
-    assert found("%25") <= {"delivery", "request"} and found("%25%25") == found("s_o") == found("\\") == set()
+    assert found("%25") <= {"delivery", "request"} and found("%25%25") == found("c_ncel") == set()
     assert found("cancel") >= {"effect", "state"} and found("dich%2Fheute") == {"delivery"}
     assert found("503") == set() and found("x" * 2000) == set() and found("%00") == set()
     assert of_mine.ids("&q=n%C3%B6tig&trouble=1&kind=delivery") == []
