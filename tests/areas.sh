@@ -191,7 +191,7 @@ make_wheel() { # FOLDER
   bc_say "building the wheel"
   quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
   local beside wheels=("$1"/*.whl)
-  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
+  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hatchling|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv_on "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" -- "${beside[@]}"
 }
 # outside meets: programs that people run together with billcore, such as nginx and MariaDB

@@ -91,6 +91,7 @@ mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
+"$python" python/sandbox/hatch_build.py # for areas that run the sandbox from this tree
 
 bc_ccache "$root"
 # Thousands of tests start a Python, which without bytecode files compiles its modules each time.

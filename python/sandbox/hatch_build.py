@@ -1,12 +1,14 @@
 """Puts htmx into the wheel, from the package django-htmx: this repository has no copy of it.
 
-`python hatch_build.py` copies htmx into the source tree, for programs that run from a checkout.
+`python hatch_build.py` copies htmx into the source tree, for programs that run from a checkout; several may do so at
+the same time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -50,4 +52,8 @@ if __name__ == "__main__":
     source = htmx()
     if source is None:
         sys.exit("hatch_build.py: install django-htmx==1.29.0 first")
-    shutil.copyfile(source, HERE / STATIC / "htmx.min.js")
+    target = HERE / STATIC / "htmx.min.js"
+    if not target.is_file() or target.read_bytes() != source.read_bytes():
+        made = target.with_name(f".{target.name}.{os.getpid()}")
+        shutil.copyfile(source, made)
+        os.replace(made, target)

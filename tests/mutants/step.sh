@@ -11,6 +11,7 @@ bc_ccache "$root"
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
+"$python" python/sandbox/hatch_build.py
 # Python writes no bytecode files: it would take the file of the unbroken module if the broken module has the same size
 # and the same second of its last change.
 export PATH="$venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 BILLCORE_RELEASE_BUILD="$release"

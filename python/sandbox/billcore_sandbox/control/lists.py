@@ -19,6 +19,8 @@ _TEXTS = {
     "requests": ("target", "headers", "body", "answer_headers", "answer_body"),
     "ledger": ("kind", "details"),
     "deliveries": ("event", "url", "body", "reason", "attempts"),
+    "state_changes": ("object_id", '"from"', '"to"', "cause", "event"),
+    "changes": ("details",),
 }
 
 
@@ -52,6 +54,8 @@ def found(name: str, text: str | None) -> Conditions:
         return {}
     # Bodies are JSON, which may have escapes where the text has a slash or a letter such as é.
     wanted = {text, json.dumps(text)[1:-1], json.dumps(text)[1:-1].replace("/", "\\/")}
+    if "\0" in text:  # where LIKE would end the text
+        wanted.discard(text)
     escaped = [each.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for each in wanted]
     one = " OR ".join(f"CAST({column} AS TEXT) LIKE ? ESCAPE '\\'" for column in _TEXTS[name] for _ in escaped)
     return {f"({one})": [f"%{each}%" for _ in _TEXTS[name] for each in escaped]}

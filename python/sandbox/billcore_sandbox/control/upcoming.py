@@ -23,12 +23,14 @@ def upcoming(world: World, query: bodies.Soonest) -> answers.Upcoming:
     return {"jobs": [_job(world, row) for row in rows], "total": world.store.count(f"jobs WHERE {where}", *args)}
 
 
-def subscription(world: World, query: bodies.Nothing, number: str) -> answers.SubscriptionDetails:
+def subscription(world: World, query: bodies.Nothing, number: str, changes: int = -1) -> answers.SubscriptionDetails:
     """Show a subscription with its hidden fields, what it takes next, its next job, and how it came to its state."""
+    # changes: at most so many, the latest ones; -1: all.
     row, _ = find(world, "subscription", number, query)
     state = state_of("subscription", row)
     job = world.store.one("SELECT * FROM jobs WHERE kind = 'subscription' AND subject = ?", row["id"])
-    sql = "SELECT * FROM state_changes WHERE object = 'subscription' AND object_id = ? ORDER BY id"
+    sql = "SELECT * FROM state_changes WHERE object = 'subscription' AND object_id = ? ORDER BY id DESC LIMIT ?"
+    made = world.store.all(sql, row["id"], changes)
     hidden = {name: row[name] for name in _HIDDEN} | {name: bool(row[name]) for name in ("declines", "cancelled")}
     return {
         "subscription": resources.subscription(row),
@@ -36,7 +38,7 @@ def subscription(world: World, query: bodies.Nothing, number: str) -> answers.Su
         "state": state,
         "causes": world.machine.causes("subscription", state),
         "next": None if job is None else _job(world, job),
-        "changes": [state_change(world.store, each) for each in world.store.all(sql, row["id"])],
+        "changes": [state_change(world.store, each) for each in reversed(made)],
     }
 
 

@@ -158,20 +158,21 @@ async def _serve(world: World, listener: socket.socket, options: Options, secret
             if (lacking := missing()) is None:
                 await pages()(scope, receive, send)
             else:
-                await page("/", scope, send, f"\nThe page for browsers needs {lacking}.\n")
+                # A form that was not performed must not look as if it was.
+                await page("/", scope, send, f"\nThe page for browsers needs {lacking}.\n", 200 if path == "/" else 503)
         elif path in _PLAIN or path == "/openapi.json":
             await page(path, scope, send)
         else:
             await recorder(scope, receive, send)
 
-    async def page(path: str, scope: Scope, send: Send, more: str = "") -> None:
+    async def page(path: str, scope: Scope, send: Send, more: str = "", status: int = 200) -> None:
         try:
             check_host(options, scope)
         except Refusal as error:
             reject(scope, error)
             return
         if path in _PLAIN:
-            await whole(send, Reply(200, (_PLAIN[path] + more).encode(), content_type="text/plain; charset=utf-8"))
+            await whole(send, Reply(status, (_PLAIN[path] + more).encode(), content_type="text/plain; charset=utf-8"))
         else:
             await whole(send, reply(document(options, world.store.accounts[0].uuid)))
 

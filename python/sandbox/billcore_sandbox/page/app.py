@@ -63,24 +63,31 @@ class Application:
         answer = await self._answer(request, body)
         if isinstance(answer, Reply):
             answer.headers.extend(_SAFE)
-            await whole(
-                send, Reply(answer.status, b"", answer.headers, answer.content_type) if request.head else answer
-            )
+            await whole(send, answer)
         else:
-            await _stream(scope, send, answer)
+            await _stream(scope, send, answer, request.head)
 
     async def _answer(self, request: PageRequest, body: bytes) -> Reply | AsyncGenerator[bytes, None]:
         try:
             return await self._done(request, body)
         except Refusal as error:
-            return request.render("refused.html", status=error.status, message=error.message)
+            return self._refused(request, error)
         except sqlite3.Error as error:
-            return request.render("refused.html", status=503, message=not_stored(error).message)
+            return self._refused(request, not_stored(error))
         except Exception as error:
             _log.error("failed on %s %s", request.method, request.path, exc_info=error)
-            return request.render("refused.html", status=500, message=internal_error().message)
+            return self._refused(request, internal_error())
+
+    def _refused(self, request: PageRequest, error: Refusal) -> Reply:
+        if request.query.get("account") not in self._world.store.by_uuid:
+            request.query.pop("account", None)  # the page that says so is of no account
+        answer = request.render("refused.html", status=error.status, message=error.message)
+        answer.headers.extend(error.headers)
+        return answer
 
     async def _done(self, request: PageRequest, body: bytes) -> Reply | AsyncGenerator[bytes, None]:
+        if request.too_long:
+            raise Refusal(414, "uri_too_long", "This URL is too long: search for a shorter text.")
         if request.path.startswith(f"{PREFIX}/do/"):
             return await forms.perform(request, body)
         if request.path.startswith(f"{PREFIX}/static/"):
@@ -91,14 +98,15 @@ class Application:
         return answer
 
 
-async def _stream(scope: Scope, send: Send, events: AsyncGenerator[bytes, None]) -> None:
-    headers = [(b"Content-Type", b"text/event-stream; charset=utf-8"), (b"Cache-Control", b"no-store")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+async def _stream(scope: Scope, send: Send, events: AsyncGenerator[bytes, None], head: bool) -> None:
+    headers = [("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-store"), *_SAFE]
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    await send({"type": "http.response.start", "status": 200, "headers": raw})
     async with aclosing(events):
         async for chunk in events:
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            if scope["extensions"][EXTENSION].gone:
+            if head or scope["extensions"][EXTENSION].gone:
                 break
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 
 

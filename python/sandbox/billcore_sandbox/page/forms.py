@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hmac
 import inspect
-import json
 import re
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 import msgspec
 
@@ -28,7 +27,8 @@ from billcore_sandbox.service.routes import find
 _OWN = ("token", "method", "back", "done")
 _JSON = ":json"  # at the end of the name of a field whose text is JSON
 _PLACE = re.compile(r"\{(\w+)\}|%7B(\w+)%7D")
-_ID = re.compile(r"[0-9]{1,20}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a record or an account, and no secret
+# The id of a record or an account, or a state; no secret: those have 32 or more characters.
+_PUBLIC = re.compile(r"[0-9]{1,20}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z_]{1,20}")
 
 
 async def perform(request: PageRequest, body: bytes) -> Reply:
@@ -38,7 +38,9 @@ async def perform(request: PageRequest, body: bytes) -> Reply:
     if request.header("content-type").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         raise Refusal(415, "unsupported_media_type", "The body must be a form.")
     try:
-        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, strict_parsing=True, max_num_fields=200)
+        pairs = parse_qsl(
+            body.decode("utf-8"), keep_blank_values=True, strict_parsing=True, errors="strict", max_num_fields=200
+        )
     except ValueError:
         raise invalid("The body is not a form in UTF-8.") from None
     fields = dict(pairs)
@@ -54,8 +56,8 @@ async def perform(request: PageRequest, body: bytes) -> Reply:
 
 def _check_sender(request: PageRequest, fields: dict[str, str]) -> None:
     """Refuse a form that is not of this page, or that a page of another origin sent. Raises Refusal 403."""
-    origin = urlsplit(request.header("origin"))
-    if origin.scheme not in ("http", "https") or origin.netloc != request.header("host"):
+    # A proxy may give the page to browsers over https.
+    if request.header("origin") not in (f"{scheme}://{request.header('host')}" for scheme in ("http", "https")):
         raise Refusal(403, "origin", "This form was sent by a page of another origin, so nothing was done.")
     if not hmac.compare_digest(fields.get("token", "").encode(), request.shared.token.encode()):
         raise Refusal(403, "token", "This form is of an earlier start of the sandbox: load the page again.")
@@ -79,8 +81,8 @@ def _converted(route: ControlRoute, fields: dict[str, str]) -> msgspec.Struct:
         if name.endswith(_JSON):
             name = name.removesuffix(_JSON)
             try:
-                values |= {name: json.loads(text)} if text.strip() else {}
-            except (ValueError, RecursionError):
+                values |= {name: msgspec.json.decode(text)} if text.strip() else {}
+            except (msgspec.DecodeError, RecursionError):
                 raise invalid(f'The field {name} must be JSON, such as {{}} or "text".') from None
         elif text:
             values[name] = text.replace("\r\n", "\n")  # browsers send each line end as CRLF
@@ -98,7 +100,7 @@ def _filled(text: str, answer: Any) -> str:
         for name in (found[1] or found[2]).split("__"):
             value = value.get(name) if isinstance(value, dict) else None
         value = len(value) if isinstance(value, list) else value
-        return str(value) if _ID.fullmatch(str(value)) else ""
+        return str(value) if _PUBLIC.fullmatch(str(value)) else ""
 
     return _PLACE.sub(member, text)
 

@@ -24,6 +24,7 @@ NAMES = (
     (f"{PREFIX}/inbox", "Inbox"),
 )
 _MOST_NOTES = 100
+_MOST_QUERY = 8 << 10  # bytes of a query
 
 
 class Shared:
@@ -54,14 +55,16 @@ class Shared:
 class PageRequest:
     """A request for a page or a part of a page.
 
-    path: decoded. query: the parameters of the URL; the value of a repeated parameter is its last one.
+    query: the parameters of the URL; the value of a repeated parameter is its last one. too_long: its query is longer
+    than any that the page makes, so its parameters were not read: that would take too long.
     """
 
     def __init__(self, world: World, scope: Scope, shared: Shared) -> None:
         self.world, self.shared = world, shared
         self.method, self.path = scope["method"], scope["raw_path"].decode("ascii")
         self.head = self.method == "HEAD"
-        self.pairs = parse_query(scope["query_string"])
+        self.too_long = len(scope["query_string"]) > _MOST_QUERY
+        self.pairs = [] if self.too_long else parse_query(scope["query_string"])
         self.query = dict(self.pairs)
         self._headers: list[tuple[bytes, bytes]] = scope["headers"]
 
@@ -100,7 +103,10 @@ class PageRequest:
 
     def same(self, **changes: Any) -> str:
         """The URL of this page with other parameters; None: without the parameter."""
-        now: dict[str, Any] = {name: self.all(name) for name in self.query if name != "note"}
+        now: dict[str, Any] = {}
+        for name, value in self.pairs:
+            if value and name != "note" and name in self.query:
+                now.setdefault(name, []).append(value)
         return self.link(self.path, **{**now, **changes})
 
     def render(self, template: str, *, status: int = 200, **values: Any) -> Reply:

@@ -54,28 +54,18 @@ class Filter:
 
     def source(self, kind: str, **positions: int | None) -> tuple[str, list[Any]]:
         """The FROM and WHERE of the changes with which entries of a kind began, between two positions."""
-        conditions: Conditions = {
-            "c.kind = ?": kind,
-            "c.account = ?": self.account,
-            "c.id > ?": positions.get("after"),
-            "c.id < ?": positions.get("before"),
-        }
-        if self.trouble:
-            conditions[_TROUBLE[kind]] = []
+        between = {"c.id > ?": positions.get("after"), "c.id < ?": positions.get("before")}
+        where, args = clause({"c.kind = ?": kind, **between, **self.conditions(kind)})
         if kind == "clock":
-            if self.search is not None:
-                conditions["c.details LIKE ?"] = f"%{self.search}%"
-            where, args = clause(conditions)
             return f"changes c WHERE {where}", args
         table, key = _TABLE[kind]
-        if kind == "state":
-            if self.search is not None:
-                texts = ("r.object_id", 'r."from"', 'r."to"', "r.cause", "r.event")
-                conditions[f"({' OR '.join(f'{each} LIKE ?' for each in texts)})"] = [f"%{self.search}%"] * len(texts)
-        else:
-            conditions |= {sql.replace("CAST(", "CAST(r."): args for sql, args in found(table, self.search).items()}
-        where, args = clause(conditions)
         return f"changes c JOIN {table} r ON r.{key} = c.subject WHERE c.made AND {where}", args
+
+    def conditions(self, kind: str) -> Conditions:
+        """The conditions for the entries of a kind: c is a change of the entry, and r its record."""
+        table, of = ("changes", "c") if kind == "clock" else (_TABLE[kind][0], "r")
+        search = {sql.replace("CAST(", f"CAST({of}."): args for sql, args in found(table, self.search).items()}
+        return {"c.account = ?": self.account, **({_TROUBLE[kind]: []} if self.trouble else {}), **search}
 
     def latest(self, world: World, most: int = PAGE, **positions: int | None) -> list[dict[str, Any]]:
         """At most `most` entries between two positions, the latest first. `position`: of its begin."""
@@ -109,15 +99,22 @@ def _shown(world: World, kind: str, row: sqlite3.Row) -> dict[str, Any]:
 
 
 def changed(world: World, shown: Filter, after: int) -> list[dict[str, Any]]:
-    """The entries that began at or before a position and have changed after it, at most a page of them."""
+    """The entries that began at or before a position and have changed after it, at most a page of each kind.
+
+    `fits`: whether the list may have got the entry only by this change, because the filter did not fit before.
+    """
     entries = []
     for kind in ("request", "delivery"):
         if kind in shown.kinds:
             table, key = _TABLE[kind]
+            where, args = clause(shown.conditions(kind))
+            fits = where if shown.trouble or shown.search is not None else "0"
             sql = (
-                f"SELECT DISTINCT 0 AS position, c.account AS number, {_COLUMNS[kind]} FROM changes c"
-                f" JOIN {table} r ON r.{key} = c.subject WHERE c.kind = ? AND c.id > ? AND NOT c.made"
-                f" ORDER BY c.id DESC LIMIT {PAGE}"
+                f"SELECT c.account AS number, {_COLUMNS[kind]}, ({fits}) AS fits FROM changes c"
+                f" JOIN {table} r ON r.{key} = c.subject WHERE c.kind = ? AND c.id > ? AND NOT c.made AND c.subject"
+                " NOT IN (SELECT subject FROM changes WHERE kind = ? AND id > ? AND made)"
+                f" GROUP BY c.subject ORDER BY max(c.id) DESC LIMIT {PAGE}"
             )
-            entries += [_shown(world, kind, row) for row in world.store.all(sql, kind, after)]
+            given = [] if fits == "0" else args
+            entries += [_shown(world, kind, row) for row in world.store.all(sql, *given, kind, after, kind, after)]
     return entries

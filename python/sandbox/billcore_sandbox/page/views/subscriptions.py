@@ -21,6 +21,7 @@ from billcore_sandbox.world import World
 PAGE = 50
 _ORDERS = 20
 _CHANGES = 50
+_TAKEN = 'SELECT DISTINCT "from", cause, "to" FROM state_changes WHERE object = ? AND object_id = ?'
 _ROUTED = {route.path for route in ROUTES if route.method == "POST"}
 _IS_ENDING = "s.status = 'active' AND s.cancelled"
 # What a cause does besides its transition, or how a cause without a control route happens.
@@ -76,7 +77,8 @@ def _counts(world: World, wanted: Conditions) -> dict[str, int]:
 def one(request: PageRequest, number: str) -> Reply:
     """One subscription; parameters: order (the id of the order to draw). Raises Refusal 404."""
     world = request.world
-    about = upcoming.subscription(world, bodies.Nothing(account=request.query.get("account") or None), number)
+    nothing = bodies.Nothing(account=request.query.get("account") or None)
+    about = upcoming.subscription(world, nothing, number, _CHANGES)
     row = world.store.all("SELECT * FROM subscriptions WHERE id = ?", number_of(number))[0]
     account, state, due = world.store.by_number[row["account"]], about["state"], about["next"]
     orders = world.store.all(
@@ -87,8 +89,8 @@ def one(request: PageRequest, number: str) -> Reply:
         about=about,
         owner=account,
         product=world.store.one("SELECT * FROM products WHERE id = ?", row["product_id"]),
-        drawn=drawing(world.machine, "subscription", state, about["changes"]),
-        changes=about["changes"][-_CHANGES:],
+        drawn=drawing(world.machine, "subscription", state, world.store.all(_TAKEN, "subscription", row["id"])),
+        changes_total=world.store.count("state_changes WHERE object = 'subscription' AND object_id = ?", row["id"]),
         choices=choices(world, "subscription", state),
         due=due and {**due, "away": in_how_long(due["due"], account.clock.now())},
         calls=_calls(request, account.uuid, row["id"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from billcore_sandbox.page.request import PageRequest
 from billcore_sandbox.page.views.detail import opened
 from billcore_sandbox.page.views.entries import KINDS, PAGE, Filter
+from billcore_sandbox.retention import LISTS
 from billcore_sandbox.service.calls import Reply
 
 
@@ -23,7 +24,11 @@ def show(request: PageRequest) -> Reply:
         older=entries[PAGE - 1]["position"] if len(entries) > PAGE else None,
         before=before,
         position=world.store.last_id("changes"),
-        forgotten=sum(world.history.retention.forgotten(name)[0] for name in ("requests", "deliveries")),
+        forgotten=sum(
+            world.history.retention.forgotten(name, shown.account)[0]
+            for name, kept in LISTS.items()
+            if kept.kind in shown.kinds
+        ),
         entry=entry,
-        first_visit=not entries and before is None and shown == Filter(tuple(KINDS), None, False, None),
+        first_visit=not entries and before is None and shown == Filter(tuple(KINDS), None, False, shown.account),
     )
