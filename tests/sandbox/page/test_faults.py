@@ -90,7 +90,7 @@ def test_faults_happen_as_the_forms_say(view: View, receiver: Receiver) -> None:
     ended(view.control)
     body, signature = receiver.received[-1].sent
     assert b"test.hook" in body and signature != sign(body, secret), "the body is not the whole one"
-    note, _ = view.press("Register rows", insert="0")
+    note = html.unescape(view.press("Register rows", insert="0")[0])
     assert note == "Refused: A fault of the kind rows needs the field 'insert' or 'delete', at least 1."
 
 
