@@ -84,9 +84,7 @@ def _shown(world: World, endpoint: dict[str, Any], counts: dict[tuple[int, str],
         "overlaps": until is not None and clock.parse(until) > account.clock.now(),
         "counts": {state: counts.get((endpoint["id"], state), 0) for state in _STATES},
         "held_back": None if world.dispatcher.may_reach(endpoint["url"]) else host,
-        "causes": [
-            each for each in ("enable", "disable") if each in world.machine.causes("endpoint", endpoint["state"])
-        ],
+        "causes": [each for each in ("enable", "disable") if each in causes],
         "fields": [each._replace(default="as it is" if each.type == "select" else "") for each in fields],
         "schedule": shown(endpoint["retry_schedule"] or account.options.retry_schedule),
         "receiver": receiver(account, endpoint["url"]),
