@@ -51,7 +51,7 @@ class Browser:
         status, headers, _ = self.send("POST", f"/_page/do/{path}", urlencode({"token": token[1], **fields}))
         return status, headers.get("Location", "")
 
-    def press(self, page: str, path: str, button: str | None = None, **typed: str) -> tuple[str, str]:
+    def press(self, page: str, path: str, button: str | None = None, /, **typed: str) -> tuple[str, str]:
         """Send the first form of a page for a control route; returns what the next page says of it, and that page."""
         form = next(each for each in forms(self.get(page)) if each.action == path and button in (None, each.button))
         assert {*typed} <= {*form.fields}

@@ -101,7 +101,7 @@ STORIES = (
 def show(request: PageRequest) -> Reply:
     """The faults; parameters: account, kind (whose form is open), before (an id), and fields to fill in."""
     account = request.query.get("account") or None
-    known = faults.listed(request.world, bodies.Nothing(account=account))["faults"]
+    known: list[Any] = [*faults.listed(request.world, bodies.Nothing(account=account))["faults"]]
     before = request.number("before")
     found = [{**each, "scope": _scope(request, each)} for each in reversed(known) if not before or each["id"] < before]
     endpoints = webhooks.endpoints(request.world, bodies.Nothing(account=account))["endpoints"]

@@ -12,8 +12,9 @@ from msgspec import inspect
 
 
 class Input(NamedTuple):
-    """An input. name: of the form's field. default: what an empty input means. choices: values, and how they read.
+    """An input.
 
+    name: of the form's field. default: what an empty input says. choices: the values of a select, and how they read.
     least, most: of a number.
     """
 
@@ -64,10 +65,11 @@ def _plain(type_: inspect.Type) -> inspect.Type:
 def _input(name: str, type_: inspect.Type, default: Any, value: str, about: str) -> Input:
     given = (value, shown(default), about)
     if isinstance(type_, inspect.BoolType):
-        given = (value, "" if default is None else "yes" if default else "no", about)
-        return Input(name, name, "select", *given, choices={"true": "yes", "false": "no"})
+        empty = "any" if default is None else f"default: {'yes' if default else 'no'}"
+        return Input(name, name, "select", value, empty, about, choices={"true": "yes", "false": "no"})
     if isinstance(type_, inspect.LiteralType):
-        return Input(name, name, "select", *given, choices={str(each): str(each) for each in type_.values})
+        empty = f"default: {shown(default)}" if default is not None else "any"
+        return Input(name, name, "select", value, empty, about, choices={str(each): str(each) for each in type_.values})
     if isinstance(type_, inspect.IntType):
         return Input(name, name, "number", *given, least=type_.ge, most=type_.le)
     if isinstance(type_, inspect.FloatType):
