@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from billcore_sandbox.page.request import PREFIX
-from billcore_sandbox.page.views import live, shown, subscriptions, traffic, upcoming
+from billcore_sandbox.page.views import books, live, shown, subscriptions, traffic, upcoming
 
 
 class View(NamedTuple):
@@ -30,6 +30,8 @@ VIEWS = (
     _get(f"{PREFIX}/subscriptions/", subscriptions.show),
     _get(f"{PREFIX}/subscriptions/{{id}}", subscriptions.one),
     _get(f"{PREFIX}/upcoming", upcoming.show),
+    _get(f"{PREFIX}/journal", books.journal),
+    _get(f"{PREFIX}/inbox", books.inbox),
     _get(f"{PREFIX}/raw/request/{{id}}/body", shown.of_request),
     _get(f"{PREFIX}/raw/request/{{id}}/answer", shown.of_answer),
     _get(f"{PREFIX}/raw/delivery/{{id}}/body", shown.of_delivery),
