@@ -29,14 +29,14 @@ async def journal(request: PageRequest) -> Reply:
     """The charges, those of open outcome first; parameters: account, state, page."""
     wanted = request.query.get("state", "")
 
-    def work(run: Run, schema: str) -> dict[str, Any]:
+    def work(run: Run, schema: str, where: Place) -> dict[str, Any]:
         version = _part(r"'version', '(\w+)'", schema)
         is_open = f"({_part(r'billcore_charges_open .* WHERE (.+);', schema)} OR late IS NOT NULL)"
         found = run("SELECT value FROM billcore_journal WHERE account = '' AND name = 'version'")
         if [each["value"] for each in found] != [version]:
             has = found[0]["value"] if found else "that is not known"
             raise Unreadable(f"The journal's tables have a version {has}, and the installed billcore knows {version}.")
-        conditions, values = _of_account(request)
+        conditions, values = _of_account(request, "uuid")
         counts = run(
             f"SELECT state, count(*) AS n, sum(CASE WHEN {is_open} THEN 1 ELSE 0 END) AS opened FROM billcore_charges"
             f" WHERE {conditions} GROUP BY state ORDER BY state",
@@ -53,23 +53,24 @@ async def journal(request: PageRequest) -> Reply:
             (_page(request) - 1) * PAGE,
         )
         opened = sum(each["opened"] for each in counts)
-        return {"rows": rows, "counts": {_OPEN: opened} | {each["state"]: each["n"] for each in counts}}
+        of_state = {each["state"]: each["n"] for each in counts}
+        return {"rows": [_charge(row, where) for row in rows], "counts": {_OPEN: opened, **of_state}}
 
     def schema() -> str:
         from billcore.journal import schema
 
         return schema("sqlite")
 
-    return await _read(request, "journal", schema, work, _charge)
+    return await _read(request, "journal", schema, work)
 
 
 async def inbox(request: PageRequest) -> Reply:
     """The handled events, the newest first; parameters: account, state (a name of events), page."""
     wanted = request.query.get("state", "")
 
-    def work(run: Run, schema: str) -> dict[str, Any]:
+    def work(run: Run, schema: str, where: Place) -> dict[str, Any]:
         _part("(billcore.inbox, version 1)\n", schema)
-        conditions, values = _of_account(request)
+        conditions, values = _of_account(request, "number")
         counts = run(
             f"SELECT name, count(*) AS n FROM billcore_inbox WHERE {conditions} GROUP BY name ORDER BY name"
             f" LIMIT {_MOST_NAMES}",
@@ -91,36 +92,27 @@ async def inbox(request: PageRequest) -> Reply:
 
         return schema("sqlite")
 
-    return await _read(request, "inbox", schema, work, lambda row, where: row)
+    return await _read(request, "inbox", schema, work)
 
 
 async def _read(
-    request: PageRequest,
-    book: str,
-    schema: Callable[[], str],
-    work: Callable[[Run, str], dict[str, Any]],
-    shape: Callable[[dict[str, Any], Place], dict[str, Any]],
+    request: PageRequest, book: str, schema: Callable[[], str], work: Callable[[Run, str, Place], dict[str, Any]]
 ) -> Reply:
     """The page of a book. `schema` loads the client, which is the only one to know its tables."""
-    variable, where, found, problem = f"BILLCORE_{book.upper()}", None, None, None
+    shown: dict[str, Any] = {"variable": f"BILLCORE_{book.upper()}", "where": None, "found": None, "problem": None}
     try:
-        if (where := place(variable)) is not None:
-            text = await asyncio.to_thread(schema)
-            found = await read(where, lambda run: work(run, text))
-            found["more"] = len(found["rows"]) > PAGE
-            found["rows"] = [shape(row, where) for row in found["rows"][:PAGE]]
+        if where := place(shown["variable"]):
+            shown["where"] = where
+            tables = await asyncio.to_thread(schema)
+            shown["found"] = await read(where, lambda run: work(run, tables, where))
     except ImportError:
-        problem = "This view needs the client: pip install billcore, beside the sandbox, then start it again."
+        shown["problem"] = (
+            "This view needs the client: run pip install billcore, beside the sandbox, then start it again."
+        )
     except Unreadable as error:
-        problem = str(error)
+        shown["problem"] = str(error)
     return request.render(
-        f"{book}.html",
-        variable=variable,
-        where=where,
-        found=found,
-        problem=problem,
-        filtered=request.query.get("state", ""),
-        page=_page(request),
+        f"{book}.html", **shown, filtered=request.query.get("state", ""), page=_page(request), most=PAGE
     )
 
 
@@ -135,9 +127,10 @@ def _page(request: PageRequest) -> int:
     return min(max(request.number("page") or 1, 1), _MOST_PAGES)
 
 
-def _of_account(request: PageRequest) -> tuple[str, list[Any]]:
+def _of_account(request: PageRequest, name: str) -> tuple[str, list[Any]]:
+    """A condition for the chosen account, which has a UUID in a journal, and its number in the events of an inbox."""
     chosen = request.chosen
-    return ("1 = 1", []) if chosen is None else ("account = ?", [chosen.uuid.lower()])
+    return ("1 = 1", []) if chosen is None else ("account = ?", [str(getattr(chosen, name))])
 
 
 def _charge(row: dict[str, Any], where: Place) -> dict[str, Any]:
@@ -147,9 +140,9 @@ def _charge(row: dict[str, Any], where: Place) -> dict[str, Any]:
     }
     flies = row["state"] == "sending" and row["deadline"] > time.time()
     more = {"flies": flies, "commands": _commands(row, where) if row["opened"] and not flies else {}}
-    # Of an answer, only the error of a refused charge is shown: the rest is the order, which the link shows.
-    answer = json.loads(row["answer"]) if row["answer"] else {}
-    return {**row, **times, **more, "candidates": json.loads(row["candidates"] or "[]"), "error": answer.get("text")}
+    # The answer is the error of a refused charge, or the order, which the link to it shows.
+    error = None if row["state"] == "charged" else json.loads(row["answer"] or "{}").get("text")
+    return {**row, **times, **more, "candidates": json.loads(row["candidates"] or "[]"), "error": error}
 
 
 def _commands(row: dict[str, Any], where: Place) -> dict[str, str]:

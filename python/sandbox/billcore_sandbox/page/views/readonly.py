@@ -146,7 +146,7 @@ def _read_postgresql(where: Place, work: Callable[[Run], _T]) -> _T:
     try:
         with psycopg.connect(**settings, row_factory=dict_row) as connection:
             connection.read_only = True
-            connection.execute(f"SET LOCAL statement_timeout = {_LONGEST * 1000}")
+            connection.execute(f"SET LOCAL statement_timeout = {_LONGEST * 1000}; SET LOCAL timezone = 'UTC'")
             return work(lambda sql, *values: connection.execute(sql.replace("?", "%s").encode(), values).fetchall())
     except psycopg.Error as error:
         text = str(error).strip().partition("\n")[0]
