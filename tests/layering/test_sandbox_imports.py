@@ -1,5 +1,5 @@
 """Checks that no module of the sandbox imports itself through others, also not only for its types: a reader can begin
-with a module that imports nothing, and never needs two modules at once. And that the sandbox does not need the client."""
+with a module that imports nothing, and never needs two modules at once. Also: the sandbox does not need the client."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def test_only_the_page_uses_the_client_and_only_if_it_is_there() -> None:
         inside = {each for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for each in ast.walk(f)}
         for node in ast.walk(tree):
             given = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            names = [given, *(each.name for each in node.names)] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            names = (
+                [given, *(each.name for each in node.names)] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            )
             if any(each.split(".")[0] == "billcore" for each in names):
                 used[name] = used.get(name, True) and node in inside
     views = "billcore_sandbox.page.views"
