@@ -33,7 +33,7 @@ def test_the_imports_of_the_sandbox_make_no_ring() -> None:
 
 
 def test_only_the_page_uses_the_client_and_only_if_it_is_there() -> None:
-    used = {}
+    used: dict[str, bool] = {}
     for name, path in MODULES.items():
         tree = ast.parse(path.read_text("utf-8"))
         inside = {each for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for each in ast.walk(f)}
