@@ -1,5 +1,5 @@
 """Checks that no module of the sandbox imports itself through others, also not only for its types: a reader can begin
-with a module that imports nothing, and never needs two modules at once."""
+with a module that imports nothing, and never needs two modules at once. Also: the sandbox does not need the client."""
 
 from __future__ import annotations
 
@@ -30,3 +30,19 @@ def test_the_imports_of_the_sandbox_make_no_ring() -> None:
         graphlib.TopologicalSorter(imports).prepare()
     except graphlib.CycleError as error:
         raise AssertionError(" → ".join(error.args[1])) from None
+
+
+def test_only_the_page_uses_the_client_and_only_if_it_is_there() -> None:
+    used: dict[str, bool] = {}
+    for name, path in MODULES.items():
+        tree = ast.parse(path.read_text("utf-8"))
+        inside = {each for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for each in ast.walk(f)}
+        for node in ast.walk(tree):
+            given = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            names = (
+                [given, *(each.name for each in node.names)] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            )
+            if any(each.split(".")[0] == "billcore" for each in names):
+                used[name] = used.get(name, True) and node in inside
+    views = "billcore_sandbox.page.views"
+    assert used == {f"{views}.why": True, f"{views}.books": True}

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from billcore_sandbox.page.request import PREFIX
-from billcore_sandbox.page.views import accounts, endpoints, faults, live, shown, subscriptions, traffic, upcoming
+from billcore_sandbox.page.views import (
+    accounts,
+    books,
+    endpoints,
+    faults,
+    live,
+    shown,
+    subscriptions,
+    traffic,
+    upcoming,
+)
 
 
 class View(NamedTuple):
@@ -33,6 +43,8 @@ VIEWS = (
     _get(f"{PREFIX}/faults", faults.show),
     _get(f"{PREFIX}/endpoints", endpoints.show),
     _get(f"{PREFIX}/accounts", accounts.show),
+    _get(f"{PREFIX}/journal", books.journal),
+    _get(f"{PREFIX}/inbox", books.inbox),
     _get(f"{PREFIX}/raw/request/{{id}}/body", shown.of_request),
     _get(f"{PREFIX}/raw/request/{{id}}/answer", shown.of_answer),
     _get(f"{PREFIX}/raw/delivery/{{id}}/body", shown.of_delivery),
