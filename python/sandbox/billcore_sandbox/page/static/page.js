@@ -17,6 +17,7 @@ async function refresh() {
   try {
     const url = new URL(rows.dataset.live, location);
     url.searchParams.set("after", drawn());
+    url.searchParams.set("drawn", [...rows.children].map((row) => row.id).join("."));
     const answer = await fetch(url);
     if (!answer.ok || !rows.isConnected) return;
     draw(rows, new DOMParser().parseFromString(await answer.text(), "text/html"));
@@ -41,18 +42,40 @@ function draw(rows, answer) {
     if (focused) row.querySelector("a").focus();
   }
   rows.prepend(...fresh);
-  for (const old of [...rows.children].slice(MOST_ROWS)) old.remove();
-  document.getElementById("live").replaceWith(answer.getElementById("live"));
+  const extra = [...rows.children].slice(MOST_ROWS);
+  for (const old of extra) old.remove();
+  count(answer.getElementById("live"), extra.length);
+  mark();
   if (fresh.length) document.querySelector(".cards")?.remove();
   htmx.process(rows);
+}
+
+// Adds up how many entries are not on the page.
+function count(live, removed) {
+  const old = document.getElementById("live");
+  const missed = Number(old.dataset.missed) + Number(live.dataset.missed) + removed;
+  live.dataset.missed = live.querySelector("b").textContent = missed;
+  live.hidden = missed === 0;
+  old.replaceWith(live);
+}
+
+// Marks the row of the open entry.
+function mark() {
+  for (const link of document.querySelectorAll("#rows a[aria-current]")) link.removeAttribute("aria-current");
+  const name = document.getElementById("detail")?.dataset.entry;
+  document.getElementById(name)?.querySelector("a")?.setAttribute("aria-current", "true");
 }
 
 // Shows the open entry as it is now, unless someone types into its forms. Parts that were open stay open.
 async function refreshEntry() {
   const detail = document.querySelector("#detail[data-entry]");
   if (!detail || detail.contains(document.activeElement) || detail.querySelector("[data-dirty]")) return;
+  const answer = await fetch(location, { headers: { "HX-Target": "beside" } });
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("detail");
+  if (fresh?.dataset.entry !== detail.dataset.entry || !detail.isConnected || detail.contains(document.activeElement)) return;
   const open = [...detail.querySelectorAll("details[open]")].map((each) => each.id);
-  await htmx.ajax("GET", location.pathname + location.search, { target: "#detail", swap: "outerHTML" });
+  detail.replaceChildren(...fresh.childNodes);
+  htmx.process(detail);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
 }
 
@@ -86,10 +109,9 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const opened = document.querySelector(".traffic");
   const detail = document.querySelector("#detail");
   opened?.classList.toggle("opened", Boolean(detail?.dataset.entry));
-  for (const link of document.querySelectorAll("#rows a[aria-current]")) link.removeAttribute("aria-current");
-  document.getElementById(detail?.dataset.entry)?.querySelector("a")?.setAttribute("aria-current", "true");
-  if (event.detail.requestConfig?.headers["HX-Boosted"] !== "true" && event.detail.elt?.id === "detail" && !busy) {
-    document.querySelector("#detail").focus({ preventScroll: true });
+  mark();
+  if (event.detail.requestConfig?.headers["HX-Boosted"] !== "true" && event.detail.elt?.id === "beside") {
+    detail.focus({ preventScroll: true });
   }
 });
 

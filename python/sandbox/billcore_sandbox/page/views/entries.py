@@ -98,8 +98,9 @@ def _shown(world: World, kind: str, row: sqlite3.Row) -> dict[str, Any]:
     return entry
 
 
-def changed(world: World, shown: Filter, after: int) -> list[dict[str, Any]]:
-    """The entries that began at or before a position and have changed after it, at most a page of each kind.
+def changed(world: World, shown: Filter, after: int, drawn: list[str]) -> list[dict[str, Any]]:
+    """The entries that began at or before a position and have changed after it: of each kind those that a browser has
+    drawn, and at most a page of others that may fit the filter only now. drawn: names, such as delivery-50001.
 
     `fits`: whether the list may have got the entry only by this change, because the filter did not fit before.
     """
@@ -109,12 +110,15 @@ def changed(world: World, shown: Filter, after: int) -> list[dict[str, Any]]:
             table, key = _TABLE[kind]
             where, args = clause(shown.conditions(kind))
             fits = where if shown.trouble or shown.search is not None else "0"
+            given = [] if fits == "0" else args
+            numbers = [name.rpartition("-")[2] for name in drawn if name.startswith(f"{kind}-")]
+            old = f"c.subject IN ({', '.join('?' * len(numbers))})"
             sql = (
                 f"SELECT c.account AS number, {_COLUMNS[kind]}, ({fits}) AS fits FROM changes c"
                 f" JOIN {table} r ON r.{key} = c.subject WHERE c.kind = ? AND c.id > ? AND NOT c.made AND c.subject"
                 " NOT IN (SELECT subject FROM changes WHERE kind = ? AND id > ? AND made)"
-                f" GROUP BY c.subject ORDER BY max(c.id) DESC LIMIT {PAGE}"
+                f" AND ({old} OR {fits}) GROUP BY c.subject ORDER BY {old} DESC, max(c.id) DESC LIMIT {PAGE} + ?"
             )
-            given = [] if fits == "0" else args
-            entries += [_shown(world, kind, row) for row in world.store.all(sql, *given, kind, after, kind, after)]
+            values = [*given, kind, after, kind, after, *numbers, *given, *numbers, len(numbers)]
+            entries += [_shown(world, kind, row) for row in world.store.all(sql, *values)]
     return entries

@@ -53,7 +53,7 @@ def rows(request: PageRequest) -> Reply:
     return request.render(
         "rows.html",
         entries=entries,
-        changed=changed(world, shown, after),
+        changed=changed(world, shown, after, request.query.get("drawn", "").split(".")),
         missed=missed,
         position=world.store.last_id("changes"),
     )

@@ -12,7 +12,7 @@ from billcore_sandbox.service.calls import Reply
 def show(request: PageRequest) -> Reply:
     """The list; parameters: kind, q, trouble, account, before (a position), open (such as delivery-50001)."""
     entry = opened(request)
-    if request.only("detail"):
+    if request.only("beside"):
         return request.render("detail.html", entry=entry)
     world, shown, before = request.world, Filter.of(request), request.number("before")
     entries = shown.latest(world, PAGE + 1, before=before)
