@@ -7,7 +7,7 @@ import hmac
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -122,7 +122,8 @@ def shop() -> Iterator[Shop]:
                 self.send_header("Content-Type", "text/html")
                 self.send_header("Content-Length", str(len(said)))
             self.end_headers()
-            self.wfile.write(said)
+            with suppress(ConnectionError):  # the sandbox reads only the begin of a large answer
+                self.wfile.write(said)
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

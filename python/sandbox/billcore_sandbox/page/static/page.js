@@ -70,7 +70,7 @@ function mark() {
 async function refreshEntry() {
   const detail = document.querySelector("#detail[data-entry]");
   if (!detail || detail.contains(document.activeElement) || detail.querySelector("[data-dirty]")) return;
-  const answer = await fetch(location, { headers: { "HX-Target": "beside" } });
+  const answer = await fetch(location, { headers: { Accept: "text/html", "HX-Target": "beside" } });
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("detail");
   if (fresh?.dataset.entry !== detail.dataset.entry || !detail.isConnected || detail.contains(document.activeElement)) return;
   const open = [...detail.querySelectorAll("details[open]")].map((each) => each.id);
