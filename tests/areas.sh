@@ -194,7 +194,7 @@ make_wheel() { # FOLDER
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hatchling|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv_on "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" -- "${beside[@]}"
 }
-# outside meets: programs that people run together with billcore, such as nginx and MariaDB
+# outside meets: programs that people run together with billcore, such as nginx and MariaDB; the sandbox's page in Chromium
 area_meets() {
   local beside with
   build_wheel
@@ -203,7 +203,12 @@ area_meets() {
   # This environment is beside that of the wheel, because ddtrace and OpenTelemetry change what other packages do.
   with="$bc_cache/meets-$(printf '%s\n' "$wheel_folder" "${beside[@]}" | sha256sum | cut -c1-16)"
   bc_once "$with" bc_make_venv_on "$with" "$wheel_python" "$root/python/sandbox" "$wheel_folder"/*.whl -- "${beside[@]}"
-  PYTHONPATH="$root" run meets "$with/bin/python" -m pytest -q "${at_once[@]}" tests/meets
+  PYTHONPATH="$root" run meets if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/meets
+  # The page of the sandbox in a browser. Only these tests need the driver of the browser.
+  mapfile -t beside < <(grep -hE '^(jinja2|msgspec|pytest|pytest-xdist|uvicorn)==' tests/requirements.txt
+    grep -v '^#' tests/page/requirements.txt)
+  with="$(bc_venv "${beside[@]}")"
+  PYTHONPATH="$root/python:$root/python/sandbox:$root" run page if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/page
 }
 # deep valgrind: no branch and no memory address depends on a secret; instructions and allocations of the main calls
 # Runs the release build under memcheck, because memcheck does not work with sanitizers. The stored costs were measured

@@ -67,7 +67,7 @@ packages_of() { # AREA
     core) echo clang ;;
     inbox) echo golang-go postgresql ;;
     journal | cli) echo postgresql ;;
-    meets) echo libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql ;;
+    meets) echo chromium fonts-dejavu-core libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql ;;
     bulk) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
     wheel) echo golang-go iproute2 postgresql ;;
     libcurl) echo iproute2 libnghttp2-dev ;;
