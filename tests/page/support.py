@@ -109,7 +109,7 @@ class Shop:
 
 
 @contextmanager
-def shop() -> Iterator[Shop]:
+def shop(port: int = 0) -> Iterator[Shop]:
     made = Shop()
     made.answer.set()
 
@@ -128,7 +128,7 @@ def shop() -> Iterator[Shop]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
         made.url = f"http://127.0.0.1:{server.server_port}/webhooks"
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

@@ -33,17 +33,6 @@ def test_a_subscription_goes_through_its_states(visitor: Visitor) -> None:
     expect(page.locator("#detail")).to_contain_text("cancelled")
 
 
-def test_a_purchase_is_confirmed_by_hand(visitor: Visitor) -> None:
-    page = visitor.open("/_page/subscriptions")
-    page.get_by_text("A visitor begins to buy").click()
-    page.get_by_label("Reference id", exact=True).fill("by-hand")
-    press(page, "Begin to buy")
-    expect(page.locator("h1")).to_contain_text("by-hand")
-    expect(page.locator("#order .state.now").first).to_have_attribute("data-state", "created")
-    press(page, "confirm", within="#order")
-    expect(page.locator("#order .state.now").first).to_have_attribute("data-state", "paid")
-
-
 def test_a_fault_is_registered_by_click_and_hits(visitor: Visitor) -> None:
     service = Service(visitor.account.accounts[0])
     page = visitor.open("/_page/faults")
@@ -88,13 +77,3 @@ def test_the_clock_moves_once_however_often_the_button_is_pressed(visitor: Visit
         expect(page.locator("#clock")).not_to_have_text(before)
         expect(rows(page, "clock")).to_have_count(1)
     assert [url.rpartition("/")[2] for url in visitor.posts] == ["clock"]
-
-
-def test_an_account_is_made_and_deleted(visitor: Visitor) -> None:
-    page = visitor.open("/_page/accounts")
-    press(page, "Create an account")
-    expect(page.get_by_role("heading", name=re.compile("^Account "))).to_have_count(1)
-    page.locator("summary", has_text="Delete account").click()
-    page.get_by_role("checkbox", name="Delete it with all").check()
-    page.get_by_role("button", name="Delete account").click()
-    expect(page.locator("#note")).to_contain_text("is deleted")
