@@ -35,6 +35,7 @@ def test_a_refused_delivery_is_explained_and_sent_again(visitor: Visitor) -> Non
         page.get_by_text("Show the secret").click()
         receiver.secret = page.get_by_label("Secret of endpoint").inner_text()
         page.go_back()
+        expect(why).to_be_visible()  # the browser has loaded the page again
         press(page, "Redeliver")
         expect(page.locator("#detail")).to_contain_text("delivered")
         expect(page.locator(".why")).to_have_count(0)
