@@ -6,7 +6,7 @@ import re
 import threading
 import time
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from page.support import Visitor, press, rows
 from support.waiting import LATE
@@ -69,6 +69,23 @@ def test_an_entry_opens_beside_the_list_and_its_url_opens_it_again(visitor: Visi
     expect(page.locator(f"#detail[data-entry]:not([data-entry={name}])")).to_be_visible()
     page.go_back()
     expect(detail).to_be_visible()
+
+
+def test_the_last_click_counts_also_if_its_answer_comes_first(visitor: Visitor) -> None:
+    visitor.account.control.trigger("first-order")
+    page = visitor.open()
+    early, last = (rows(page, kind).first for kind in ("effect", "state"))
+    held: list[Route] = []
+    page.route(re.compile(f"open={early.get_attribute('id')}$"), held.append)
+    early.click()
+    last.click()
+    shown = page.locator(f"#detail[data-entry={last.get_attribute('id')}]")
+    expect(shown).to_be_visible()
+    with page.expect_event("requestfinished", lambda request: request.url == held[0].request.url):
+        held[0].continue_()
+    page.evaluate("new Promise(done => setTimeout(done, 100))")  # for a swap that must not happen
+    expect(shown).to_be_visible()
+    assert page.url.endswith(str(last.get_attribute("id")))
 
 
 def test_new_and_changed_rows_appear_without_a_reload(visitor: Visitor) -> None:

@@ -115,6 +115,15 @@ document.addEventListener("htmx:afterSettle", (event) => {
   }
 });
 
+// Of several clicks on entries the last one counts, also if its answer comes first.
+let asked; // the request of the last click
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.target.id === "beside") asked = event.detail.xhr;
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target.id === "beside" && event.detail.xhr !== asked) event.detail.shouldSwap = false;
+});
+
 // A form is sent once: its buttons wait for the answer, which the move of a clock may give only after 30 seconds.
 function sending(event, now) {
   const form = event.detail.elt.closest("form");
