@@ -76,7 +76,7 @@ def test_the_last_click_counts_also_if_its_answer_comes_first(visitor: Visitor) 
     page = visitor.open()
     early, last = (rows(page, kind).first for kind in ("effect", "state"))
     held: list[Route] = []
-    page.route(re.compile(f"open={early.get_attribute('id')}$"), held.append)
+    page.route(re.compile(f"open={early.get_attribute('id')}$"), lambda route: held.append(route))
     early.click()
     last.click()
     shown = page.locator(f"#detail[data-entry={last.get_attribute('id')}]")
