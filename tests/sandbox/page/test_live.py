@@ -109,12 +109,15 @@ def test_the_stream_says_where_the_history_ends_a_few_times_a_second() -> None:
 def test_readers_that_are_gone_or_never_read_leave_nothing() -> None:
     with started(code=TELLING) as (process, ready):
         service, control = of_ready(ready)
-        idle, loaded = told(process)  # before a request, whose task may end after its answer
-        assert loaded == "False", "only a page needs the templates"
+        assert told(process)[1] == "False", "only a page needs the templates"
         assert Browser(service).send("GET", "/healthz")[0] == 200 and told(process)[1] == "False"
         List(service).page()
         files = Path(f"/proc/{process.pid}/fd")
-        before = len([*files.iterdir()])
+        counts: list[tuple[int, int]] = []  # the task and the connection of a request may end after its answer
+        while not counts or counts.count(min(counts)) < 20:
+            counts.append((int(told(process)[0]), len([*files.iterdir()])))
+            time.sleep(0.005)
+        idle, before = min(counts)
 
         def reader() -> socket.socket:
             wire = socket.create_connection((service.host, service.port or 80), timeout=GENEROUS)
