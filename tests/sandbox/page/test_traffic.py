@@ -46,7 +46,7 @@ class List:
         return position(self.page())
 
     def rows(self, after: int, query: str = "") -> tuple[list[str], list[str], int, str]:
-        """For a list of the latest entries: new ids, ids of changed entries, how many are not drawn, and the whole answer."""
+        """Of the latest list: new ids, ids of changed entries, how many are not drawn, and the whole answer."""
         page = self.page(f"&after={after}{query}&drawn={'.'.join(self.ids(query))}", "/_page/rows")
         missed = re.search(r"(\d+) earlier entries are not drawn", page.replace("</b>", ""))
         return drawn(page), re.findall(r'<li id="([\w-]+)" data-changed>', page), int(missed[1]) if missed else 0, page
