@@ -49,7 +49,7 @@ ONLY_CURL = [
 
 
 def snippets(mine: SandboxAccount, number: int) -> dict[str, str]:
-    page = Browser(Service(mine)).get(f"/?open=request-{number}")
+    page = Browser(Service(mine.accounts[0])).get(f"/?open=request-{number}")
     assert mine.api_key not in page
     return {
         name: html.unescape(text) for name, text in re.findall(r'<pre id="text-(\w+)"[^>]*>(.*?)</pre>', page, re.S)
@@ -60,7 +60,7 @@ def sent(mine: SandboxAccount, method: str, path: str, raw: bytes | None, kind: 
     ids = {"s": mine.ids["subscriptions"]["demo-active"], "p": mine.ids["products"]["one_time"]}
     for name, value in ids.items():
         path = path.replace(f"{{{name}}}", str(value))
-    Service(mine).send(method, path, raw=raw, headers={"Content-Type": kind} if raw is not None else {})
+    Service(mine.accounts[0]).send(method, path, raw=raw, headers={"Content-Type": kind} if raw is not None else {})
     return mine.control.requests()[-1]
 
 
@@ -143,12 +143,12 @@ def test_the_tests_pass(mine: SandboxAccount, tmp_path: Path) -> None:
         {"kind": "wrong_length", "by": 7},
         {"kind": "delay", "delay": 0.2},
     ]
-    made = {}
+    made: dict[str, RequestRecord] = {}
     for fault in [*kinds, None]:
         if fault is not None:
             mine.control.fault(operation="charge", **fault)
         with contextlib.suppress(OSError, http.client.HTTPException):
-            Service(mine).post(f"/subscription/{mine.ids['subscriptions']['demo-active']}/order", charge)
+            Service(mine.accounts[0]).post(f"/subscription/{mine.ids['subscriptions']['demo-active']}/order", charge)
         made[f"charge_{len(made)}"] = mine.requests("charge", count=len(made) + 1)[-1]
     wrong = {"X-API-KEY": "wrong"}
     calls: list[tuple[str, str, Any, dict[str, str]]] = [
@@ -164,7 +164,9 @@ def test_the_tests_pass(mine: SandboxAccount, tmp_path: Path) -> None:
     ids |= {"p": charge["product_id"], "o": mine.trigger("charge")["order"]["id"]}
     for method, path, body, headers in calls:
         raw = None if body is None else json.dumps(body).encode()
-        Service(mine).send(method, re.sub(r"\{(.)\}", lambda found: str(ids[found[1]]), path), raw=raw, headers=headers)
+        Service(mine.accounts[0]).send(
+            method, re.sub(r"\{(.)\}", lambda found: str(ids[found[1]]), path), raw=raw, headers=headers
+        )
         made[f"call_{len(made)}"] = mine.control.requests()[-1]
     for name, record in made.items():
         (tmp_path / f"test_{name}.py").write_text(snippets(mine, record["id"])["pytest"], encoding="utf-8")

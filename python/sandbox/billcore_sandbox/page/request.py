@@ -107,6 +107,6 @@ class PageRequest:
         """An answer with HTML from a file of `templates`."""
         from billcore_sandbox.page.render import html
 
-        body = html(template, {"request": self, "world": self.world, "views": NAMES, **values})
+        body = html(template, {"request": self, "world": self.world, "views": NAMES, "status": status, **values})
         headers = [("Cache-Control", "no-store"), ("Vary", "HX-Target")]
         return Reply(status, body, headers, "text/html; charset=utf-8")

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 from billcore_sandbox.page.render import visible
 from billcore_sandbox.page.request import PageRequest
-from billcore_sandbox.page.views.sent import LISTS, NONE, Parameter, Sent, read
+from billcore_sandbox.page.views.sent import LISTS, MOST_INLINE, NONE, Parameter, Sent, read
 from billcore_sandbox.page.views.shown import raw_url
 from billcore_sandbox.store import Store
 
-_MOST_INLINE = 4096  # characters of a body in a command
 # Headers that curl sends itself, or that belong to the connection, and those whose value is a key.
 _OWN_HEADERS = (
     *("host", "content-length", "transfer-encoding", "connection", "accept", "accept-encoding", "user-agent", "expect"),
@@ -90,8 +89,8 @@ def curl(sent: Sent, origin: str, number: int) -> str:
     if sent.body:
         if "content-type" not in names:
             words.append("-H 'Content-Type:'")
-        text = sent.body.decode("utf-8", "replace")
-        if len(text) <= _MOST_INLINE and text.encode() == sent.body and visible(text) == text:
+        text = sent.body[: MOST_INLINE + 1].decode("utf-8", "replace")
+        if len(sent.body) <= MOST_INLINE and text.encode() == sent.body and visible(text) == text:
             words.append(f"--data-raw {shlex.quote(text)}")
         else:
             file = f"request-{number}-body.txt"
