@@ -74,9 +74,10 @@ def of(world: World, kind: str, row: sqlite3.Row) -> Chain:
 
 def _root(kind: str, row: sqlite3.Row) -> tuple[str, int] | None:
     """What caused all of the chain: the column that names it, and its id."""
-    columns = dict(row)
-    causes = {name: columns[name] for name in ("request_id", "effect_id", "state_id") if name in columns}
-    own = {"request": "request_id", "effect": "effect_id", "state": "state_id"}
+    columns: dict[str, int | None] = dict(row)
+    names = ("request_id", "effect_id", "state_id")
+    causes = {name: columns[name] for name in names if name in columns}
+    own: dict[str, str] = {"request": "request_id", "effect": "effect_id", "state": "state_id"}
     if kind in own:
         causes.setdefault(own[kind], row["id"])
     return next(((name, number) for name, number in causes.items() if number is not None), None)

@@ -60,7 +60,8 @@ def opened(page: PageRequest) -> dict[str, Any] | None:
 
 
 def _request(page: PageRequest, row: sqlite3.Row, found: chain.Chain) -> dict[str, Any]:
-    shown, room = request(page.world.store, row), Room(_ROOM)
+    # Without the bodies, which may be large, and are shown in another way.
+    shown, room = request(page.world.store, {**dict(row), "body": b"", "answer_body": b""}), Room(_ROOM)  # type: ignore[arg-type]
     number, late = row["id"], shown["late"]
     kind, _, rest = row["target"].split("/", 2)[-1].partition("?")[0].partition("/")
     facts = [
@@ -147,7 +148,7 @@ def _delivery(page: PageRequest, row: sqlite3.Row, found: chain.Chain) -> dict[s
         "body": body,
         "attempts": attempts[::-1],
         "earlier": max(len(made) - _MOST_ATTEMPTS, 0),
-        "edited": text if room.cut(text, len(text)) == text else None,
+        "edited": text if room.cut(text) == text else None,
         "waits": row["state"] in ("pending", "on_hold"),
     }
 
@@ -172,11 +173,7 @@ def _state(page: PageRequest, row: sqlite3.Row, found: chain.Chain) -> dict[str,
     linked = _objects(page.world, page, {f"{row['object']}_id": row["object_id"]})
     facts = [
         *(linked or [Fact("Object", f"{row['object']} {row['object_id']}")]),
-        Fact("From", row["from"]),
-        Fact("To", row["to"]),
-        Fact("Cause", row["cause"]),
-        Fact("Event", row["event"] or ""),
-        Fact("At", row["at"]),
+        *(Fact(name.capitalize(), row[name] or "") for name in ("from", "to", "cause", "event", "at")),
         Fact("Account", page.world.store.uuid_of(row["account"]) or "none"),
     ]
     return {"facts": _shown(facts)}

@@ -15,7 +15,7 @@ from billcore_sandbox.history import headers
 from billcore_sandbox.service.calls import is_json
 from billcore_sandbox.service.routes import OPERATIONS, find
 
-_MOST_INLINE = 4096  # bytes of a body in a snippet
+MOST_INLINE = 4096  # bytes of a body in a snippet
 _DEEPEST = 20  # levels of JSON in a snippet: a parser of a language may have a limit
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NONE: Any = object()
@@ -104,7 +104,7 @@ def read(row: sqlite3.Row, account: str | None) -> Sent:
     except ValueError:
         query = None
     kind = next((value for name, value in sent if name.lower() == "content-type"), "")
-    value = _json(body) if is_json(kind) and len(body) <= _MOST_INLINE else NONE
+    value = _json(body) if is_json(kind) and len(body) <= MOST_INLINE else NONE
     unsendable = _unsendable(row["method"], path, query, body, value)
     found, given = "", None
     if unsendable is None and path is not None and query is not None:
@@ -125,7 +125,7 @@ def _unsendable(method: str, path: str | None, query: Any, body: bytes, value: A
     if body and method == "GET":
         return "it is a GET with a body"
     if body and value is NONE:
-        return f"its body is not JSON of at most {_MOST_INLINE} bytes that each language writes alike"
+        return f"its body is not JSON of at most {MOST_INLINE} bytes that each language writes alike"
     return None
 
 

@@ -17,6 +17,7 @@ from billcore_sandbox.service.calls import Reply, number_of
 
 _MOST_PRETTY = 512 << 10  # bytes of JSON that is indented
 _MOST_HEX = 1 << 10  # bytes
+_CHUNK = 4096  # characters
 
 
 class Room:
@@ -26,11 +27,15 @@ class Room:
         self.left = most
 
     def cut(self, text: str, most: int = MOST_SHOWN) -> str:
-        """The beginning of the text for which there is room."""
-        shown = text[:most]
-        while (size := len(escape(visible(shown)).encode("utf-8"))) > self.left:
-            shown = shown[: len(shown) * self.left // size]
-        self.left -= size
+        """The beginning of the text for which there is room, with at most `most` bytes of HTML."""
+        shown, most = "", min(most, self.left)
+        for at in range(0, min(len(text), most), _CHUNK):
+            part = text[at : at + _CHUNK]
+            while (size := len(escape(visible(part)).encode("utf-8"))) > most:
+                part = part[: len(part) * most // size]
+            shown, most, self.left = shown + part, most - size, self.left - size
+            if len(part) < _CHUNK:
+                break
         return shown
 
 
@@ -61,7 +66,7 @@ def body_of(room: Room, name: str, data: bytes, url: str) -> Body | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         escaped = data[:MOST_SHOWN].decode("utf-8", "backslashreplace")
-        shown = room.cut(escaped, MOST_SHOWN)
+        shown = room.cut(escaped)
         # A byte that is no text takes four characters, so this counts the bytes that are surely shown.
         whole = len(data) <= MOST_SHOWN and shown == escaped
         panes = [

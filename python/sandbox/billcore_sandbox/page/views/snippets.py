@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 from billcore_sandbox.page.render import visible
 from billcore_sandbox.page.request import PageRequest
-from billcore_sandbox.page.views.sent import LISTS, NONE, Parameter, Sent, read
+from billcore_sandbox.page.views.sent import LISTS, MOST_INLINE, NONE, Parameter, Sent, read
 from billcore_sandbox.page.views.shown import raw_url
 from billcore_sandbox.store import Store
 
-_MOST_INLINE = 4096  # characters of a body in a command
 # Headers that curl sends itself, or that belong to the connection, and those whose value is a key.
 _OWN_HEADERS = (
     *("host", "content-length", "transfer-encoding", "connection", "accept", "accept-encoding", "user-agent", "expect"),
@@ -38,6 +37,14 @@ func main() {{
 \t}}
 \tdefer client.Close()
 {call}}}
+"""
+_GO_LIST = """\tfor page, err := range CALL.Pages() {
+\t\tif err != nil {
+\t\t\tlog.Fatal(err)
+\t\t}
+\t\tfmt.Println(page.Items)
+\t\tbreak // only this page
+\t}
 """
 _FAILS = "\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n"
 
@@ -90,8 +97,8 @@ def curl(sent: Sent, origin: str, number: int) -> str:
     if sent.body:
         if "content-type" not in names:
             words.append("-H 'Content-Type:'")
-        text = sent.body.decode("utf-8", "replace")
-        if len(text) <= _MOST_INLINE and text.encode() == sent.body and visible(text) == text:
+        text = sent.body[: MOST_INLINE + 1].decode("utf-8", "replace")
+        if len(sent.body) <= MOST_INLINE and text.encode() == sent.body and visible(text) == text:
             words.append(f"--data-raw {shlex.quote(text)}")
         else:
             file = f"request-{number}-body.txt"
@@ -166,9 +173,7 @@ def go(sent: Sent, origin: str) -> str:
         group, _, method = sent.operation.partition(".")
         call = f"client.{_go_name(group)}().{_go_name(method)}({', '.join(_go_arguments(sent))})"
     if sent.given is not None and sent.operation in LISTS:
-        fails = _FAILS.replace("\t", "\t\t", 1).replace("\n\t\tlog", "\n\t\t\tlog").replace("\n\t}", "\n\t\t}")
-        text = f"\tfor page, err := range {call}.Pages() {{\n{fails}\t\tfmt.Println(page.Items)\n"
-        text += "\t\tbreak // only this page\n\t}\n"
+        text = _GO_LIST.replace("CALL", call)
     elif sent.operation == "products.delete" and sent.given is not None:
         text = f'\tif err := {call}; err != nil {{\n\t\tlog.Fatal(err)\n\t}}\n\tfmt.Println("deleted")\n'
     else:
@@ -227,30 +232,15 @@ def pytest(store: Store, sent: Sent, row: sqlite3.Row, effects: list[str]) -> st
     lines += [f"made = {where}[-1]", f'assert made["status"] {"is" if row["status"] is None else "=="} {row["status"]}']
     if row["fault"] != "late":
         lines.append(
-            'effects = [each for each in billcore_sandbox.control.ledger() if each["request_id"] == made["id"]]'
+            'caused = [each for each in billcore_sandbox.control.ledger() if each["request_id"] == made["id"]]'
         )
-        lines.append(f'assert [each["kind"] for each in effects] == {effects!r}')
-    mark = (
-        "@pytest.mark.billcore_sandbox(strict=False)  # the request has unknown parameters\n"
-        if row["unknown"] != "[]"
-        else ""
-    )
-    imports = ["import pytest", ""] if fails or mark else [""]
-    head = f"{mark}def test_{name.replace('.', '_')}(billcore_sandbox: SandboxAccount) -> None:"
-    return (
-        "\n".join(
-            [
-                *imports,
-                "import billcore",
-                "from billcore.testing import SandboxAccount",
-                "",
-                "",
-                head,
-                *_indented(lines),
-            ]
-        ).lstrip()
-        + "\n"
-    )
+        lines.append(f'assert [each["kind"] for each in caused] == {effects!r}')
+    head = [f"def test_{name.replace('.', '_')}(billcore_sandbox: SandboxAccount) -> None:"]
+    if row["unknown"] != "[]":
+        head.insert(0, "@pytest.mark.billcore_sandbox(strict=False)  # the request has unknown parameters")
+    imports = ["import pytest", ""] if fails or row["unknown"] != "[]" else []
+    imports += ["import billcore", "from billcore.testing import SandboxAccount", "", ""]
+    return "\n".join([*imports, *head, *_indented(lines)]) + "\n"
 
 
 def _objects(store: Store, sent: Sent, row: sqlite3.Row) -> tuple[list[str], str, Any]:
@@ -296,9 +286,8 @@ def _fault(row: sqlite3.Row, effects: list[str]) -> tuple[str, str]:
     if kind == "status":
         fields = {"status": row["status"], "effect": bool(effects)}
     elif kind in ("delay", "drip"):
-        fields = (
-            {"delay": 2} if row["status"] is None else {"delay": min(round((row["duration_ms"] or 0) / 1000, 1), 5)}
-        )
+        took = round((row["duration_ms"] or 0) / 1000, 1)
+        fields = {"delay": 2 if row["status"] is None else min(took, 5)}
         options = ", timeout=1" if row["status"] is None else ""
     elif kind == "wrong_length":
         length = re.search(rb"(?i)^content-length: (\d+)", row["answer_headers"] or b"", re.M)

@@ -12,7 +12,7 @@ from billcore_sandbox.page.render import short
 from billcore_sandbox.page.views.shown import answer_body, sent_body
 from billcore_sandbox.world import World
 
-_MOST_EXPLAINED = 1 << 20  # bytes of a body: explain() takes about 20 ms for them
+_MOST_EXPLAINED = 1 << 20  # bytes of a body: signing and explain() take about 20 ms for them
 # What an error of a connection means, by a text in it.
 _ERRORS = {
     "connection was refused": "Start the receiver, or register the URL with its port.",
@@ -80,9 +80,9 @@ def _refused(attempt: dict[str, Any]) -> list[str]:
 def _signature(world: World, row: sqlite3.Row, attempt: dict[str, Any]) -> list[str]:
     """Which secret gives the signature that was sent, and what the client's explain() finds, if it is installed."""
     endpoint = world.store.one("SELECT secret, old_secret FROM endpoints WHERE id = ?", row["endpoint_id"])
-    body, signature = sent_body(row, attempt), attempt.get("signature", row["signature"])
-    if endpoint is None:
+    if endpoint is None or len(row["body"]) + attempt.get("bytes", 0) > _MOST_EXPLAINED:
         return []
+    body, signature = sent_body(row, attempt), attempt.get("signature", row["signature"])
     secrets = [each for each in (endpoint["secret"], endpoint["old_secret"]) if each is not None]
     right = [events.sign(body, each) == signature for each in secrets]
     said = []
@@ -99,7 +99,7 @@ def _signature(world: World, row: sqlite3.Row, attempt: dict[str, Any]) -> list[
         )
     if not any(right):
         said.append("No secret of the endpoint gives this signature for this body.")
-    return said + (_explained(body, signature, secrets) if len(body) <= _MOST_EXPLAINED else [])
+    return said + _explained(body, signature, secrets)
 
 
 def _explained(body: bytes, signature: str, secrets: list[str]) -> list[str]:
