@@ -91,11 +91,12 @@ area_conformance() {
     PYTHONPATH="$root/$tested/python:$root" run conformance "${tests[@]}"
     return
   fi
-  local and="${filter:+($filter) and }" # in one expression, because pytest obeys only the last -k
-  PYTHONPATH="$root/python:$root/python/sandbox:$root" run conformance if_any "${tests[@]}" -k "${and}not python"
+  PYTHONPATH="$root/python:$root/python/sandbox:$root" run conformance if_any "${tests[@]}" \
+    -k "${filter:+($filter) and }not python" # in one expression, because pytest obeys only the last -k
   # Use few processes: each pytest-xdist process collects all tests, which is slow under AddressSanitizer.
   [ -n "$filter" ] || tests+=(-n 2)
-  PYTHONPATH="$root/build/dev/python:$root" run conformance-python if_any "${with_asan[@]}" "${tests[@]}" -k "${and}python"
+  PYTHONPATH="$root/build/dev/python:$root" run conformance-python if_any "${with_asan[@]}" "${tests[@]}" \
+    --language python --language python-async
 }
 # Runs pytest. With a filter, status 5 (no test has the name) is not a failure: another run of the area may have one.
 if_any() { timeout --foreground --kill-after=30 2400 "$@" || { local status="$?"; [ -n "$filter" ] && [ "$status" -eq 5 ]; }; } # COMMAND

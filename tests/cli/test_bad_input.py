@@ -60,7 +60,8 @@ from .support import billcore, environment, refused
 )
 def test_a_wrong_command_line(arguments: list[str], text: str, tmp_path: Path) -> None:
     variables = environment("http://127.0.0.1:1", XDG_CONFIG_HOME=str(tmp_path))
-    done = billcore("", *arguments, env=variables, input=b"\xff\xfe{\0}\0", text=False, cwd=tmp_path)  # UTF-16
+    new = "@/dev/stdin" in arguments
+    done = billcore("", *arguments, env=variables, input=b"\xff\xfe{\0}\0", text=False, cwd=tmp_path, new=new)  # UTF-16
     error = done.stderr.decode()
     assert (done.returncode, done.stdout) == (2, b"") and text in error, done
     assert error.count("\n") == 1 and "secret" not in error, error

@@ -331,7 +331,7 @@ def test_postgresql(account: SandboxAccount, postgres: Postgres) -> None:
     url = f"postgresql://postgres:secret@/postgres?host={postgres.host}&port={postgres.port}"
     variables = environment(account, BILLCORE_JOURNAL=url)
     charge: list[Any] = ["charge", account.ids["subscriptions"]["demo-active"], account.ids["products"]["one_time"], 5]
-    assert billcore("", *charge, env=variables).returncode == 0
+    assert billcore("", *charge, env=variables, new=True).returncode == 0
     assert "the same charge was made" in billcore("", *charge, env=variables).stderr
     dead = environment(account, BILLCORE_JOURNAL="postgresql://u:secret@127.0.0.1:1/x")
     line = refused("", 1, *charge, env=dead)

@@ -56,7 +56,7 @@ def desk(account: SandboxAccount, tmp_path: Path) -> Desk:
 def test_an_open_charge_is_resolved(desk: Desk) -> None:
     """By its order, or as not made; then the key is no longer open."""
     desk.lose("made", "reset_after", 1500)
-    listed = billcore("", "journal", "open", "--json", env=desk.variables)
+    listed = billcore("", "journal", "open", "--json", env=desk.variables, new=True)
     row = json.loads(listed.stdout)
     assert (row["key"], row["state"], row["amount"], row["order_id"]) == ("made", "unknown", 1500, None), row
     assert datetime.fromisoformat(row["created_at"]) <= datetime.now(UTC) and "--key=made" in listed.stderr
@@ -125,7 +125,7 @@ def test_the_inbox(tmp_path: Path) -> None:
         connection.commit()
     purge = ("inbox", "purge", "--database", str(file), "--before")
     assert "pass --yes" in refused("", 2, *purge, "1d")
-    assert printed("", *purge, "1d", "--yes") == "0\n"
+    assert printed("", *purge, "1d", "--yes", new=True) == "0\n"
     later = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
     variables = environment("", BILLCORE_INBOX=str(file))
     for count in (1, 0):

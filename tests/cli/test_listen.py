@@ -226,21 +226,19 @@ def test_a_target_that_is_itself(tmp_path: Path) -> None:
     with reserve_port() as reserved:
         port = reserved.getsockname()[1]
         arguments = ("listen", "--port", port, "--forward-to", f"http://localhost:{port}/hooks")
-        assert "is this billcore listen itself" in refused(
-            HERE, 2, *arguments, env=listen_environment(tmp_path), timeout=GENEROUS
-        )
+        assert "is this billcore listen itself" in refused(HERE, 2, *arguments, env=listen_environment(tmp_path))
 
 
 def test_two_on_one_port_or_one_history(tmp_path: Path) -> None:
     with Listening(tmp_path) as listen:
         port = port_of(listen.url)
         env = listen_environment(tmp_path)
-        in_use = refused(HERE, 1, "listen", "--port", port, env=env, timeout=GENEROUS)
+        in_use = refused(HERE, 1, "listen", "--port", port, env=env)
         assert (
             in_use == f"billcore listen: port {port} of 127.0.0.1 is in use, perhaps by another billcore listen: "
             "pass another --port"
         )
-        assert "another billcore listen uses" in refused(HERE, 1, "listen", "--port", "0", env=env, timeout=GENEROUS)
+        assert "another billcore listen uses" in refused(HERE, 1, "listen", "--port", "0", env=env)
 
 
 @pytest.mark.parametrize(
@@ -267,5 +265,5 @@ def test_bad_input(tmp_path: Path, status: int, arguments: list[str], variables:
     """One sentence each, before anything is received."""
     env: dict[str, Any] = listen_environment(tmp_path)
     del env["BILLCORE_WEBHOOK_SECRET"]
-    line = refused(HERE, status, "listen", "--port", "0", *arguments, env=env | variables, timeout=GENEROUS)
+    line = refused(HERE, status, "listen", "--port", "0", *arguments, env=env | variables)
     assert text in line and SECRET not in line and line.startswith("billcore listen: ")

@@ -44,7 +44,7 @@ def files(tmp_path: Path) -> Path:
 def test_verify(files: Path) -> None:
     right = ("webhook", "verify", "--signature", signature(ODD))
     old = ("--secret-file", files / "other", "--secret-file", files / "secret")
-    assert printed(HERE, *right, *old, files / "body") == "the signature is right: secret 2 of 2\n"
+    assert printed(HERE, *right, *old, files / "body", new=True) == "the signature is right: secret 2 of 2\n"
     env = child_environment(BILLCORE_WEBHOOK_SECRET=SECRET)
     done = billcore(HERE, *right, "-", "--json", env=env, input=ODD, text=False)
     assert json.loads(done.stdout) == {"verified": True, "reason": None, "secret_index": 0}
@@ -57,7 +57,7 @@ def test_verify(files: Path) -> None:
 
 def test_explain_names_the_mistake_and_shows_no_secret(files: Path) -> None:
     env = child_environment(BILLCORE_WEBHOOK_SECRET=f"{SECRET}\n")
-    done = billcore(HERE, "webhook", "explain", "--signature", signature(ODD), files / "body", env=env)
+    done = billcore(HERE, "webhook", "explain", "--signature", signature(ODD), files / "body", env=env, new=True)
     assert done.returncode == 1 and "a line end" in done.stdout and "strip it" in done.stdout
     wrong = billcore(HERE, "webhook", "explain", "--signature", "0" * 64, "-", input="{}", env=env)
     assert wrong.returncode == 1 and "No cause found" in wrong.stdout
@@ -71,12 +71,12 @@ def test_explain_names_the_mistake_and_shows_no_secret(files: Path) -> None:
 def test_sign_and_send(files: Path) -> None:
     """The receiver gets the bytes of the file, and the signature that the service would send."""
     env = child_environment(BILLCORE_WEBHOOK_SECRET=SECRET)
-    assert printed(HERE, "webhook", "sign", files / "body", env=env) == f"{signature(ODD)}\n"
+    assert printed(HERE, "webhook", "sign", files / "body", env=env, new=True) == f"{signature(ODD)}\n"
     with ScriptedServer(
         [Reply(204), Reply(500, body=b"no\x1b[2J\ntable"), Reply(), Reply(ending="hang", raw=b"")]
     ) as at:
         send = ("webhook", "send", f"{at.url}/hook?a=b")
-        assert printed(HERE, *send, "--file", files / "body", env=env).startswith("204  ")
+        assert printed(HERE, *send, "--file", files / "body", env=env, new=True).startswith("204  ")
         broken = billcore(HERE, *send, "--event", "order.paid", env=env)
         assert broken.returncode == 1 and broken.stdout.endswith("  no\\x1b[2J table\n"), broken
         assert json.loads(printed(HERE, *send, "--json", env=env))["status"] == 200

@@ -7,7 +7,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pytest
@@ -24,8 +24,9 @@ CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
 def languages_of(case: dict[str, Any]) -> list[str]:
     """Returns the clients for which a case runs. A REST case also runs with the clients that do not block."""
     languages = case.get("langs", LANGUAGES)
-    others = () if case["call"]["op"].startswith("webhook.") else (set(CLIENTS) - set(LANGUAGES))
-    return [*languages, *sorted(other for other in others if other.partition("-")[0] in languages)]
+    others: Collection[str] = () if case["call"]["op"].startswith("webhook.") else (set(CLIENTS) - set(LANGUAGES))
+    others = sorted(other for other in others if other.partition("-")[0] in languages)
+    return [each for each in (*languages, *others) if each in CLIENTS]
 
 
 PLAYS = [(case, language) for case in CASES for language in languages_of(case)]

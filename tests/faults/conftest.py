@@ -22,7 +22,8 @@ HERE = Path(__file__).resolve().parent
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--few", action="store_true", help="run only enough cases to use each value of each parameter")
-    parser.addoption("--driver", metavar="LANGUAGE", help="only what calls this language's driver")
+    text = "only what calls this language's driver; may be given more than once"
+    parser.addoption("--driver", metavar="LANGUAGE", action="append", help=text)
     parser.addoption("--libcurl", type=Path, metavar="FOLDER", help="folder that must contain the libcurl in use")
 
 
@@ -33,8 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "language" in metafunc.fixturenames:
         one = metafunc.definition.get_closest_marker("one_language") is not None
-        driver = metafunc.config.getoption("driver", None)
-        metafunc.parametrize("language", [driver] if driver else ["python"] if one else languages())
+        drivers = metafunc.config.getoption("driver", None)
+        metafunc.parametrize("language", drivers or (["python"] if one else languages()))
 
 
 def given(item: pytest.Item) -> dict[str, Any]:
@@ -64,17 +65,18 @@ def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """All clients share the C++ core, so only one read and one write of each test run for languages other than
     Python."""
-    driver = config.getoption("driver", None)
+    drivers = config.getoption("driver", None)
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
         second = given(item).get("language", "python") != "python"
         few = given(item).get("operation") in (None, "orders.get", "subscriptions.charge")
         once = second and item.get_closest_marker("one_language") is not None
-        foreign = driver is not None and given(item).get("language") != driver
+        foreign = drivers is not None and given(item).get("language") not in drivers
         (left_out if foreign or once or (second and not few) else chosen).append(item)
     if config.getoption("few", False):
-        wanted = few_of(chosen)
+        each_driver = [[item for item in chosen if given(item)["language"] == each] for each in drivers or ()]
+        wanted = {item for items in each_driver or [chosen] for item in few_of(items)}
         left_out += [item for item in chosen if item not in wanted]
         chosen = [item for item in chosen if item in wanted]
     if left_out:

@@ -85,8 +85,9 @@ printf '{"name":"test.hook"}' | WEBHOOK_SECRET=0123456789abcdef0123456789abcdef 
 
 step the wire fixtures
 export PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root"
+# The driver reads requests of 6 MB, for which the race detector in encoding/json takes ten seconds.
 for tags in '' billcore_loop_only; do
-  (cd tests/go && go build -race -tags "$tags" -o "$work/driver$tags" ./driver)
+  (cd tests/go && go build -race -gcflags=encoding/...=-race=false -tags "$tags" -o "$work/driver$tags" ./driver)
 done
 BILLCORE_GO_DRIVER="$work/driver" python3 -m pytest -q -n 2 tests/conformance --language go
 # Webhooks have no loop.

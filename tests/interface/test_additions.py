@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from . import programs
-from .copies import copy_of_the_tree, generate
+from .copies import ROOT, copy_of_the_tree, generate
 
 # CMake targets that are compiled as a unity build, which halves the time of this test.
 TOGETHER = ("billcore_webhook", "billcore_client", "billcore_c_client_shims", "_client", "billcore_python_shared")
@@ -91,8 +92,10 @@ def add(tree: Path, additions: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    tree = copy_of_the_tree(tmp_path_factory.mktemp("interface"))
+def built() -> Path:
+    folder = ROOT / "build/interface"  # the same in each run, because the caches of ccache and Go depend on the path
+    shutil.rmtree(folder, ignore_errors=True)
+    tree = copy_of_the_tree(folder)
     for additions in sorted(ADDITIONS.glob("*.toml")):
         add(tree, additions)
     made = generate(tree)

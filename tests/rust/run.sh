@@ -116,12 +116,8 @@ step the wire fixtures
 (cd tests/rust && cargo build --quiet --bin driver)
 cd "$root"
 export BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver"
-for client in rust rust-async; do
-  PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language "$client"
-done
+export PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root"
+python3 -m pytest -q -n 2 tests/conformance --language rust --language rust-async
 
 step what Rust says of a faulty connection
-for client in rust rust-async; do
-  PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,killed,late}.py \
-    --driver "$client" --few
-done
+python3 -m pytest -q -n 2 tests/faults/test_{answers,connections,killed,late}.py --driver rust --driver rust-async --few

@@ -27,7 +27,7 @@ def run(command: list[str], folder: Path) -> str:
     environment = {
         **os.environ,
         "PYTHONPATH": str(PACKAGE),
-        "MYPY_CACHE_DIR": str(folder / "cache"),
+        "MYPY_CACHE_DIR": str(folder.parent / "mypy-cache"),  # of all tests of this run
         # pyright and its Node.js are both installed from wheels, so nothing is downloaded.
         "PYRIGHT_PYTHON_GLOBAL_NODE": "0",
         "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",

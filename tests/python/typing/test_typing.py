@@ -93,7 +93,9 @@ def test_the_receiver_reads_every_event() -> None:
 
 def test_stubs_say_what_is_there(tmp_path: Path) -> None:
     config = tmp_path / "mypy.ini"
-    config.write_text("[mypy]\n[mypy-pyarrow.*,pyspark.*,keyring.*,psycopg.*,shtab.*]\nignore_missing_imports = true\n")
+    text = "[mypy]\n[mypy-pyarrow.*,pyspark.*,keyring.*,psycopg.*,shtab.*]\nignore_missing_imports = true\n"
+    # The types of these take longer to read than all others, and no stub has one; tests/run.sh lint reads them.
+    config.write_text(f"{text}[mypy-duckdb.*,pytest.*,_pytest.*]\nfollow_imports = skip\n")
     command = ["mypy.stubtest", "billcore", "--allowlist", str(ALLOWED), "--mypy-config-file", str(config)]
     output = run(command, tmp_path)
     assert output.startswith("Success"), output
