@@ -69,6 +69,17 @@ def test_a_wrong_key(scene: Scene, key: Any) -> None:
     assert scene.sent() == 0
 
 
+@on_sqlite
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(True, "an int, not bool"), (15.0, "an int, not float"), ("15", "not str"), (2**63, "too large")],
+)
+def test_a_wrong_amount(scene: Scene, amount: Any, text: str) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match=f"amount .*{text}"):
+        scene.charge(scene.journal(), amount=amount)
+    assert scene.sent() == 0
+
+
 def test_the_longest_key(scene: Scene) -> None:
     """An entry of a PostgreSQL index can have about 2,700 bytes; random characters cannot be compressed."""
     key = "".join(map(chr, random.Random(1).choices(range(0x4E00, 0x9F00), k=333)))

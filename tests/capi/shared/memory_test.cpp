@@ -1,18 +1,22 @@
 // Lets each allocation of a call fail in turn: the call must return an error, leave its output empty and leak nothing.
 // tests/torture does this for every function, but without AddressSanitizer. Written in C++ because only C++ can replace
-// operator new. The tested interface is billcore.h.
+// operator new. The tested interface is billcore.h. Also: no block that is freed holds a secret.
 #include <billcore.h>
+#include <malloc.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 namespace {
 
 long until_failure = -1;  // number of allocations that succeed before one fails; negative: none fails
 bool failed = false;
 long allocations = 0;
+std::string_view sought;  // a secret; empty: no block is searched
+long freed_with_it = 0;   // blocks
 
 void* allocate(std::size_t size) noexcept {
   ++allocations;
@@ -24,6 +28,14 @@ void* allocate(std::size_t size) noexcept {
   return std::malloc(size == 0 ? 1 : size);
 }
 
+void release(void* pointer) noexcept {
+  if (pointer != nullptr && !sought.empty()) {
+    const std::string_view block(static_cast<const char*>(pointer), malloc_usable_size(pointer));
+    if (block.find(sought) != std::string_view::npos) ++freed_with_it;
+  }
+  std::free(pointer);
+}
+
 }  // namespace
 
 void* operator new(std::size_t size) {
@@ -32,10 +44,10 @@ void* operator new(std::size_t size) {
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
 void* operator new[](std::size_t size) { return operator new(size); }
-void operator delete(void* pointer) noexcept { std::free(pointer); }
-void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
-void operator delete[](void* pointer) noexcept { std::free(pointer); }
-void operator delete[](void* pointer, std::size_t) noexcept { std::free(pointer); }
+void operator delete(void* pointer) noexcept { release(pointer); }
+void operator delete(void* pointer, std::size_t) noexcept { release(pointer); }
+void operator delete[](void* pointer) noexcept { release(pointer); }
+void operator delete[](void* pointer, std::size_t) noexcept { release(pointer); }
 
 namespace {
 
@@ -112,6 +124,15 @@ int main() {
     require(released == given, "a clock", "its context was not released once");
     return status;
   });
+  // core/webhook/secrets_test.cpp looks for the secrets of a C++ verifier; here are those of the options in C.
+  sought = "0123456789abcdef0123456789abcdef";
+  billcore_verifier_options* several = nullptr;
+  require(billcore_verifier_options_new(&several, nullptr) == BILLCORE_OK, "secrets", "failed");
+  for (int i = 0; i < 5; ++i) {
+    require(billcore_verifier_options_add_secret(several, secret, nullptr) == BILLCORE_OK, "secrets", "failed");
+  }
+  billcore_verifier_options_free(several);
+  require(freed_with_it == 0, "secrets", "a block that was freed holds a secret");
   // Verifying a right signature does not call operator new. (libcrypto's own allocations do not use operator new.)
   billcore_verifier* verifier = nullptr;
   require(billcore_verifier_new(secret, nullptr, &verifier, nullptr) == BILLCORE_OK, "verifier", "failed");
