@@ -35,7 +35,7 @@ class _Text(HTMLParser):
         self.tags.append(tag)
         assert not any(name.startswith("on") or name == "style" for name, _ in attrs), attrs
         given = dict(attrs)
-        if tag == "a" and given.get("hx-target") == "#detail":
+        if tag == "a" and given.get("hx-target") == "#beside":
             self.links.append((str(given["href"]), "aria-current" in given))
 
 

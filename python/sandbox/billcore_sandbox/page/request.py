@@ -73,8 +73,8 @@ class PageRequest:
         return next((value.decode("latin-1") for each, value in self._headers if each == name.encode()), "")
 
     def all(self, name: str) -> list[str]:
-        """All values of a parameter."""
-        return [value for each, value in self.pairs if each == name and value]
+        """The values of a parameter, each once: links of the page repeat them."""
+        return [*dict.fromkeys(value for each, value in self.pairs if each == name and value)]
 
     def number(self, name: str) -> int | None:
         """The value of a parameter as a number; None without it, or if it is no number."""
@@ -104,7 +104,7 @@ class PageRequest:
     def same(self, **changes: Any) -> str:
         """The URL of this page with other parameters; None: without the parameter."""
         now: dict[str, Any] = {}
-        for name, value in self.pairs:
+        for name, value in dict.fromkeys(self.pairs):
             if value and name != "note" and name in self.query:
                 now.setdefault(name, []).append(value)
         return self.link(self.path, **{**now, **changes})
