@@ -28,10 +28,19 @@ area_python() {
   PYTHONPATH="$root/$tested/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python \
     tests/faults/test_model.py
 }
-# daily sandbox: the sandbox, a server on localhost that imitates the billing service
-area_sandbox() {
-  PYTHONPATH="$root/python:$root/python/sandbox:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
+# Installs the release build, and sets the variables with which cgo finds it.
+release_for_go() { # PREFIX
+  build_release
+  quietly "${1##*/}-prefix" cmake --install build/release --prefix "$1"
+  export PKG_CONFIG_PATH="$1/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$1/lib'" GOTOOLCHAIN=local
 }
+# daily sandbox: the sandbox, a server on localhost that imitates the billing service; its page, which may load the client
+area_sandbox() (
+  release_for_go "$root/build/sandbox"
+  go="$(bc_go)" || go="$venv/bin" # without Go, its snippets are not compiled
+  # The sandbox beside its README, not the copy in the build.
+  PATH="$go:$PATH" PYTHONPATH="$root/python/sandbox:$root/build/release/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
+)
 # daily journal: charges that survive a crash of the process, on SQLite and PostgreSQL
 # The area uses the release build, because the journal is written only in Python.
 area_journal() {
@@ -42,13 +51,14 @@ area_journal() {
 area_inbox() {
   local go="" rust="" to="$root/build/inbox"
   build_release
-  quietly inbox-prefix cmake --install build/release --prefix "$to"
   if go="$(bc_go)"; then
     (
-      export PKG_CONFIG_PATH="$to/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$to/lib'" GOTOOLCHAIN=local
+      release_for_go "$to"
       cd examples/inbox/go && PATH="$go:$PATH" go build -buildvcs=false -o "$to/receiver-go" .
     )
     export BILLCORE_INBOX_GO="$to/receiver-go"
+  else
+    quietly inbox-prefix cmake --install build/release --prefix "$to"
   fi
   if rust="$(bc_rust)"; then
     (PATH="$rust:$PATH" quietly inbox-rust bc_rust_programs "$root" "$to" "$to/rust" inbox --features database)

@@ -92,6 +92,12 @@ class Retention:
             for table in ("forgotten", "changes"):
                 db.execute(f"DELETE FROM {table} WHERE {where}", args)
             self._store.insert("changes", {"kind": "cleared", "account": account, "subject": 0})
+            for name, kept in LISTS.items():  # the records that are not finished begin the new history
+                db.execute(
+                    "INSERT INTO changes (kind, account, subject, made)"
+                    f" SELECT '{kept.kind}', account, {kept.key}, 1 FROM {name} WHERE {where} ORDER BY {kept.key}",
+                    args,
+                )
         return deleted
 
     def _forget_part(self) -> bool:

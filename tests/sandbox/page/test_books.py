@@ -13,13 +13,11 @@ from typing import Any
 
 import pytest
 
+import billcore
+from billcore import inbox, journal, webhooks
 from billcore.testing import SECRET, Control, event
 from sandbox.page.support import Browser
 from sandbox.support import Service, of_ready, run, started
-
-pytest.importorskip("billcore._client", reason="the client is not built", exc_type=ImportError)
-import billcore
-from billcore import inbox, journal, webhooks
 
 SENT = "UPDATE billcore_charges SET state = 'sending' WHERE state = 'unknown'"
 AGE = "UPDATE billcore_charges SET created = created - 1e6, deadline = deadline - 1e6, uncertain = uncertain - 1e6"

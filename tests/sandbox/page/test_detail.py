@@ -85,7 +85,6 @@ def test_each_entry_shows_the_whole_chain(mine: SandboxAccount, browser: Browser
 
 
 def test_a_refused_delivery_says_why(mine: SandboxAccount, browser: Browser, receiver: Receiver) -> None:
-    pytest.importorskip("billcore._webhook")
     unauthorised = b"HTTP/1.1 401 X\r\nContent-Length: 13\r\nX-Odd: \xff\x80\r\n\r\nbad signature"
     cases: list[tuple[Any, FaultKind | None, tuple[str, ...]]] = [
         (

@@ -112,7 +112,6 @@ def listens(port: int) -> bool:
 
 @pytest.mark.parametrize("header", ["Service-Signature", "X-Shop"])
 def test_the_receiver_that_the_page_proposes_verifies(process: Sandbox, header: str) -> None:
-    pytest.importorskip("billcore._webhook")
     view = View(process.new_account(demo=False, signature_header=header))
     with reserve_port() as reserved:
         port = reserved.getsockname()[1]

@@ -88,7 +88,6 @@ def run(mine: SandboxAccount, folder: Path, *command: str) -> subprocess.Complet
 
 
 def test_curl_and_python_make_the_request_again(mine: SandboxAccount, tmp_path: Path) -> None:
-    pytest.importorskip("billcore._client")
     for method, path, body, call in METHODS:
         first = sent(mine, method, path, None if body is None else json.dumps(body).encode(), "application/json")
         made = snippets(mine, first["id"])
@@ -137,7 +136,6 @@ def test_go_is_compiled(mine: SandboxAccount, tmp_path: Path) -> None:
 
 
 def test_the_tests_pass(process: Sandbox, mine: SandboxAccount, tmp_path: Path) -> None:
-    pytest.importorskip("billcore._client")
     charge: dict[str, Any] = {"product_id": mine.ids["products"]["one_time"], "amount": 1500}
     kinds: list[dict[str, Any]] = [
         {"kind": "status", "status": 504, "effect": True},

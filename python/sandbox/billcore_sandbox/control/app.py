@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import logging
 import sqlite3
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 from urllib.parse import unquote
 
@@ -39,13 +39,19 @@ async def serve(world: World, scope: Scope, receive: Receive, send: Send) -> Non
     if isinstance(answer, Reply):
         await whole(send, answer)
     else:
-        await _stream(scope, send, answer)
+        await send_events(scope, send, answer)
 
 
-async def _stream(scope: Scope, send: Send, events: AsyncGenerator[bytes, None]) -> None:
-    """Send server-sent events, until they or the connection end. `send` waits while the reader does not read."""
-    headers = [(b"Content-Type", b"text/event-stream; charset=utf-8"), (b"Cache-Control", b"no-store")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+async def send_events(
+    scope: Scope, send: Send, events: AsyncGenerator[bytes, None], more: Iterable[tuple[str, str]] = ()
+) -> None:
+    """Send server-sent events, until they or the connection end. `send` waits while the reader does not read.
+
+    more: further headers.
+    """
+    headers = [("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-store"), *more]
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    await send({"type": "http.response.start", "status": 200, "headers": raw})
     if scope["method"] != "HEAD":
         async with contextlib.aclosing(events):
             async for chunk in events:

@@ -48,8 +48,11 @@ def clause(conditions: Conditions) -> tuple[str, list[Any]]:
     return " AND ".join(["1", *chosen]), args
 
 
-def found(name: str, text: str | None) -> Conditions:
-    """The condition for records that contain the text; case does not matter in ASCII."""
+def found(name: str, text: str | None, table: str | None = None) -> Conditions:
+    """The condition for records that contain the text; case does not matter in ASCII.
+
+    table: what the statement calls the list's table, if that is not its name.
+    """
     if text is None:
         return {}
     # Bodies are JSON, which may have escapes where the text has a slash or a letter such as é.
@@ -57,5 +60,7 @@ def found(name: str, text: str | None) -> Conditions:
     if "\0" in text:  # where LIKE would end the text
         wanted.discard(text)
     escaped = [each.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for each in wanted]
-    one = " OR ".join(f"CAST({column} AS TEXT) LIKE ? ESCAPE '\\'" for column in _TEXTS[name] for _ in escaped)
+    one = " OR ".join(
+        f"CAST({table or name}.{column} AS TEXT) LIKE ? ESCAPE '\\'" for column in _TEXTS[name] for _ in escaped
+    )
     return {f"({one})": [f"%{each}%" for _ in _TEXTS[name] for each in escaped]}

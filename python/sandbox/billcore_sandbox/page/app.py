@@ -7,16 +7,15 @@ import inspect
 import logging
 import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from billcore_sandbox.control.app import send_events
 from billcore_sandbox.errors import Refusal, internal_error, not_stored
 from billcore_sandbox.http.answers import Receive, Scope, Send, whole
 from billcore_sandbox.http.guard import read, reject
-from billcore_sandbox.http.protocol import EXTENSION
 from billcore_sandbox.page import forms
 from billcore_sandbox.page.request import PREFIX, PageRequest, Shared
 from billcore_sandbox.page.routes import VIEWS
@@ -65,7 +64,7 @@ class Application:
             answer.headers.extend(_SAFE)
             await whole(send, answer)
         else:
-            await _stream(scope, send, answer, request.head)
+            await send_events(scope, send, answer, _SAFE)
 
     async def _answer(self, request: PageRequest, body: bytes) -> Reply | AsyncGenerator[bytes, None]:
         try:
@@ -96,18 +95,6 @@ class Application:
         done: Any = view.action(request, *([unquote(found)] if found else []))
         answer: Reply | AsyncGenerator[bytes, None] = await done if inspect.isawaitable(done) else done
         return answer
-
-
-async def _stream(scope: Scope, send: Send, events: AsyncGenerator[bytes, None], head: bool) -> None:
-    headers = [("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-store"), *_SAFE]
-    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-    await send({"type": "http.response.start", "status": 200, "headers": raw})
-    async with aclosing(events):
-        async for chunk in events:
-            if head or scope["extensions"][EXTENSION].gone:
-                break
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-    await send({"type": "http.response.body", "body": b""})
 
 
 def _static(request: PageRequest) -> Reply:

@@ -19,7 +19,6 @@ _ODD = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
-MOST_SHOWN = 64 << 10  # characters of a body; the rest is only in the download
 
 
 class Exact(str):
@@ -45,7 +44,6 @@ def _environment() -> Environment:
     made.filters |= {
         "money": money,
         "exact": Exact,
-        "pretty": pretty,
         "short": short,
         "time": time,
         "size": size,

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from billcore_sandbox.control.common import named_account
 from billcore_sandbox.http.answers import Scope
-from billcore_sandbox.service.calls import Reply, parse_query
+from billcore_sandbox.service.calls import Reply, number_of, parse_query
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
@@ -23,6 +23,8 @@ NAMES = (
     (f"{PREFIX}/journal", "Journal"),
     (f"{PREFIX}/inbox", "Inbox"),
 )
+PAGE = 50  # rows of a list that are shown at once
+_MOST_PAGES = 10**6
 _MOST_NOTES = 100
 _MOST_QUERY = 8 << 10  # bytes of a query
 
@@ -77,9 +79,14 @@ class PageRequest:
         return [*dict.fromkeys(value for each, value in self.pairs if each == name and value)]
 
     def number(self, name: str) -> int | None:
-        """The value of a parameter as a number; None without it, or if it is no number."""
-        text = self.query.get(name, "")
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+        """The value of a parameter as a number from 1; None without it, or if it is no such number."""
+        number = number_of(self.query.get(name, ""))
+        return None if number < 0 else number
+
+    @property
+    def page(self) -> int:
+        """The page of a list that the URL names, counted from 1."""
+        return min(self.number("page") or 1, _MOST_PAGES)
 
     @property
     def chosen(self) -> Account | None:

@@ -46,7 +46,6 @@ function draw(rows, answer) {
   for (const old of extra) old.remove();
   count(answer.getElementById("live"), extra.length);
   mark();
-  if (fresh.length) document.querySelector(".cards")?.remove();
   htmx.process(rows);
 }
 

@@ -9,11 +9,9 @@ from billcore_sandbox import scenarios
 from billcore_sandbox.control import accounts, bodies, history
 from billcore_sandbox.control.routes import PREFIX as CONTROL
 from billcore_sandbox.options import of_accounts
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.page.views.inputs import inputs, shown
 from billcore_sandbox.service.calls import Reply
-
-PAGE = 50
 
 
 def show(request: PageRequest) -> Reply:

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.page.views.readonly import Place, Run, Unreadable, place, read
 from billcore_sandbox.service.calls import Reply
 
-PAGE = 50
-_MOST_PAGES = 10**6
 _MOST_NAMES = 40
 _OPEN = "open"
 _CHARGE = (
@@ -50,7 +48,7 @@ async def journal(request: PageRequest) -> Reply:
             f"SELECT {_CHARGE}, CASE WHEN {is_open} THEN 1 ELSE 0 END AS opened FROM billcore_charges WHERE"
             f" {conditions} ORDER BY opened DESC, created DESC, account, key LIMIT {PAGE + 1} OFFSET ?",
             *values,
-            (_page(request) - 1) * PAGE,
+            (request.page - 1) * PAGE,
         )
         opened = sum(each["opened"] for each in counts)
         of_state = {each["state"]: each["n"] for each in counts}
@@ -83,7 +81,7 @@ async def inbox(request: PageRequest) -> Reply:
             f" FROM billcore_inbox WHERE {conditions} ORDER BY received_at DESC, consumer, account, id"
             f" LIMIT {PAGE + 1} OFFSET ?",
             *values,
-            (_page(request) - 1) * PAGE,
+            (request.page - 1) * PAGE,
         )
         return {"rows": rows, "counts": {each["name"]: each["n"] for each in counts}}
 
@@ -112,7 +110,7 @@ async def _read(
     except Unreadable as error:
         shown["problem"] = str(error)
     return request.render(
-        f"{book}.html", **shown, filtered=request.query.get("state", ""), page=_page(request), most=PAGE
+        f"{book}.html", **shown, filtered=request.query.get("state", ""), page=request.page, most=PAGE
     )
 
 
@@ -121,10 +119,6 @@ def _part(pattern: str, schema: str) -> str:
     if found is None:
         raise Unreadable("The installed billcore has tables that this sandbox does not know: update billcore-sandbox.")
     return found[1]
-
-
-def _page(request: PageRequest) -> int:
-    return min(max(request.number("page") or 1, 1), _MOST_PAGES)
 
 
 def _of_account(request: PageRequest, name: str) -> tuple[str, list[Any]]:

@@ -10,22 +10,16 @@ from billcore_sandbox.control import deliveries
 from billcore_sandbox.history import request
 from billcore_sandbox.page.request import PREFIX, PageRequest
 from billcore_sandbox.page.views import chain, snippets
-from billcore_sandbox.page.views.shown import (
-    Room,
-    answer_body,
-    body_of,
-    head_of,
-    raw_url,
-)
+from billcore_sandbox.page.views.entries import TABLES
+from billcore_sandbox.page.views.shown import Room, answer_body, body_of, head_of, raw_url
 from billcore_sandbox.page.views.why import reasons
 from billcore_sandbox.receiver import target
-from billcore_sandbox.retention import LISTS
+from billcore_sandbox.service.calls import number_of
 from billcore_sandbox.world import World
 
 _ROOM = 180_000  # bytes of HTML for all texts of an entry
 _MOST_ATTEMPTS = 20
 _MOST_FACT = 400  # characters
-_TABLES = {kept.kind: (name, kept.key) for name, kept in LISTS.items()}
 
 
 class Fact(NamedTuple):
@@ -42,15 +36,15 @@ def opened(page: PageRequest) -> dict[str, Any] | None:
     kind, _, text = page.query.get("open", "").partition("-")
     if not text:
         return None
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
+    number = number_of(text)
     entry: dict[str, Any] = {"kind": kind, "id": text, "row": None}
     if kind == "clock":
         sql = "SELECT id, account, details FROM changes WHERE kind = 'clock' AND id = ?"
         row = page.world.store.one(sql, number)
         return entry if row is None else {**entry, "row": row, **_clock(page, row)}
-    if kind not in _TABLES:
+    if kind not in TABLES:
         return entry
-    table, key = _TABLES[kind]
+    table, key = TABLES[kind]
     row = page.world.store.one(f"SELECT * FROM {table} WHERE {key} = ?", number)
     if row is None:
         return entry
@@ -199,9 +193,7 @@ def _objects(world: World, page: PageRequest, members: dict[str, Any]) -> list[F
     facts = []
     for name, value in members.items():
         number = str(value)
-        if name not in ("subscription_id", "order_id") or not (
-            number.isascii() and number.isdigit() and len(number) < 19
-        ):
+        if name not in ("subscription_id", "order_id") or number_of(number) < 0:
             continue
         subscription: Any = number
         if name == "order_id":

@@ -7,13 +7,12 @@ from urllib.parse import urlsplit
 
 from billcore_sandbox import clock
 from billcore_sandbox.control import bodies, webhooks
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.page.views.inputs import inputs, shown
 from billcore_sandbox.service.calls import Reply
 from billcore_sandbox.store import Account
 from billcore_sandbox.world import World
 
-PAGE = 50
 _STATES = ("pending", "on_hold", "failed", "held_back")  # of the deliveries that are counted
 _HELP = {
     "concurrency": "attempts at the same time",

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from billcore_sandbox.control.lists import Conditions, clause, found
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.retention import LISTS
 from billcore_sandbox.world import World
 
 KINDS = {"request": "Requests", "effect": "Effects", "state": "States", "delivery": "Deliveries", "clock": "Clock"}
-PAGE = 50  # entries
-_TABLE = {kept.kind: (name, kept.key) for name, kept in LISTS.items()}
+# For each kind that has a table, the table and its key.
+TABLES = {kept.kind: (name, kept.key) for name, kept in LISTS.items()}
 # The columns that a row of the list shows; the bodies stay in the store.
 _COLUMNS = {
     "request": "r.id, r.at, r.operation, r.method, r.target, r.status, r.fault, r.duration_ms, r.repeats, r.late",
@@ -58,14 +58,14 @@ class Filter:
         where, args = clause({"c.kind = ?": kind, **between, **self.conditions(kind)})
         if kind == "clock":
             return f"changes c WHERE {where}", args
-        table, key = _TABLE[kind]
+        table, key = TABLES[kind]
         return f"changes c JOIN {table} r ON r.{key} = c.subject WHERE c.made AND {where}", args
 
     def conditions(self, kind: str) -> Conditions:
         """The conditions for the entries of a kind: c is a change of the entry, and r its record."""
-        table, of = ("changes", "c") if kind == "clock" else (_TABLE[kind][0], "r")
-        search = {sql.replace("CAST(", f"CAST({of}."): args for sql, args in found(table, self.search).items()}
-        return {"c.account = ?": self.account, **({_TROUBLE[kind]: []} if self.trouble else {}), **search}
+        table, of = ("changes", "c") if kind == "clock" else (TABLES[kind][0], "r")
+        trouble: Conditions = {_TROUBLE[kind]: []} if self.trouble else {}
+        return {"c.account = ?": self.account, **trouble, **found(table, self.search, of)}
 
     def latest(self, world: World, most: int = PAGE, **positions: int | None) -> list[dict[str, Any]]:
         """At most `most` entries between two positions, the latest first. `position`: of its begin."""
@@ -107,7 +107,7 @@ def changed(world: World, shown: Filter, after: int, drawn: list[str]) -> list[d
     entries = []
     for kind in ("request", "delivery"):
         if kind in shown.kinds:
-            table, key = _TABLE[kind]
+            table, key = TABLES[kind]
             where, args = clause(shown.conditions(kind))
             fits = where if shown.trouble or shown.search is not None else "0"
             given = [] if fits == "0" else args

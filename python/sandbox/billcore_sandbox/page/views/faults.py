@@ -12,12 +12,11 @@ from billcore_sandbox.control import bodies, faults, webhooks
 from billcore_sandbox.events import NAMES
 from billcore_sandbox.faults import KINDS, REQUEST_KINDS, REQUIRED, SELECTORS, WHEN
 from billcore_sandbox.page.render import short
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.page.views.inputs import Input, inputs
 from billcore_sandbox.service.calls import Reply
 from billcore_sandbox.service.routes import OPERATIONS
 
-PAGE = 50
 # What happens, for each kind of fault.
 ABOUT = {
     "status": "The answer is an error, and the service does nothing; with effect it does its work first.",

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from billcore_sandbox.errors import Refusal
-from billcore_sandbox.page.request import PageRequest
-from billcore_sandbox.page.views.entries import PAGE, Filter, changed
+from billcore_sandbox.page.request import PAGE, PageRequest
+from billcore_sandbox.page.views.entries import Filter, changed
 from billcore_sandbox.service.calls import Reply
 
 _HEARTBEAT = 15.0  # seconds

@@ -11,10 +11,11 @@ from markupsafe import escape
 
 from billcore_sandbox import event_faults
 from billcore_sandbox.errors import not_found
-from billcore_sandbox.page.render import MOST_SHOWN, pretty, visible
+from billcore_sandbox.page.render import pretty, visible
 from billcore_sandbox.page.request import PREFIX, PageRequest
 from billcore_sandbox.service.calls import Reply, number_of
 
+_MOST_SHOWN = 64 << 10  # bytes of HTML of a body; the rest is only in the download
 _MOST_PRETTY = 512 << 10  # bytes of JSON that is indented
 _MOST_HEX = 1 << 10  # bytes
 _CHUNK = 4096  # characters
@@ -26,7 +27,7 @@ class Room:
     def __init__(self, most: int) -> None:
         self.left = most
 
-    def cut(self, text: str, most: int = MOST_SHOWN) -> str:
+    def cut(self, text: str, most: int = _MOST_SHOWN) -> str:
         """The beginning of the text for which there is room, with at most `most` bytes of HTML."""
         shown, most = "", min(most, self.left)
         for at in range(0, min(len(text), most), _CHUNK):
@@ -65,10 +66,10 @@ def body_of(room: Room, name: str, data: bytes, url: str) -> Body | None:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        escaped = data[:MOST_SHOWN].decode("utf-8", "backslashreplace")
+        escaped = data[:_MOST_SHOWN].decode("utf-8", "backslashreplace")
         shown = room.cut(escaped)
         # A byte that is no text takes four characters, so this counts the bytes that are surely shown.
-        whole = len(data) <= MOST_SHOWN and shown == escaped
+        whole = len(data) <= _MOST_SHOWN and shown == escaped
         panes = [
             Pane(f"{name}-text", "As text", shown, 0 if whole else max(len(data) - len(shown), 1), True),
             Pane(f"{name}-hex", "In hexadecimal", room.cut(_hex(data)), max(len(data) - _MOST_HEX, 0), False),

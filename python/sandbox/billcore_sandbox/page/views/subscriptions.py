@@ -11,14 +11,13 @@ from billcore_sandbox.control.lists import Conditions, clause
 from billcore_sandbox.control.routes import ROUTES
 from billcore_sandbox.history import state_change
 from billcore_sandbox.lifecycle import ENDING, state_of
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.page.views.machine import drawing, outcomes
 from billcore_sandbox.page.views.upcoming import in_how_long
 from billcore_sandbox.resources import SUBSCRIPTION_STATUSES
 from billcore_sandbox.service.calls import Reply, number_of
 from billcore_sandbox.world import World
 
-PAGE = 50
 _ORDERS = 20
 _CHANGES = 50
 _TAKEN = 'SELECT DISTINCT "from", cause, "to" FROM state_changes WHERE object = ? AND object_id = ?'

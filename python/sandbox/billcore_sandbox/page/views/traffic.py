@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.page.views.detail import opened
-from billcore_sandbox.page.views.entries import KINDS, PAGE, Filter
+from billcore_sandbox.page.views.entries import KINDS, Filter
 from billcore_sandbox.retention import LISTS
 from billcore_sandbox.service.calls import Reply
 
@@ -30,5 +30,8 @@ def show(request: PageRequest) -> Reply:
             if kept.kind in shown.kinds
         ),
         entry=entry,
-        first_visit=not entries and before is None and shown == Filter(tuple(KINDS), None, False, shown.account),
+        # After a receiver was registered, the other two cards are still of use.
+        first_visit=before is None
+        and shown == Filter(tuple(KINDS), None, False, shown.account)
+        and all("endpoint" in each.get("effect", each.get("object", "")) for each in entries),
     )

@@ -6,17 +6,15 @@ from datetime import datetime
 
 from billcore_sandbox import clock
 from billcore_sandbox.control import bodies, upcoming
-from billcore_sandbox.page.request import PageRequest
+from billcore_sandbox.page.request import PAGE, PageRequest
 from billcore_sandbox.service.calls import Reply
 
-PAGE = 50
-_MOST_PAGES = 10**6
 _UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def show(request: PageRequest) -> Reply:
     """The clock of the account, and the jobs of the chosen account or of all; parameters: account, page."""
-    world, page = request.world, min(max(request.number("page") or 1, 1), _MOST_PAGES)
+    world, page = request.world, request.page
     found = upcoming.upcoming(world, bodies.Soonest(account=request.query.get("account") or None, limit=page * PAGE))
     now = {each.uuid: each.clock.now() for each in world.store.accounts}
     jobs = [
