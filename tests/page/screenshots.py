@@ -42,7 +42,7 @@ def opened(browser: Browser, url: str, width: int, scheme: str) -> Page:
 
 
 def traffic(browser: Browser, sandbox: Sandbox, origin: str) -> None:
-    """A first order whose receiver refuses the signatures; a phone with an entry."""
+    """Take pictures of a delivery that the receiver refused, on a desktop and on a phone."""
     sandbox.control.trigger("first-order")
     sandbox.control.wait_for_deliveries(failed_ok=True)
     page = opened(browser, origin, 1280, "light")

@@ -41,7 +41,7 @@ def mistakes(page: Page) -> list[str]:
         if page.evaluate("document.scrollingElement.scrollWidth > innerWidth"):
             found.append(f"wider than {width} pixels")
     answer = Axe().run(page).response
-    # axe cannot tell the contrast of characters such as an arrow.
+    # axe cannot measure the contrast of some characters, such as an arrow.
     unsure = [each for each in answer["incomplete"] if each["id"] != "color-contrast"]
     for each in (*answer["violations"], *unsure):
         if each["impact"] in ("serious", "critical"):

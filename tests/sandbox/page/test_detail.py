@@ -40,7 +40,7 @@ class _Text(HTMLParser):
 
 
 def detail(browser: Browser, kind: str, number: object) -> str:
-    """The entry as text, without its tags."""
+    """The text of the open entry, without the tags of HTML."""
     shown = browser.get(f"/?open={kind}-{number}").partition('<section id="detail"')[2].partition(">")[2]
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", shown)).split())
 

@@ -132,8 +132,8 @@ def _charge(row: dict[str, Any], where: Place) -> dict[str, Any]:
         name: None if row[name] is None else datetime.fromtimestamp(row[name], UTC).isoformat()
         for name in ("created", "deadline", "late", "changed")
     }
-    flies = row["state"] == "sending" and row["deadline"] > time.time()
-    more = {"flies": flies, "commands": _commands(row, where) if row["opened"] and not flies else {}}
+    in_flight = row["state"] == "sending" and row["deadline"] > time.time()
+    more = {"in_flight": in_flight, "commands": _commands(row, where) if row["opened"] and not in_flight else {}}
     # The answer is the error of a refused charge, or the order, which the link to it shows.
     error = None if row["state"] == "charged" else json.loads(row["answer"] or "{}").get("text")
     return {**row, **times, **more, "candidates": json.loads(row["candidates"] or "[]"), "error": error}

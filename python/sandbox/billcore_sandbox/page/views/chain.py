@@ -35,10 +35,10 @@ class Link(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """links: in the order of causes. told: what the client saw, if the ledger says something else. cut: some lack."""
+    """links: each entry after the one that caused it. client_saw: see _client_saw(). cut: links are left out."""
 
     links: list[Link]
-    told: str | None
+    client_saw: str | None
     effects: list[str]
     cut: bool
 
@@ -68,8 +68,8 @@ def of(world: World, kind: str, row: sqlite3.Row) -> Chain:
     effects = [each["kind"] for each in found["effect"]]
     if request is not None:
         links.insert(0, _request(request))
-    told = None if request is None else _told(request, effects)
-    return Chain(links, told, effects, any(len(rows) > _MOST for rows in found.values()))
+    client_saw = None if request is None else _client_saw(request, effects)
+    return Chain(links, client_saw, effects, any(len(rows) > _MOST for rows in found.values()))
 
 
 def _root(kind: str, row: sqlite3.Row) -> tuple[str, int] | None:
@@ -105,8 +105,8 @@ def _state(row: sqlite3.Row) -> str:
     return f"{row['object']} {row['object_id']}: {row['from']} → {row['to']}{event}"
 
 
-def _told(row: sqlite3.Row, effects: list[str]) -> str | None:
-    """What the client saw and what the ledger has, if a client may think that nothing happened."""
+def _client_saw(row: sqlite3.Row, effects: list[str]) -> str | None:
+    """What the client saw and what the ledger has, for a request whose client got an error or no answer; else None."""
     if row["duration_ms"] is None or (row["status"] is not None and row["status"] < 400):
         return None
     saw = "no complete answer" if row["status"] is None else str(row["status"])

@@ -31,8 +31,10 @@ class Fact(NamedTuple):
 
 
 def opened(page: PageRequest) -> dict[str, Any] | None:
-    """The entry that the parameter `open` names, such as delivery-50001, with the values of its template; None without
-    one. Its `row` is None if it does not exist."""
+    """Read the entry that the URL opens, such as open=delivery-50001; returns the values of its template.
+
+    None: the URL opens no entry. `row` is None if there is no such entry.
+    """
     kind, _, text = page.query.get("open", "").partition("-")
     if not text:
         return None

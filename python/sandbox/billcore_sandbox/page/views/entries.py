@@ -68,7 +68,7 @@ class Filter:
         return {"c.account = ?": self.account, **trouble, **found(table, self.search, of)}
 
     def latest(self, world: World, most: int = PAGE, **positions: int | None) -> list[dict[str, Any]]:
-        """At most `most` entries between two positions, the latest first. `position`: of its begin."""
+        """At most `most` entries between two positions, the latest first. `position`: the id of its first change."""
         lists = []
         for kind in self.kinds:
             where, args = self.source(kind, **positions)
@@ -99,10 +99,10 @@ def _shown(world: World, kind: str, row: sqlite3.Row) -> dict[str, Any]:
 
 
 def changed(world: World, shown: Filter, after: int, drawn: list[str]) -> list[dict[str, Any]]:
-    """The entries that began at or before a position and have changed after it: of each kind those that a browser has
-    drawn, and at most a page of others that may fit the filter only now. drawn: names, such as delivery-50001.
+    """The entries that are older than a position and have changed since: those that the browser has drawn, and at most
+    a page of others that the filter may select only now.
 
-    `fits`: whether the list may have got the entry only by this change, because the filter did not fit before.
+    drawn: names, such as delivery-50001. `fits` of an entry: whether it may be new in the list, by its change.
     """
     entries = []
     for kind in ("request", "delivery"):

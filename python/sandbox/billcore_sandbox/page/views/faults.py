@@ -1,4 +1,4 @@
-"""Every kind of fault with a form that registers it, stories that take one click, and the registered faults."""
+"""The view of faults: a form for each kind, faults that one click registers, and the registered faults."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _request_scope(kind: str, values: dict[str, str]) -> list[Input]:
     found = inputs(bodies.Fault, dict.fromkeys(("operation", "method", "path", "query")), values, _HELP)
     operation, method, path, query = found
     names = [*list_faults.LISTS] if kind in list_faults.KINDS else [each.name for each in OPERATIONS]
-    # As JSON, because the field `method` of a form of the page is the method of the control route.
+    # A form of the page has a field `method` of its own: the method of the control route. Hence method:json.
     methods = {json.dumps(each.method): each.method for each in OPERATIONS}
     return [
         operation._replace(type="select", choices={each: each for each in names}),

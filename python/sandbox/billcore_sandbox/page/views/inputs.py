@@ -37,7 +37,10 @@ def inputs(
     values: Mapping[str, str],
     about: Mapping[str, str] | None = None,
 ) -> list[Input]:
-    """An input for each field in `defaults`. values: texts that are filled in. about: help texts."""
+    """Make an input for each field that `defaults` names.
+
+    values: the texts with which the inputs begin. about: help texts of fields.
+    """
     types = _types(body)
     return [
         _input(name, types[name], default, values.get(name, ""), (about or {}).get(name, ""))

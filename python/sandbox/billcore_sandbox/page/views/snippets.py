@@ -82,7 +82,7 @@ def of_request(request: PageRequest, row: sqlite3.Row, effects: list[str]) -> li
 
 
 def curl(sent: Sent, origin: str, number: int) -> str:
-    """A command that makes the request. A body that a shell may change is first downloaded."""
+    """A curl command that sends the request. If a shell could change the body, a command before it downloads it."""
     words = ["curl -sS -i --globoff"]
     if sent.method == "HEAD":
         words.append("--head")
