@@ -1,3 +1,3 @@
-module billcore
+module billcore.example/go
 
 go 1.23

@@ -77,7 +77,8 @@ cp examples/go/verify_webhook/main.go "$work/service"
 (
   cd "$work/service"
   go mod init example.com/service
-  go mod edit -require=billcore@v0.0.0 -replace="billcore=$prefix/share/billcore/go"
+  go work init .
+  go work use -r "$prefix/share/billcore/go"
   go build .
 )
 signature="$(printf '{"name":"test.hook"}' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef -r | cut -d ' ' -f 1)"

@@ -125,9 +125,9 @@ def test_go_is_compiled(mine: SandboxAccount, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     if go is None or subprocess.run(["pkg-config", "--exists", "billcore"], check=False).returncode:
         return  # the C libraries, which the module needs, are not installed
-    module = Path(__file__).parents[3] / "capi" / "go"
-    text = f"module snippets\n\ngo 1.23\n\nrequire billcore v0.0.0\n\nreplace billcore => {module}\n"
-    (tmp_path / "go.mod").write_text(text, encoding="utf-8")
+    (tmp_path / "go.mod").write_text("module snippets\n\ngo 1.23\n", encoding="utf-8")
+    modules = [str(path.parent) for path in (Path(__file__).parents[3] / "capi/go").rglob("go.mod")]
+    (tmp_path / "go.work").write_text("\n".join(["go 1.23", "use .", *(f"use {each}" for each in modules), ""]), "utf-8")
     done = run(mine, tmp_path, go, "build", "-buildvcs=false", "-o", f"bin{os.sep}", "./...")
     assert done.returncode == 0, done.stderr
     for at, first in enumerate(firsts):
