@@ -81,10 +81,10 @@ def same(first: RequestRecord, again: RequestRecord) -> None:
     assert told(again) == told(first) and again["id"] > first["id"]
 
 
-def run(mine: SandboxAccount, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(mine: SandboxAccount, folder: Path, *command: str, limit: float = GENEROUS) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "BILLCORE_API_KEY": mine.api_key, "NO_PROXY": "*"}
     environment["PYTHONPATH"] = os.pathsep.join(str(Path(each).resolve()) for each in sys.path if each)
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=GENEROUS)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=limit)
 
 
 def test_curl_and_python_make_the_request_again(mine: SandboxAccount, tmp_path: Path) -> None:
@@ -128,7 +128,8 @@ def test_go_is_compiled(mine: SandboxAccount, tmp_path: Path) -> None:
     module = Path(__file__).parents[3] / "capi" / "go"
     text = f"module snippets\n\ngo 1.23\n\nrequire billcore v0.0.0\n\nreplace billcore => {module}\n"
     (tmp_path / "go.mod").write_text(text, encoding="utf-8")
-    done = run(mine, tmp_path, go, "build", "-buildvcs=false", "-o", f"bin{os.sep}", "./...")
+    build = (go, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", f"bin{os.sep}", "./...")
+    done = run(mine, tmp_path, *build, limit=20 * GENEROUS)  # a compiler, beside other load
     assert done.returncode == 0, done.stderr
     for at, first in enumerate(firsts):
         run(mine, tmp_path, f"bin/{at}")
