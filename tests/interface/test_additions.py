@@ -179,8 +179,8 @@ def prefix(built: Path) -> Path:
 def test_additions_are_there_in_go(prefix: Path, url: str, tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text(programs.GO, "utf-8")
     (tmp_path / "go.mod").write_text("module user\n\ngo 1.23\n", "utf-8")
-    modules = [str(path.parent) for path in (prefix / "share/billcore/go").rglob("go.mod")]
-    (tmp_path / "go.work").write_text("\n".join(["go 1.23", "use .", *(f"use {each}" for each in modules), ""]), "utf-8")
+    uses = "".join(f"use {path.parent}\n" for path in (prefix / "share/billcore/go").rglob("go.mod"))
+    (tmp_path / "go.work").write_text(f"go 1.23\nuse .\n{uses}", "utf-8")
     libraries = prefix / "lib"
     environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
     build = [f"{os.environ['BILLCORE_GO']}/go", "build", "-C", str(tmp_path), "-o", "user", "."]
