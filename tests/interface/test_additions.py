@@ -182,7 +182,8 @@ def test_additions_are_there_in_go(prefix: Path, url: str, tmp_path: Path) -> No
     uses = "".join(f"use {path.parent}\n" for path in (prefix / "share/billcore/go").rglob("go.mod"))
     (tmp_path / "go.work").write_text(f"go 1.23\nuse .\n{uses}", "utf-8")
     libraries = prefix / "lib"
-    environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
+    flags = "-buildvcs=false -tags=billcore_system"
+    environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": flags}
     build = [f"{os.environ['BILLCORE_GO']}/go", "build", "-C", str(tmp_path), "-o", "user", "."]
     assert output(build, **environment) == []
     lines = output([str(tmp_path / "user"), url, EVENT], LD_LIBRARY_PATH=str(libraries))
