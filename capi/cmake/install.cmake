@@ -32,7 +32,8 @@ endforeach()
 
 # The source of the Go module. `go build` compiles the module together with the program that uses it, and links the
 # installed C libraries: see capi/go/README.md.
-install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_test.go" EXCLUDE)
+install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_test.go" EXCLUDE PATTERN "*.sh" EXCLUDE
+        PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE)
 
 # The source of the Rust crates, which cargo compiles together with the program that uses them.
 install(DIRECTORY rust DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE

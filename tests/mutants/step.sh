@@ -83,7 +83,7 @@ gotest() {
   local go
   go="$(bc_go)"
   prefix go
-  export PATH="$PATH:$go" GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
+  export PATH="$PATH:$go" GOTOOLCHAIN=local GOFLAGS='-buildvcs=false -tags=billcore_system'
   (cd capi/go && go vet ./...)
   tests_begin
   (cd capi/go && go test -failfast ./...)
