@@ -85,7 +85,7 @@ for python in "${pythons[@]}"; do
   release="$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')"
   bc_say "building the wheel for CPython $release on $target"
   venv="$(bc_venv_of "$python" "${requirements[@]}")"
-  raw="build/wheel-raw"
+  raw="build/wheel-raw-$target-$("$python" -c "import sys; print(sys.implementation.cache_tag + sys.abiflags)")" # another run may build another target
   rm -rf "$raw"
   bc_quietly "building the wheel" build/wheel.log build_wheel "$venv/bin/python" "$raw"
   "$venv/bin/python" python/wheel/finish.py "$raw"/*.whl --platform "$wheel_platform" --output "$output"
