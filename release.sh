@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Makes everything that a release of billcore consists of, in the folder dist:
+#   ./release.sh [--quick] [--output FOLDER] [PIECE…]
+# PIECE: python, rust, go or c; by default all of them.
+# --quick: only for this processor and glibc, and one wheel, for the CPython of this machine: for use while editing.
+# Works on a fresh Debian 12 machine, as root or with the needed packages installed. Two runs of one commit give equal
+# bytes. python/wheel/README.md says which of the pieces have been tested.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+. tests/setup.sh
+
+pieces=()
+output=dist
+quick=""
+while [ "$#" -gt 0 ]; do
+  case "$1" in
+    --output) output="${2:?--output needs a folder}"; shift ;;
+    --quick) quick=yes ;;
+    python | rust | go | c) pieces+=("$1") ;;
+    *) echo "release.sh: there is no piece and no option '$1'; the pieces are: python rust go c" >&2; exit 2 ;;
+  esac
+  shift
+done
+[ "${#pieces[@]}" -gt 0 ] || pieces=(python rust go c)
+
+# The time of the commit, so that the archives do not contain the time of the build.
+if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
+  SOURCE_DATE_EPOCH="$(git log -1 --format=%ct 2>/dev/null)" || {
+    echo "release.sh: this folder is not a clone: set SOURCE_DATE_EPOCH to the time of the release, in seconds since 1970" >&2
+    exit 1
+  }
+fi
+export SOURCE_DATE_EPOCH
+
+# An earlier release in the same folder would be listed as a part of this one.
+rm -rf "$output"
+mkdir -p "$output"
+output="$(realpath "$output")"
+here="$(uname -m)-linux-gnu"
+targets=(x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl)
+[ -z "$quick" ] || targets=("$here")
+
+make_python() {
+  local target pythons=()
+  [ -z "$quick" ] || pythons=("$(bc_python)")
+  for target in "${targets[@]}"; do python/wheel/build.sh --target "$target" --output "$output" "${pythons[@]}"; done
+}
+make_rust() { capi/rust/package.sh "$output"; }
+make_go() { capi/go/package.sh "$output" "${targets[@]}"; }
+make_c() { capi/package/build.sh "$output"; }
+
+for piece in "${pieces[@]}"; do
+  bc_say "packaging for $piece"
+  "make_$piece"
+done
+python3 python/wheel/manifest.py "$output"
+bc_say "the release is in $output"
