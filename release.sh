@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Makes everything that a release of billcore consists of, in the folder dist:
-#   ./release.sh [--quick] [--output FOLDER] [PIECE…]
+#   ./release.sh [--quick] [--wheels FOLDER] [--output FOLDER] [PIECE…]
 # PIECE: python, rust, go or c; by default all of them.
-# --quick: only for this processor and glibc, and one wheel, for the CPython of this machine: for use while editing.
+# --quick: only for this processor and glibc, and one wheel, for the CPython of this machine; the crates are not compiled.
+# --wheels: takes the wheels of billcore from FOLDER, and builds none.
 # Works on a fresh Debian 12 machine, as root or with the needed packages installed. Two runs of one commit give equal
 # bytes. python/wheel/README.md says which of the pieces have been tested.
 set -euo pipefail
@@ -12,9 +13,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 pieces=()
 output=dist
 quick=""
+wheels=""
 while [ "$#" -gt 0 ]; do
   case "$1" in
     --output) output="${2:?--output needs a folder}"; shift ;;
+    --wheels) wheels="${2:?--wheels needs a folder}"; shift ;;
     --quick) quick=yes ;;
     python | rust | go | c) pieces+=("$1") ;;
     *) echo "release.sh: there is no piece and no option '$1'; the pieces are: python rust go c" >&2; exit 2 ;;
@@ -42,11 +45,16 @@ targets=(x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl
 
 make_python() {
   local target pythons=()
+  python/wheel/sdist.sh "$output"
+  if [ -n "$wheels" ]; then
+    cp "$wheels"/billcore-*.whl "$output"
+    return
+  fi
   [ -z "$quick" ] || pythons=("$(bc_python)")
   for target in "${targets[@]}"; do python/wheel/build.sh --target "$target" --output "$output" "${pythons[@]}"; done
   python/wheel/sdist.sh "$output"
 }
-make_rust() { capi/rust/package.sh "$output"; }
+make_rust() { capi/rust/package.sh "$output" ${quick:+--no-verify}; }
 make_go() { capi/go/package.sh "$output" "${targets[@]}"; }
 make_c() { capi/package/build.sh "$output"; }
 

@@ -205,6 +205,13 @@ make_wheel() { # FOLDER
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hatchling|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv_on "$1/environment" "$wheel_python" "$root/python/sandbox" "${wheels[0]}[sandbox]" -- "${beside[@]}"
 }
+# outside release: what release.sh makes in short time, installed in minimal roots of Debian
+area_release() {
+  build_wheel
+  # For this processor, and with the wheel that the area wheel tests.
+  quietly release ./release.sh --quick --wheels "$wheel_folder" --output build/dist
+  BILLCORE_DIST="$root/build/dist" PYTHONPATH="$root" run release if_any "$python" -m pytest -q "${at_once[@]}" tests/release
+}
 # outside meets: programs that people run together with billcore, such as nginx and MariaDB; the sandbox's page in Chromium
 area_meets() {
   local beside with

@@ -19,7 +19,7 @@ cd "$root"
 
 # The longest areas are first: each parallel job (run_lane) takes the next area of this list, so all jobs end at about
 # the same time.
-all_areas=(lint python wheel conformance fuzz go rust install libcurl faults examples tsan core torture valgrind
+all_areas=(lint python wheel conformance fuzz go release rust install libcurl faults examples tsan core torture valgrind
   sandbox journal inbox cli bulk meets layering)
 quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint)
 most_lanes=3
@@ -69,6 +69,7 @@ packages_of() { # AREA
     journal | cli) echo postgresql ;;
     meets) echo chromium fonts-dejavu-core libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql ;;
     bulk) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
+    release) echo debootstrap golang-go llvm nodejs npm ;;
     wheel) echo golang-go iproute2 postgresql ;;
     libcurl) echo iproute2 libnghttp2-dev ;;
     faults) echo golang-go iproute2 ;;
@@ -83,7 +84,7 @@ mapfile -t needed < <(for area in "${wanted[@]}"; do packages_of "$area"; done |
 bc_packages build-essential ca-certificates ccache cmake git libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev \
   ninja-build openssl pkg-config python3-dev python3-pip python3-venv zlib1g-dev "${needed[@]}"
 case " ${wanted[*]} " in
-  *lint* | *" layering "* | *" inbox "* | *" rust "* | *" examples "* | *" faults "* | *" wheel "*)
+  *lint* | *" layering "* | *" inbox "* | *" rust "* | *" examples "* | *" faults "* | *" wheel "* | *" release "*)
     (bc_rust_packages) || true ;; # if Rust is missing, the area rust reports it
 esac
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
