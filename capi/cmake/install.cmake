@@ -44,4 +44,4 @@ install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_te
 
 # The source of the Rust crates, which cargo compiles together with the program that uses them.
 install(DIRECTORY rust DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE
-        PATTERN generate.sh EXCLUDE)
+        PATTERN generate.sh EXCLUDE PATTERN package.sh EXCLUDE PATTERN registry.py EXCLUDE)

@@ -192,7 +192,7 @@ impl Tree {
         let root = [here, checkout].into_iter().find(|root| root.join("core/CMakeLists.txt").is_file());
         let root =
             root.ok_or("billcore-src was installed without its sources: take the crate billcore-src from a registry")?;
-        for folder in ["core/include", "core/src", "core/third_party", "capi/include", "capi/src"] {
+        for folder in ["core/include", "core/src", "capi/include", "capi/src"] {
             println!("cargo::rerun-if-changed={}", root.join(folder).display());
         }
         Ok(Self { root })
