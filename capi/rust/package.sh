@@ -20,7 +20,7 @@ rm -rf "$stage"
 mkdir -p "$stage/source" "$stage/cargo"
 cp -r capi/rust/*/ capi/rust/Cargo.toml "$stage/source"
 rm -rf "$stage/source/target" "$stage"/source/*/generate.sh
-perl -pe 's/\[([^]]+)\]\((?!https?:)[^)]+\)/$1/g' capi/rust/README.md >"$stage/source/README.md" # the tree is not there
+python3 python/wheel/index_page.py capi/rust/README.md >"$stage/source/README.md" # its links lead into the tree
 for crate in "$stage"/source/*/; do cp LICENSE "$crate"; done
 src="$stage/source/billcore-src"
 mkdir -p "$src"/{capi,core/{cmake,third_party}}
