@@ -1,5 +1,5 @@
 # The Debian packages, one for each installation component: `cpack -G DEB` in a build folder that was configured with
-# -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_SKIP_INSTALL_RPATH=ON. See capi/package/README.md; build.sh makes the packages of a
+# -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_SKIP_RPATH=ON. See capi/package/README.md; build.sh makes the packages of a
 # release.
 set(CPACK_COMPONENTS_ALL webhook client dev)
 set(CPACK_PACKAGE_VENDOR "the billcore authors")
