@@ -12,6 +12,7 @@ target="${1:?usage: capi/go/archive.sh TARGET}"
 bc_packages ccache cmake llvm ninja-build
 wheel_use "$target"
 prefix=billcore_private_
+export LC_ALL=C # the order of names
 bundle="$(python/wheel/dependencies.sh "$target" objects)"
 sources=(CMakeLists.txt core capi/CMakeLists.txt capi/cmake capi/include capi/src)
 key="$(printf '%s\n' "$bundle" "$(bc_tree_hash "${sources[@]}")" "$(<capi/go/archive.sh)" | sha256sum | cut -c1-16)"
@@ -26,45 +27,37 @@ compile() {
     cmake --build "$made" -j "$bc_jobs" --target billcore_c_static billcore_c_webhook_static
 }
 
-# Prints the archives of the C++ run-time library, which zig compiles when it first links with it.
-runtime() {
+# Copies the C++ run-time library, which zig compiles when it first links with it, into the current folder. The names of
+# zig's objects are the paths of its cache.
+copy_runtime() {
+  local archive name found
   echo 'int main() { throw 1; }' >"$work/throws.cpp"
-  "$wheel_tools/clang++" -v -shared -fPIC -O2 "$work/throws.cpp" -o "$work/throws" 2>&1 |
-    grep -oE '/[^ ]*/lib(c\+\+|c\+\+abi|unwind)\.a'
-}
-
-# unpack NAME ARCHIVE: puts the objects of an archive into $work/objects, under names that no other archive has.
-unpack() {
-  local object
-  mkdir "$work/$1" && (cd "$work/$1" && llvm-ar x "$2") || return
-  for object in "$work/$1"/*; do mv "$object" "$work/objects/$1-${object##*/}" || return; done
-}
-
-# rename_symbols MAP OBJECT…: each line of MAP has an old name and a new one
-rename_symbols() {
-  local object
-  for object in "${@:2}"; do llvm-objcopy --strip-unneeded --redefine-syms="$1" "$object" || return; done
+  found="$("$wheel_tools/clang++" -v -shared -fPIC -O2 "$work/throws.cpp" -o "$work/throws" 2>&1)" || return
+  for name in libc++ libc++abi libunwind; do
+    archive="$(grep -oE "/[^ ]*/${name//+/[+]}\.a" <<<"$found" | head -n 1)"
+    [ -n "$archive" ] || { echo "zig did not name its $name.a"; return 1; }
+    mkdir "$work/$name" && (cd "$work/$name" && llvm-ar x "$archive" && llvm-ar qcsD "$objects/$name.a" ./*.o) || return
+    [ "$(llvm-ar t "$name.a" | wc -l)" -eq "$(llvm-ar t "$archive" | wc -l)" ] || { echo "two objects of $name.a have one name"; return 1; }
+  done
 }
 
 join() {
-  local archive name objects
-  mkdir "$work/objects"
-  for name in curl ssl crypto nghttp2 z; do unpack "$name" "$bundle/lib/lib$name.a" || return; done
-  unpack billcore "$made/capi/libbillcore.a" && unpack webhook "$made/capi/libbillcore-webhook.a" || return
-  for archive in $(runtime); do unpack "$(basename "$archive" .a)" "$archive" || return; done
-  [ -n "$(find "$work/objects" -name 'libc++abi-*')" ] || { echo "zig did not name its C++ run-time library"; return 1; }
+  local name objects="$work/objects"
+  mkdir "$objects" && cd "$objects" || return
+  cp "$made"/capi/libbillcore.a "$made"/capi/libbillcore-webhook.a "$bundle"/lib/lib{curl,ssl,crypto,nghttp2,z}.a . || return
+  copy_runtime || return
 
   # In the wheel the linker redirects these calls of libcurl (core/cmake/dependencies.cmake); here the names change.
   for name in send nghttp2_session_callbacks_set_on_{frame_recv,stream_close,begin_headers}_callback; do
     echo "$name __wrap_$name" >>"$work/calls"
     echo "__real_$name $name" >>"$work/own"
   done
-  rename_symbols "$work/calls" "$work"/objects/curl-* && rename_symbols "$work/own" "$work"/objects/billcore-* || return
+  llvm-objcopy --redefine-syms="$work/calls" libcurl.a && llvm-objcopy --redefine-syms="$work/own" libbillcore.a || return
 
-  objects=("$work"/objects/*)
-  llvm-nm --defined-only --extern-only --format=posix "${objects[@]}" | LC_ALL=C awk -v prefix="$prefix" \
-    'NF > 1 && $1 !~ /^billcore_/ { print $1, prefix $1 }' | LC_ALL=C sort -u >"$work/private"
-  rename_symbols "$work/private" "${objects[@]}" && (cd "$work/objects" && llvm-ar rcsD "$folder/libbillcore.a" ./*)
+  llvm-nm --defined-only --extern-only --format=posix ./*.a | awk -v prefix="$prefix" \
+    'NF > 1 && $1 !~ /^billcore_/ { print $1, prefix $1 }' | sort -u >"$work/private"
+  for name in *.a; do llvm-objcopy --strip-unneeded --redefine-syms="$work/private" "$name" || return; done
+  llvm-ar qcsDL "$folder/libbillcore.a" ./*.a
 }
 
 build() {
@@ -73,7 +66,7 @@ build() {
   work="$folder/work"
   mkdir -p "$work"
   bc_quietly "compiling billcore" "$folder/compile.log" compile &&
-    bc_quietly "joining the objects" "$folder/join.log" join || return
+    bc_quietly "joining the libraries" "$folder/join.log" eval "(join)" || return
   rm -rf "$work"
 }
 

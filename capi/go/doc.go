@@ -10,6 +10,7 @@
 // Every call takes a context. Cancelling the context aborts the call's HTTP request. A call ends at the client's
 // time-out or the context's deadline, whichever is earlier.
 //
-// The module calls the C library libbillcore through cgo. With the build tag billcore_static, the module links the
-// static libraries.
+// The module calls the C library libbillcore through cgo, and contains it for Linux on amd64 and arm64: for glibc, and
+// with the build tag musl for musl. With the build tag billcore_system, pkg-config names the libraries of the system;
+// with billcore_static too, the static ones.
 package billcore

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
 . python/wheel/toolchain.sh
 target="${1:?usage: python/wheel/dependencies.sh TARGET [objects]}"
-kind="${2:-}"
+variant="${2:-}"
 wheel_use "$target"
 
 compile_flags="-O2 -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -DNDEBUG"
@@ -32,10 +32,10 @@ curl_options=(-DHTTP_ONLY=ON -DCURL_USE_OPENSSL=ON -DUSE_NGHTTP2=ON -DENABLE_THR
 zlib_files=(adler32 crc32 inffast inflate inftrees zutil) # the client only decompresses
 key="$(printf '%s\n' "$(wheel_pin openssl sha256)" "$(wheel_pin nghttp2 sha256)" "$(wheel_pin zlib sha256)" \
   "$(wheel_pin curl sha256)" "${zlib_files[@]}" "$(cat "$wheel_tools"/clang)" "$compile_flags" "${openssl_options[@]}" \
-  "${curl_options[@]}" ${kind:+"$kind"} | sha256sum | cut -c1-16)"
+  "${curl_options[@]}" ${variant:+"$variant 2"} | sha256sum | cut -c1-16)"
 folder="$bc_cache/wheel-dependencies-$target-$key"
-lto=-flto
-[ "$kind" != objects ] || lto=""
+flags="$compile_flags -flto"
+[ "$variant" != objects ] || flags="$compile_flags -ffile-prefix-map=$bc_cache/=" # no path of this machine in the objects
 
 source_of() { # NAME: prints the folder with the library's source
   local crate
@@ -48,20 +48,23 @@ with_cmake() { # SOURCE [OPTION…]
   name="$(basename "$1")"
   cmake -S "$1" -B "$work/$name" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${target%%-*}" -DCMAKE_C_COMPILER="$wheel_tools/clang" \
-    -DCMAKE_AR="$wheel_tools/ar" -DCMAKE_RANLIB="$wheel_tools/ranlib" -DCMAKE_C_FLAGS="$compile_flags $lto" \
+    -DCMAKE_AR="$wheel_tools/ar" -DCMAKE_RANLIB="$wheel_tools/ranlib" -DCMAKE_C_FLAGS="$flags" \
     -DCMAKE_C_FLAGS_RELEASE= -DCMAKE_FIND_ROOT_PATH="$folder" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY \
     -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_TRY_COMPILE_TARGET_TYPE=EXECUTABLE -DBUILD_SHARED_LIBS=OFF "${@:2}" &&
     cmake --build "$work/$name" -j "$bc_jobs" --target install
 }
 
 build_openssl() { # SOURCE
-  local kind="linux-${target%%-*}"
+  local kind="linux-${target%%-*}" prefix="$folder"
   [ "$kind" != linux-x86_64 ] || kind=linux-x86_64-clang
+  [ "$variant" != objects ] || prefix=/nonexistent/billcore
   cp -r "$1" "$work/openssl" && (
     cd "$work/openssl" &&
       CC="ccache $wheel_tools/clang" AR="$wheel_tools/ar" RANLIB="$wheel_tools/ranlib" CFLAGS="$compile_flags" \
-        perl ./Configure "$kind" --prefix="$folder" --libdir=lib "${openssl_options[@]}" &&
-      make -j "$bc_jobs" build_libs && make install_dev
+        perl ./Configure "$kind" --prefix="$prefix" --libdir=lib "${openssl_options[@]}" &&
+      # OpenSSL compiles in the time and the path of the compiler, which differ from build to build.
+      { [ "$variant" != objects ] || SOURCE_DATE_EPOCH=0 perl util/mkbuildinf.pl clang "$kind" >crypto/buildinf.h; } &&
+      make -j "$bc_jobs" build_libs && make install_dev INSTALLTOP="$folder"
   )
 }
 
@@ -69,7 +72,7 @@ build_zlib() { # SOURCE
   mkdir "$work/zlib" && (
     # shellcheck disable=SC2086 # words
     cd "$work/zlib" && for name in "${zlib_files[@]}"; do
-      ccache "$wheel_tools/clang" $compile_flags $lto -c "$1/$name.c" || return
+      ccache "$wheel_tools/clang" $flags -c "$1/$name.c" || return
     done && "$wheel_tools/ar" rcs "$folder/lib/libz.a" ./*.o && cp "$1/zlib.h" "$1/zconf.h" "$folder/include"
   )
 }

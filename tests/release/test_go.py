@@ -1,0 +1,155 @@
+"""The Go modules of a release, in a minimal root that has only Go, a C compiler and the folder of the release."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from release.roots import Root
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULE = (ROOT / "capi/go/go.mod").read_text("utf-8").split()[1]
+PROXY = {"GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local", "BILLCORE_API_KEY": "key"}
+SECRET = "0123456789abcdef0123456789abcdef"
+
+
+class Service(BaseHTTPRequestHandler):
+    """Answers every request with a list of one subscription."""
+
+    def do_GET(self) -> None:
+        counts = {"total": 1, "count": 1, "per_page": 100, "current_page": 1, "total_pages": 1, "links": {}}
+        page = {"data": [{"id": 480001, "status": "active"}], "pagination": counts}
+        body = json.dumps(page).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}/1"
+        server.shutdown()
+
+
+def with_go(root: Root, example: str) -> None:
+    """Gives the root this machine's Go, and the program `example` of examples/go in the folder of the shell."""
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("there is no Go; the area go says so")
+    found = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
+    root.bind(Path(found), "/usr/local/go")
+    root.copy(ROOT / f"examples/go/{example}/main.go", "/root/main.go")
+
+
+def go(root: Root, command: str, *, fails: bool = False, **env: str) -> str:
+    settings = "".join(f"export {name}={shlex.quote(value)}; " for name, value in (PROXY | env).items())
+    return root.run(f"PATH=/usr/local/go/bin:$PATH; {settings}{command}", fails=fails).stdout
+
+
+def got(root: Root, example: str) -> None:
+    with_go(root, example)
+    go(root, f"go mod init shop && go get {MODULE}@v0.1.0")
+
+
+def needed(root: Root, program: str) -> set[str]:
+    return set(go(root, f"objdump -p {program} | sed -n 's/^ *NEEDED *//p'").split())
+
+
+def test_two_commands_to_a_first_call(minimal_root: Callable[..., Root], service: str) -> None:
+    root = minimal_root("gcc", "libc6-dev")
+    got(root, "find")
+    assert go(root, "go run . demo-active", BILLCORE_BASE_URL=service).splitlines()[-1] == "480001 active"
+    go(root, "go vet . && go mod tidy && go mod verify")
+    # The program needs only the C library of the system, and offers none of our functions to other libraries.
+    go(root, "go build -o find .")
+    assert needed(root, "find") <= {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "ld-linux-x86-64.so.2"}
+    assert go(root, "nm -D --defined-only find | grep -icE 'billcore|curl|SSL_|_Z' || true").strip() == "0"
+    # From vendored sources, without the proxy and the module cache.
+    go(root, "go mod vendor && go clean -modcache")
+    assert "480001 active" in go(
+        root, "go build -o vendored . && ./vendored demo-active", GOPROXY="off", BILLCORE_BASE_URL=service
+    )
+
+
+def test_the_race_detector_and_a_receiver(minimal_root: Callable[..., Root]) -> None:
+    root = minimal_root("gcc", "libc6-dev")
+    got(root, "verify_webhook")
+    body = '{"id":8,"name":"order.paid","account":1,"data":{"id":"ord_1","total":19900}}'
+    hashed = f"openssl dgst -sha256 -hmac {SECRET} -r"
+    signature = subprocess.run(hashed.split(), input=body, capture_output=True, text=True, check=True).stdout.split()[0]
+    check = f"printf %s '{body}' | ./verify {signature}"
+    for flags in ("", "-race"):
+        go(root, f"go build {flags} -o verify .")
+        assert go(root, check, WEBHOOK_SECRET=SECRET).strip() == "event 8: order ord_1 is paid, 19900 cents"
+    refused = go(root, check.replace("./verify ", "./verify 0"), fails=True, WEBHOOK_SECRET=SECRET)
+    assert refused.startswith("refused, answer 400")
+    # A receiver contains nothing of libcurl and TLS.
+    symbols = go(root, "go build -o verify . && nm verify").split()
+    assert "billcore_private_SHA256_Update" in symbols
+    assert not [name for name in symbols if re.match("billcore_private_(curl|SSL)_", name)]
+
+
+def test_beside_another_libcurl(minimal_root: Callable[..., Root], service: str) -> None:
+    root = minimal_root("gcc", "libc6-dev", "libcurl4-openssl-dev", "libssl-dev")
+    got(root, "find")
+    root.write(
+        "/root/other.go",
+        """package main
+
+/*
+#cgo LDFLAGS: -lcurl -lssl -lcrypto
+#include <curl/curl.h>
+#include <openssl/ssl.h>
+static const char *both(void) {
+  SSL_CTX *context = SSL_CTX_new(TLS_method());
+  const char *made = context == NULL ? NULL : curl_easy_init() == NULL ? NULL : curl_version();
+  SSL_CTX_free(context);
+  return made;
+}
+*/
+import "C"
+import "fmt"
+
+func init() { fmt.Println(C.GoString(C.both())) }
+""",
+    )
+    lines = go(root, "go run . demo-active", BILLCORE_BASE_URL=service).splitlines()
+    assert lines[-2].startswith("libcurl/7.88.1 OpenSSL/3.0") and lines[-1] == "480001 active"
+
+
+def test_what_is_missing(minimal_root: Callable[..., Root]) -> None:
+    root = minimal_root("gcc", "libc6-dev")
+    got(root, "verify_webhook")
+    needs = "billcore needs cgo: build with CGO_ENABLED=1 and a C compiler for the target"
+    assert needs in go(root, "go build .", fails=True, CGO_ENABLED="0")
+    assert needs in go(root, "go build .", fails=True, GOARCH="arm64")
+    assert needs in go(root, "go build .", fails=True, PATH="/usr/local/go/bin")
+    assert "build without the tag musl" in go(root, "go build -tags musl .", fails=True)
+    system = go(root, f"go build {MODULE}/internal/native", fails=True, CGO_ENABLED="1", GOARCH="riscv64")
+    assert "-tags billcore_system" in system
+
+
+def test_musl(minimal_root: Callable[..., Root], service: str) -> None:
+    root = minimal_root("musl-tools", "gcc", "libc6-dev")
+    got(root, "find")
+    assert "build with -tags musl" in go(root, "CC=musl-gcc go build .", fails=True)
+    for flags in ("", "-ldflags='-extldflags=-static'"):
+        go(root, f"CC=musl-gcc go build -tags musl {flags} -o find .")
+        assert go(root, "./find demo-active", BILLCORE_BASE_URL=service).strip() == "480001 active"
+    assert needed(root, "find") == set()
