@@ -2,6 +2,4 @@ module examples
 
 go 1.23
 
-require billcore v0.0.0
-
-replace billcore => ../capi/go
+require billcore.example/go v0.1.0

@@ -74,7 +74,7 @@ build_go() {
   cmake --install "$build" --prefix "$build/prefix" &&
     (
       export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$build/prefix/lib'" GOTOOLCHAIN=local
-      cd examples && PATH="$go:$PATH" go build -buildvcs=false -o "$build/examples/go/" ./go/...
+      cd examples && PATH="$go:$PATH" go build -buildvcs=false -tags billcore_system -o "$build/examples/go/" ./go/...
     )
 }
 

@@ -32,7 +32,7 @@ area_python() {
 release_for_go() { # PREFIX
   build_release
   quietly "${1##*/}-prefix" cmake --install build/release --prefix "$1"
-  export PKG_CONFIG_PATH="$1/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$1/lib'" GOTOOLCHAIN=local
+  export PKG_CONFIG_PATH="$1/lib/pkgconfig" CGO_LDFLAGS="'-Wl,-rpath,$1/lib'" GOTOOLCHAIN=local GOFLAGS=-tags=billcore_system
 }
 # daily sandbox: the sandbox, a server on localhost that imitates the billing service; its page, which may load the client
 area_sandbox() (

@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"billcore/internal/handle"
-	"billcore/internal/model"
+	"billcore.example/go/internal/handle"
+	"billcore.example/go/internal/model"
 )
 
 // call holds the C options, cancel token and hooks of one library call; begin makes them from a Go context.

@@ -11,7 +11,7 @@ import (
 	"errors"
 	"time"
 
-	"billcore/internal/model"
+	"billcore.example/go/internal/model"
 )
 
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's orders since the

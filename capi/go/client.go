@@ -13,8 +13,8 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/handle"
-	"billcore/internal/model"
+	"billcore.example/go/internal/handle"
+	"billcore.example/go/internal/model"
 )
 
 // Client is a client of the billing service. A Client is safe for concurrent use; Close closes its idle connections.

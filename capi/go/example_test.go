@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 // service starts a fake billing service for the examples.

@@ -15,7 +15,7 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/handle"
+	"billcore.example/go/internal/handle"
 )
 
 // Attempt describes one attempt of a call, for hooks. Apart from RequestID and Path, an Attempt contains no header

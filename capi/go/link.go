@@ -1,6 +1,6 @@
-//go:build !billcore_static
+//go:build !billcore_system
 
 package billcore
 
-// #cgo pkg-config: billcore
+// #cgo CFLAGS: -I${SRCDIR}/internal/include
 import "C"

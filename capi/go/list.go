@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"billcore/internal/handle"
-	"billcore/internal/model"
+	"billcore.example/go/internal/handle"
+	"billcore.example/go/internal/model"
 )
 
 // List reads a list lazily, page by page, and fetches the next pages while the caller's loop reads the current page.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"billcore/internal/model"
+	"billcore.example/go/internal/model"
 )
 
 // Got is an id that GetMany was given, and the record with this id. If the call failed, the iterator also gives the

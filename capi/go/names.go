@@ -2,7 +2,7 @@
 
 package billcore
 
-import "billcore/model"
+import "billcore.example/go/model"
 
 // Aliases of the types of package model, which documents them.
 type (

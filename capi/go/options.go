@@ -5,7 +5,7 @@ package billcore
 import (
 	"time"
 
-	"billcore/model"
+	"billcore.example/go/model"
 )
 
 // WithBaseURL: URL of the service; its path ends with the account's segment. Default: the variable BILLCORE_BASE_URL.

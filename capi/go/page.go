@@ -12,8 +12,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"billcore/internal/handle"
-	"billcore/internal/model"
+	"billcore.example/go/internal/handle"
+	"billcore.example/go/internal/model"
 )
 
 // nativePage is a page object of the C library. Each record of the page keeps the C object in memory; when no record is

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"billcore/internal/model"
+	"billcore.example/go/internal/model"
 )
 
 // reactor runs the calls of a client, and of the clients made from it by With, on one loop of the C library: a call in

@@ -12,8 +12,8 @@ import (
 	"net/http"
 	"unsafe"
 
-	"billcore/internal/handle"
-	"billcore/internal/model"
+	"billcore.example/go/internal/handle"
+	"billcore.example/go/internal/model"
 )
 
 // Response is the answer to a request made with Client.Request. Compression of the Body (gzip or deflate) is already

@@ -9,7 +9,7 @@ import "C"
 import (
 	"context"
 
-	"billcore/internal/model"
+	"billcore.example/go/internal/model"
 )
 
 // Update changes only the given fields and returns the changed product. The request is sent at most once. Update

@@ -21,14 +21,14 @@ def _fields(struct: str) -> str:
     return "\n".join([struct.splitlines()[0], *lines]).rstrip() + "\n}\n"
 
 
-def aliases(sources: list[str]) -> str:
-    """Returns the source of package model."""
+def aliases(module: str, sources: list[str]) -> str:
+    """Returns the source of package model of the Go module with the path `module`."""
     found = [match.groups() for source in sources for match in _DECLARATION.finditer(source)]
     methods: dict[str, list[str]] = {}
     for comment, text in found:
         if method := _METHOD.match(text):
             methods.setdefault(method[3], []).append(comment + method[0] + "\n")
-    out = ['package model\n\nimport "billcore/internal/model"\n']
+    out = [f'package model\n\nimport "{module}/internal/model"\n']
     for comment, text in found:
         name = text.split()[1]
         if text.startswith("const (") and _CONSTANT.search(text):

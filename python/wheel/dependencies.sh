@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Builds the libraries that the wheel links in, as static libraries, and prints their folder:
-#   python/wheel/dependencies.sh TARGET
+#   python/wheel/dependencies.sh TARGET [objects]
 # It builds OpenSSL, nghttp2, zlib and libcurl, in the releases of sources.toml, with only what the client needs. Each
-# set of releases and options is built once: later calls find the folder in the cache.
+# set of releases and options is built once: later calls find the folder in the cache. The wheel's libraries contain
+# LLVM's code for link-time optimisation, which only zig's linker reads; with `objects` they contain machine code, which
+# any linker reads (capi/go/archive.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
 . python/wheel/toolchain.sh
-target="${1:?usage: python/wheel/dependencies.sh TARGET}"
+target="${1:?usage: python/wheel/dependencies.sh TARGET [objects]}"
+kind="${2:-}"
 wheel_use "$target"
 
 compile_flags="-O2 -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -DNDEBUG"
@@ -29,8 +32,10 @@ curl_options=(-DHTTP_ONLY=ON -DCURL_USE_OPENSSL=ON -DUSE_NGHTTP2=ON -DENABLE_THR
 zlib_files=(adler32 crc32 inffast inflate inftrees zutil) # the client only decompresses
 key="$(printf '%s\n' "$(wheel_pin openssl sha256)" "$(wheel_pin nghttp2 sha256)" "$(wheel_pin zlib sha256)" \
   "$(wheel_pin curl sha256)" "${zlib_files[@]}" "$(cat "$wheel_tools"/clang)" "$compile_flags" "${openssl_options[@]}" \
-  "${curl_options[@]}" | sha256sum | cut -c1-16)"
+  "${curl_options[@]}" ${kind:+"$kind"} | sha256sum | cut -c1-16)"
 folder="$bc_cache/wheel-dependencies-$target-$key"
+lto=-flto
+[ "$kind" != objects ] || lto=""
 
 source_of() { # NAME: prints the folder with the library's source
   local crate
@@ -43,7 +48,7 @@ with_cmake() { # SOURCE [OPTION…]
   name="$(basename "$1")"
   cmake -S "$1" -B "$work/$name" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${target%%-*}" -DCMAKE_C_COMPILER="$wheel_tools/clang" \
-    -DCMAKE_AR="$wheel_tools/ar" -DCMAKE_RANLIB="$wheel_tools/ranlib" -DCMAKE_C_FLAGS="$compile_flags -flto" \
+    -DCMAKE_AR="$wheel_tools/ar" -DCMAKE_RANLIB="$wheel_tools/ranlib" -DCMAKE_C_FLAGS="$compile_flags $lto" \
     -DCMAKE_C_FLAGS_RELEASE= -DCMAKE_FIND_ROOT_PATH="$folder" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY \
     -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_TRY_COMPILE_TARGET_TYPE=EXECUTABLE -DBUILD_SHARED_LIBS=OFF "${@:2}" &&
     cmake --build "$work/$name" -j "$bc_jobs" --target install
@@ -64,7 +69,7 @@ build_zlib() { # SOURCE
   mkdir "$work/zlib" && (
     # shellcheck disable=SC2086 # words
     cd "$work/zlib" && for name in "${zlib_files[@]}"; do
-      ccache "$wheel_tools/clang" $compile_flags -flto -c "$1/$name.c" || return
+      ccache "$wheel_tools/clang" $compile_flags $lto -c "$1/$name.c" || return
     done && "$wheel_tools/ar" rcs "$folder/lib/libz.a" ./*.o && cp "$1/zlib.h" "$1/zconf.h" "$folder/include"
   )
 }

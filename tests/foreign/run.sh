@@ -26,7 +26,7 @@ else
 fi
 
 build_program() { # FOLDER NAME: builds tests/foreign/NAME with the modules of its go.mod
-  mkdir -p "$1" && (cd "tests/foreign/$2" && CGO_ENABLED=0 GOTOOLCHAIN=local "$go/go" build -buildvcs=false -o "$1/$2" .)
+  mkdir -p "$1" && (cd "tests/foreign/$2" && CGO_ENABLED=0 GOTOOLCHAIN=local GOWORK=off "$go/go" build -buildvcs=false -o "$1/$2" .)
 }
 program() { # NAME: builds the program and prints its path
   local folder

@@ -7,7 +7,7 @@ import (
 	"net"
 	"testing"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 // `fixed` starts a server that sends the same answer to every request, which must not have a body, without allocating

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 var background = context.Background()

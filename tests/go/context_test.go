@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 func TestAContextThatIsDoneSendsNothing(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"billcore"
-	"billcore/billcoretest"
+	billcore "billcore.example/go"
+	"billcore.example/go/billcoretest"
 )
 
 // object decodes a JSON object, with the digits of its numbers. Instants in RFC 3339 become times in UTC.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"billcore"
-	"billcore/model"
+	billcore "billcore.example/go"
+	"billcore.example/go/model"
 )
 
 // `ends` counts the attempts of calls and records how each attempt ended, through the hooks that ends.hooks returns.

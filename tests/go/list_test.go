@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 func ids(t *testing.T, list *billcore.List[billcore.Order], most int) (out []billcore.ID) {

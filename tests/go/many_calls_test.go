@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"billcore"
-	"billcore/billcoretest"
+	billcore "billcore.example/go"
+	"billcore.example/go/billcoretest"
 )
 
 // again runs one test of this program in a process of its own, in which the variable BILLCORE_AGAIN has the given

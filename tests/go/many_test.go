@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 // Reading stops with the loop: ids that are not needed are not asked for, and calls in flight are cancelled.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 // resident returns the resident memory of the process, in bytes.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 )
 
 // receiver serves a handler over a socket. The channel gets the error of each refused request.

@@ -6,7 +6,7 @@ set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/go/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 root="$PWD"
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" GOTOOLCHAIN=local GOFLAGS='-buildvcs=false -tags=billcore_system'
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 modules=(capi/go tests/go examples examples/inbox/go)
@@ -51,7 +51,7 @@ step tests, with the race detector
 (cd capi/go && go test -race ./...)
 (cd tests/go && go test -race -count=1 . && go test -run Little -fuzz FuzzUnwrap -fuzztime 2s .)
 # The same with every call on the loop: one or two calls at once, which most tests make, would block instead.
-(cd tests/go && go test -race -tags billcore_loop_only -count=1 .)
+(cd tests/go && go test -race -tags billcore_system,billcore_loop_only -count=1 .)
 (cd tests/go && billcore-sandbox run -- go test -race -count=1 -run Booked .) # in a sandbox that runs already
 
 step what is missing without cgo
@@ -59,7 +59,7 @@ step what is missing without cgo
 (cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 || true) | grep -q 'billcore needs cgo: build with CGO_ENABLED=1 and a C compiler'
 
 step programs and what they link
-(cd examples && go build -o "$work/shared/" ./go/... && go build -tags billcore_static -o "$work/static/" ./go/...)
+(cd examples && go build -o "$work/shared/" ./go/... && go build -tags billcore_system,billcore_static -o "$work/static/" ./go/...)
 for kind in shared static; do
   for program in find verify_webhook; do
     printf '%s %s: %s KiB, stripped %s KiB\n' "$kind" "$program" "$(($(stat -c %s "$work/$kind/$program") / 1024))" \
@@ -77,7 +77,8 @@ cp examples/go/verify_webhook/main.go "$work/service"
 (
   cd "$work/service"
   go mod init example.com/service
-  go mod edit -require=billcore@v0.0.0 -replace="billcore=$prefix/share/billcore/go"
+  go work init .
+  go work use -r "$prefix/share/billcore/go"
   go build .
 )
 signature="$(printf '{"name":"test.hook"}' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef -r | cut -d ' ' -f 1)"
@@ -87,7 +88,7 @@ step the wire fixtures
 export PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root"
 # The driver reads requests of 6 MB, for which the race detector in encoding/json takes ten seconds.
 for tags in '' billcore_loop_only; do
-  (cd tests/go && go build -race -gcflags=encoding/...=-race=false -tags "$tags" -o "$work/driver$tags" ./driver)
+  (cd tests/go && go build -race -gcflags=encoding/...=-race=false -tags "billcore_system,$tags" -o "$work/driver$tags" ./driver)
 done
 BILLCORE_GO_DRIVER="$work/driver" python3 -m pytest -q -n 2 tests/conformance --language go
 # Webhooks have no loop.

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"billcore"
-	"billcore/billcoretest"
-	"billcore/webhook"
+	billcore "billcore.example/go"
+	"billcore.example/go/billcoretest"
+	"billcore.example/go/webhook"
 )
 
 func TestALateChargeIsBooked(t *testing.T) {

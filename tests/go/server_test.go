@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 const apiKey = "key_of_the_tests_0123456789"

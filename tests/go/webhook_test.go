@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"billcore"
-	"billcore/model"
-	"billcore/webhook"
+	billcore "billcore.example/go"
+	"billcore.example/go/model"
+	"billcore.example/go/webhook"
 )
 
 var secret = []byte("whsec-0123456789abcdefghijklmnop")

@@ -163,8 +163,8 @@ import (
 	"fmt"
 	"os"
 
-	"billcore"
-	"billcore/webhook"
+	billcore "billcore.example/go"
+	"billcore.example/go/webhook"
 )
 
 func client(patience int) (*billcore.Client, error) {

@@ -178,10 +178,12 @@ def prefix(built: Path) -> Path:
 @pytest.mark.skipif("BILLCORE_GO" not in os.environ, reason="there is no Go; the area go says so")
 def test_additions_are_there_in_go(prefix: Path, url: str, tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text(programs.GO, "utf-8")
-    module = f"module user\n\ngo 1.23\n\nrequire billcore v0.0.0\n\nreplace billcore => {prefix}/share/billcore/go\n"
-    (tmp_path / "go.mod").write_text(module, "utf-8")
+    (tmp_path / "go.mod").write_text("module user\n\ngo 1.23\n", "utf-8")
+    uses = "".join(f"use {path.parent}\n" for path in (prefix / "share/billcore/go").rglob("go.mod"))
+    (tmp_path / "go.work").write_text(f"go 1.23\nuse .\n{uses}", "utf-8")
     libraries = prefix / "lib"
-    environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
+    flags = "-buildvcs=false -tags=billcore_system"
+    environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": flags}
     build = [f"{os.environ['BILLCORE_GO']}/go", "build", "-C", str(tmp_path), "-o", "user", "."]
     assert output(build, **environment) == []
     lines = output([str(tmp_path / "user"), url, EVENT], LD_LIBRARY_PATH=str(libraries))

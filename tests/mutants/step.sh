@@ -83,7 +83,7 @@ gotest() {
   local go
   go="$(bc_go)"
   prefix go
-  export PATH="$PATH:$go" GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
+  export PATH="$PATH:$go" GOTOOLCHAIN=local GOFLAGS='-buildvcs=false -tags=billcore_system'
   (cd capi/go && go vet ./...)
   tests_begin
   (cd capi/go && go test -failfast ./...)
@@ -102,7 +102,7 @@ rusttest() {
   export LD_LIBRARY_PATH="$bc_rust_prefix/lib"
   (cd "$bc_rust_source/tests/rust" && cargo build --quiet --tests --bins)
   tests_begin
-  (cd "$bc_rust_source/capi/rust" && cargo test --quiet --all-features)
+  (cd "$bc_rust_source/capi/rust" && cargo test --quiet --features "$bc_rust_features")
   (cd "$bc_rust_source/tests/rust" && cargo test --quiet)
   export BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver"
   "$python" -m pytest -x -q -n 2 tests/conformance --language rust

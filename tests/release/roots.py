@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 SUITE = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
 # What tells programs how this machine reaches the network: its proxy, its own certificates, its package indexes.
 SETTINGS = (
@@ -63,7 +62,7 @@ def _make(folder: Path, packages: tuple[str, ...]) -> None:
         subprocess.run(["cp", "-a", cached(), folder], check=True)
         script = 'apt-get install -y --no-install-recommends "$@"; update-ca-certificates; apt-get clean'
     else:
-        bare = ["debootstrap", "--variant=minbase", SUITE, str(folder), MIRROR]
+        bare = ["debootstrap", "--variant=minbase", SUITE, str(folder)]
         subprocess.run(bare, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
         for file in FILES:
             if os.path.exists(file):

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 // Fields is a JSON object: the members by name.

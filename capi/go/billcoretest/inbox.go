@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"sync"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 )
 
 // Inbox is a webhook receiver that keeps the events that it accepts: see Account.Receive.

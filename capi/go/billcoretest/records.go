@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 // Effect is a row of the ledger. Fields has all its members, also those that depend on its kind, such as order_id.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 type running struct {

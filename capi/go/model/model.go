@@ -2,7 +2,7 @@
 // have aliases of these types.
 package model
 
-import "billcore/internal/model"
+import "billcore.example/go/internal/model"
 
 // Version is the version of the C library that this program was compiled with, such as "0.1.0".
 const Version = model.Version

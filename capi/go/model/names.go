@@ -2,7 +2,7 @@
 
 package model
 
-import "billcore/internal/model"
+import "billcore.example/go/internal/model"
 
 // Code is the kind of an error. Each kind has the same number in every language; numbers never change. Use a Code with
 // errors.Is.

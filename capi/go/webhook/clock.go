@@ -10,7 +10,7 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/handle"
+	"billcore.example/go/internal/handle"
 )
 
 // noInstant is the time that C gets when the clock of WithClock panics or calls runtime.Goexit, neither of which may

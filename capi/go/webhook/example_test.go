@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 )
 
 var secret = []byte("0123456789abcdef0123456789abcdef")

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"billcore/internal/model"
+	"billcore.example/go/internal/model"
 )
 
 // HandlerOption is an option of the methods Handler and Middleware.

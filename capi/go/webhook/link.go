@@ -1,6 +1,6 @@
-//go:build !billcore_static
+//go:build !billcore_system
 
 package webhook
 
-// #cgo pkg-config: billcore-webhook
+// #cgo CFLAGS: -I${SRCDIR}/../internal/include
 import "C"

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"billcore/internal/handle"
-	"billcore/internal/model"
+	"billcore.example/go/internal/handle"
+	"billcore.example/go/internal/model"
 )
 
 // Stream checks one body that arrives in pieces and is too large to hold in memory. A Stream is an io.Writer. A

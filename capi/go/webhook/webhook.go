@@ -23,8 +23,8 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/handle"
-	"billcore/internal/model"
+	"billcore.example/go/internal/handle"
+	"billcore.example/go/internal/model"
 )
 
 // DefaultHeader is the name of the header with the signature. Service interface: Events, Request headers.

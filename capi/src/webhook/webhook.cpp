@@ -121,9 +121,8 @@ billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_opt
                                                            billcore_error** err) {
   return call(err, [&] {
     // The value is clamped, because the core converts it to microseconds, and the conversion could overflow.
-    constexpr auto most =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds::max()).count();
-    handle(options).options.freshness = std::chrono::milliseconds(std::clamp(milliseconds, -most, most));
+    constexpr auto most = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds::max());
+    handle(options).options.freshness = std::clamp(std::chrono::milliseconds(milliseconds), -most, most);
   });
 }
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 func charge(ctx context.Context, id billcore.ID, product, cents int64) error {

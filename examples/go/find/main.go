@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 func find(ctx context.Context, reference string) error {

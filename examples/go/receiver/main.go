@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 )
 
 // inbox records which events were received. With a database, record the event and apply its effect in one

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 )
 
 func show(event *webhook.Event) error {

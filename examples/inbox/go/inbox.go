@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"time"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 )
 
 // In Python, billcore.inbox.schema("postgresql") returns the SQL of this table.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 	_ "github.com/lib/pq"
 )
 

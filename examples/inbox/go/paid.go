@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"billcore/webhook"
+	"billcore.example/go/webhook"
 )
 
 // paid is the effect of order.paid; other events have none. The data may lack fields: then there is nothing to record.

@@ -2,6 +2,4 @@ module bench
 
 go 1.23
 
-require billcore v0.0.0
-
-replace billcore => ../../../capi/go
+require billcore.example/go v0.1.0

@@ -15,8 +15,8 @@ import (
 	"unsafe"
 
 	"bench/turns"
-	"billcore"
-	"billcore/webhook"
+	billcore "billcore.example/go"
+	"billcore.example/go/webhook"
 )
 
 func billcoreOf(operation string, given delivery) func() int {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"bench/turns"
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 type subscription struct {

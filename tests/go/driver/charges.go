@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"sync"
 
-	"billcore"
-	"billcore/model"
+	billcore "billcore.example/go"
+	"billcore.example/go/model"
 )
 
 func known(err error) string {

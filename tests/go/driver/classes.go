@@ -2,7 +2,7 @@
 
 package main
 
-import "billcore/model"
+import "billcore.example/go/model"
 
 var classes = map[model.Code]string{
 	model.ErrInvalidArgument:  "InvalidArgumentError",

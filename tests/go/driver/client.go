@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 // timeout returns the option for a time-out in seconds; null: no time-out.

@@ -13,8 +13,8 @@ import (
 	"os"
 	"runtime"
 
-	"billcore"
-	"billcore/model"
+	billcore "billcore.example/go"
+	"billcore.example/go/model"
 )
 
 type object = map[string]any

@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 func init() {

@@ -5,7 +5,7 @@ package main
 import (
 	"context"
 
-	"billcore"
+	billcore "billcore.example/go"
 )
 
 var background = context.Background()

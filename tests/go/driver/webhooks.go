@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"billcore/model"
-	"billcore/webhook"
+	"billcore.example/go/model"
+	"billcore.example/go/webhook"
 )
 
 var webhookVerbs = map[string]func(*request) (any, error){

@@ -134,9 +134,9 @@ def test_go_is_compiled(mine: SandboxAccount, tmp_path: Path) -> None:
     cases = "".join(f'"{at}": s{at}.Main, ' for at in range(len(firsts)))
     main = f'package main\nimport "os"\n{imports}func main() {{ map[string]func(){{{cases}}}[os.Args[1]]() }}\n'
     (tmp_path / "main.go").write_text(main, encoding="utf-8")
-    module = Path(__file__).parents[3] / "capi" / "go"
-    text = f"module snippets\n\ngo 1.23\n\nrequire billcore v0.0.0\n\nreplace billcore => {module}\n"
-    (tmp_path / "go.mod").write_text(text, encoding="utf-8")
+    (tmp_path / "go.mod").write_text("module snippets\n\ngo 1.23\n", encoding="utf-8")
+    uses = "".join(f"use {path.parent}\n" for path in (Path(__file__).parents[3] / "capi/go").rglob("go.mod"))
+    (tmp_path / "go.work").write_text(f"go 1.23\nuse .\n{uses}", "utf-8")
     done = run(mine, tmp_path, go, "build", "-buildvcs=false", "-o", "all", ".", limit=20 * GENEROUS)
     assert done.returncode == 0, done.stderr
     for at, first in enumerate(firsts):

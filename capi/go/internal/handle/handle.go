@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	_ "billcore/internal/cgo" // stops the build, with an explanation, when cgo is off
+	_ "billcore.example/go/internal/native" // links the C library
 )
 
 // Pointer points to an object of the C library; it is a type that the packages of this module can pass to each other.

@@ -46,7 +46,7 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/handle"
+	"billcore.example/go/internal/handle"
 )
 
 // Error is the error of a failed call. No field shows a secret or an API key. An Error is immutable.

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/handle"
+	"billcore.example/go/internal/handle"
 )
 
 // Event is the event that a webhook delivers. An Event is immutable and safe for concurrent use. The garbage collector

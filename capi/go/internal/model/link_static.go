@@ -1,4 +1,4 @@
-//go:build billcore_static
+//go:build billcore_system && billcore_static
 
 package model
 

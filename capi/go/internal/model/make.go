@@ -1,6 +1,6 @@
 package model
 
-import "billcore/internal/handle"
+import "billcore.example/go/internal/handle"
 
 // LoadError returns an error when the C library found at run time does not have the major and minor version that this
 // program was compiled with. NewClient, NewVerifier and ParseUnverified return the error of LoadError.

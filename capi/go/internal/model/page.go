@@ -3,7 +3,7 @@ package model
 import (
 	"sync/atomic"
 
-	"billcore/internal/handle"
+	"billcore.example/go/internal/handle"
 )
 
 // page holds the items of a page of a list. The first time a field of any item is read, one call to C reads that field

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unsafe"
 
-	"billcore/internal/handle"
+	"billcore.example/go/internal/handle"
 )
 
 // document is the C object from which records read their fields: one resource, or a page of resources. A document is

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"billcore/internal/handle"
+	"billcore.example/go/internal/handle"
 )
 
 // ID is an opaque id. Equal ids name the same record, whether they were received as a JSON string or as an integer.

@@ -27,7 +27,7 @@ import (
 {json}\t"fmt"
 \t"log"
 
-\t"billcore"
+\tbillcore "billcore.example/go"
 )
 
 func main() {{

@@ -1,0 +1,6 @@
+//go:build billcore_system && !billcore_static
+
+package model
+
+// #cgo pkg-config: billcore-webhook
+import "C"

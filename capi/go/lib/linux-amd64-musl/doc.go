@@ -1,0 +1,3 @@
+// Package lib contains the C library of billcore for linux/amd64 and musl. Programs import billcore.example/go, which
+// links the library. capi/go/package.sh adds the library, libbillcore.a, to the module.
+package lib

@@ -1,0 +1,6 @@
+//go:build billcore_system && !billcore_static
+
+package billcore
+
+// #cgo pkg-config: billcore
+import "C"
