@@ -43,7 +43,7 @@ def main():
     print(client.products.get(1).vat_rate, billcore.format_amount(5, "DKK"), billcore.build_info())
     asyncio.run(awaited())
     try:
-        client.orders.get("o", tiemout=5)
+        client.orders.get("o", time_out=5)
     except TypeError as error:
         print(error)
     try:
