@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,18 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SECRET = "whsec-0123456789abcdefghijklmnop"
 COMPILED = ("ccache", "cmake", "g++", "libcurl4-openssl-dev", "libssl-dev", "ninja-build", "pkg-config", "zlib1g-dev")
 MakeRoot = Callable[..., roots.Root]
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[dict[str, str]]:
-    """The environment in which a program calls a new sandbox, which ends with its standard input."""
-    command = [sys.executable, "-m", "billcore_sandbox", "--port", "0", "--seed", "1", "--exit-with-stdin"]
-    path = {"PYTHONPATH": str(ROOT / "python/sandbox"), "PATH": "/usr/bin:/bin"}
-    with subprocess.Popen(command, env=path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sandbox:
-        assert sandbox.stdin is not None and sandbox.stdout is not None
-        ready = json.loads(sandbox.stdout.readline())
-        yield {"BILLCORE_BASE_URL": ready["base_url"], "BILLCORE_API_KEY": ready["api_key"]}
-        sandbox.stdin.close()
 
 
 def test_debian_packages_give_a_first_call_and_leave_nothing(minimal_root: MakeRoot, service: dict[str, str]) -> None:

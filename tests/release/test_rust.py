@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,19 +24,6 @@ def shop(minimal_root: Callable[..., Root]) -> Root:
     root.write("/root/shop/Cargo.toml", '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2024"\n')
     write_program(root, "find")
     return root
-
-
-@pytest.fixture
-def service() -> Iterator[dict[str, str]]:
-    """A sandbox on this machine, as the environment of a client."""
-    command = [sys.executable, "-m", "billcore_sandbox", "--port", "0", "--exit-with-stdin"]
-    env = {**os.environ, "PYTHONPATH": str(TREE / "python/sandbox")}
-    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sandbox:
-        assert sandbox.stdin is not None
-        assert sandbox.stdout is not None
-        ready = json.loads(sandbox.stdout.readline())
-        yield {"BILLCORE_BASE_URL": ready["base_url"], "BILLCORE_API_KEY": ready["api_key"]}
-        sandbox.stdin.close()
 
 
 def write_program(root: Root, name: str) -> None:
