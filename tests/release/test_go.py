@@ -55,7 +55,8 @@ def test_two_commands_to_a_first_call(minimal_root: Callable[..., Root], service
     # The program needs only the C library of the system, and offers none of our functions to other libraries.
     go(root, "go build -o find .")
     assert needed(root, "find") <= {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "ld-linux-x86-64.so.2"}
-    assert go(root, "nm -D --defined-only find | grep -icE 'billcore|curl|SSL_|_Z' || true").strip() == "0"
+    offered = go(root, "nm -D --defined-only find").split()[2::3]
+    assert offered and not [name for name in offered if re.match("billcore_|curl_|SSL_|_Z", name)]
     # From vendored sources, without the proxy and the module cache.
     go(root, "go mod vendor && go clean -modcache")
     assert "480001 active" in go(
