@@ -42,7 +42,10 @@ def test_the_table_has_a_line_for_each_language() -> None:
 @pytest.mark.parametrize("language", ROWS)
 def test_one_line_installs(language: str, minimal_root: Callable[..., Root], service: dict[str, str]) -> None:
     needs, install, call = ROWS[language]
-    root = minimal_root(*re.findall(r"`([^`]+)`", needs))
+    packages = re.findall(r"`([^`]+)`", needs)
+    root = minimal_root(*packages, *(["ccache"] if "g++" in packages else []))
+    if "g++" in packages:
+        root.cache_compilations()
     source, place = PROGRAMS[language]
     root.copy(ROOT / "examples" / source, f"/root/{place}")
     if language == "C++":  # its CMakeLists.txt builds the programs beside its folder

@@ -222,7 +222,7 @@ impl Tree {
     /// The oldest release of a package that CMake accepts.
     fn required(&self, package: &str) -> Result<(u32, u32)> {
         let text = read(&self.root.join("core/cmake/dependencies.cmake"))?;
-        let version = words(&text, &format!("find_package({package}")).and_then(|mut words| words.next());
+        let version = words(&text, &format!("_billcore_find({package}")).and_then(|mut words| words.next());
         let version = version.and_then(|version| version.split_once('.'));
         let numbers = version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         numbers.ok_or_else(|| format!("core/cmake/dependencies.cmake requires no {package}"))
