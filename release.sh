@@ -52,6 +52,7 @@ make_python() {
   fi
   [ -z "$quick" ] || pythons=("$(bc_python)")
   for target in "${targets[@]}"; do python/wheel/build.sh --target "$target" --output "$output" "${pythons[@]}"; done
+  python/wheel/sdist.sh "$output"
 }
 make_rust() { capi/rust/package.sh "$output" ${quick:+--no-verify}; }
 make_go() { capi/go/package.sh "$output" "${targets[@]}"; }

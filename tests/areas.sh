@@ -221,7 +221,8 @@ area_meets() {
   # This environment is beside that of the wheel, because ddtrace and OpenTelemetry change what other packages do.
   with="$bc_cache/meets-$(printf '%s\n' "$wheel_folder" "${beside[@]}" | sha256sum | cut -c1-16)"
   bc_once "$with" bc_make_venv_on "$with" "$wheel_python" "$root/python/sandbox" "$wheel_folder"/*.whl -- "${beside[@]}"
-  PYTHONPATH="$root" run meets if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/meets
+  beside=("$wheel_folder"/*.whl)
+  PYTHONPATH="$root" BILLCORE_WHEEL="${beside[0]}" run meets if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/meets
   # The page of the sandbox in a browser. Only these tests need the driver of the browser.
   mapfile -t beside < <(grep -hE '^(jinja2|msgspec|pytest|pytest-xdist|uvicorn)==' tests/requirements.txt
     grep -v '^#' tests/page/requirements.txt)

@@ -244,6 +244,7 @@ bc_rust_enter() {
   local folder file
   folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"
   bc_rust_source="$folder/source" bc_rust_prefix="$folder/prefix"
+  export bc_rust_features=async-io,chrono,client,secrecy,serde,static,time,tokio,tower,tracing
   mkdir -p "$bc_rust_source"
   exec 6>"$folder/lock"
   flock 6

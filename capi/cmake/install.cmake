@@ -1,11 +1,15 @@
 # Installs the C interface: headers, libraries, pkg-config files, and the C interface's part of the CMake package
 # (core/cmake/package.cmake).
-if(SKBUILD)  # a Python wheel contains its own copy of the core, and no C interface
+if(SKBUILD OR NOT BILLCORE_INSTALL)  # a Python wheel contains its own copy of the core, and no C interface
   return()
 endif()
 
-install(TARGETS billcore_c_webhook EXPORT billcore-webhook-c-shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS billcore_c EXPORT billcore-client-c-shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The components are Debian packages (capi/package/debian.cmake); everything that names no component is in `dev`.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
+install(TARGETS billcore_c_webhook EXPORT billcore-webhook-c-shared
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT webhook NAMELINK_COMPONENT dev)
+install(TARGETS billcore_c EXPORT billcore-client-c-shared
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT client NAMELINK_COMPONENT dev)
 install(TARGETS billcore_c_webhook_static EXPORT billcore-webhook-c-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS billcore_c_static EXPORT billcore-client-c-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/billcore.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -30,6 +34,9 @@ foreach(_name billcore billcore-static billcore-webhook billcore-webhook-static)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/go)  # the source archive for C and C++ has neither Go nor Rust
+  return()
+endif()
 # The source of the Go module. `go build` compiles the module together with the program that uses it, and links the
 # installed C libraries: see capi/go/README.md.
 install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_test.go" EXCLUDE PATTERN "*.sh" EXCLUDE
@@ -37,4 +44,4 @@ install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_te
 
 # The source of the Rust crates, which cargo compiles together with the program that uses them.
 install(DIRECTORY rust DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE
-        PATTERN generate.sh EXCLUDE)
+        PATTERN generate.sh EXCLUDE PATTERN package.sh EXCLUDE PATTERN registry.py EXCLUDE)

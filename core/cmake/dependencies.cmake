@@ -1,8 +1,25 @@
-# OpenSSL, libcurl and zlib: those of the system, or the static ones in BILLCORE_BUNDLE.
+# The compiler; OpenSSL, libcurl and zlib: those of the system, or the static ones in BILLCORE_BUNDLE.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 11)
+  message(FATAL_ERROR "billcore needs GCC 11 or newer, or Clang, and ${CMAKE_CXX_COMPILER} is GCC "
+                      "${CMAKE_CXX_COMPILER_VERSION}: pass -DCMAKE_CXX_COMPILER=<a newer one>")
+endif()
+
+# _billcore_find(PACKAGE VERSION VERSION_VARIABLE NAME DEBIAN_PACKAGE ARGUMENT…): find_package() with an error of one sentence.
+macro(_billcore_find package version found name debian)
+  # GLOBAL: for projects that include this one by add_subdirectory(), which link the targets too.
+  find_package(${package} ${version} QUIET GLOBAL ${ARGN})
+  if(NOT ${package}_FOUND AND ${found})
+    message(FATAL_ERROR "billcore needs ${name} ${version} or newer, and this machine has ${${found}}: install a newer one, "
+                        "and pass its folder in -D${package}_ROOT=<folder>")
+  elseif(NOT ${package}_FOUND)
+    message(FATAL_ERROR "billcore needs the development files of ${name} ${version} or newer: install them "
+                        "(on Debian, the package ${debian}), or pass -D${package}_ROOT=<folder>")
+  endif()
+endmacro()
 if(NOT BILLCORE_BUNDLE)
-  find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto GLOBAL)  # GLOBAL: for projects that include this one by add_subdirectory()
-  find_package(CURL 7.88 REQUIRED)
-  find_package(ZLIB REQUIRED)
+  _billcore_find(OpenSSL 3.0 OPENSSL_VERSION OpenSSL libssl-dev COMPONENTS Crypto)
+  _billcore_find(CURL 7.88 CURL_VERSION_STRING libcurl libcurl4-openssl-dev)
+  _billcore_find(ZLIB 1.2 ZLIB_VERSION_STRING zlib zlib1g-dev)
   return()
 endif()
 

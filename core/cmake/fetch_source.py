@@ -104,20 +104,37 @@ def provide(source: Source) -> Path:
     """Returns the folder with the source; downloads the source first if it is not in the cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
     folder = cache / f"{source.package}-{source.sha256[:16]}"
-    if not all((folder / place).is_file() for place in source.wanted.values()):
-        try:
-            data = download(source)
-        except OSError as error:
-            raise SystemExit(f"fetch_source: {error}") from None
+    files = [*source.wanted.values(), "LICENSE"]
+    if all((folder / place).is_file() for place in files):
+        return folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = f"the folder {folder} cannot be made ({error.strerror})"
+        raise SystemExit(f"fetch_source: {why}: set XDG_CACHE_HOME to a folder that can be written") from None
+    try:
+        data = download(source)
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             root = source.file.removesuffix(".tar.gz")
             for name, place in source.wanted.items():
                 member = archive.extractfile(f"{root}/{name}")
                 assert member is not None, name
                 put(folder / place, member.read())
-    if source.licence:
-        put(folder / "LICENSE", Path(__file__).with_name(source.licence).read_bytes())
+        if source.licence:
+            put(folder / "LICENSE", Path(__file__).with_name(source.licence).read_bytes())
+    except OSError as error:
+        raise SystemExit(f"fetch_source: {error}") from None
     return folder
+
+
+def third_party() -> dict[str, Path]:
+    """The files of all libraries, by the paths at which CMake finds them in a source archive of billcore."""
+    return {
+        f"core/third_party/{name}/{path.relative_to(folder).as_posix()}": path
+        for name, folder in ((name, provide(source)) for name, source in SOURCES.items())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ if(NOT _yyjson_dir AND EXISTS ${PROJECT_SOURCE_DIR}/core/third_party/yyjson/yyjs
   set(_yyjson_dir ${PROJECT_SOURCE_DIR}/core/third_party/yyjson)
 endif()
 if(NOT _yyjson_dir)
-  find_package(yyjson 0.10 CONFIG QUIET)
+  find_package(yyjson 0.10 CONFIG QUIET GLOBAL)
 endif()
 
 if(_yyjson_dir)

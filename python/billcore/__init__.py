@@ -175,9 +175,11 @@ _HOMES = {
 # Modules that are not in __all__, because `from billcore import *` must not load modules that a program may not need.
 _MODULES = ["otel", "testing", "webhooks"]
 
-_NEVER = False
-if _NEVER:  # PyInstaller reads here which modules are loaded on first use, and which ones C++ loads
-    import asyncio, contextvars, datetime, decimal, difflib, inspect, logging, time  # noqa: E401, F401, I001
+
+def _loaded_later() -> None:
+    """Never runs. A program that packs an application, such as PyInstaller or Nuitka, reads here which modules are
+    loaded on first use, and which ones C++ loads."""
+    import _collections_abc, asyncio, contextvars, datetime, decimal, difflib, inspect, logging, time  # noqa: E401, F401, I001
     from . import (  # noqa: F401
         _build_info,
         _client,

@@ -13,30 +13,36 @@ Service interface: Events.
 from __future__ import annotations
 
 from ._errors import SignatureError
-from ._webhook import (
-    AnyEvent,
-    Event,
-    OrderConfirmed,
-    OrderPaid,
-    ProductDeleted,
-    ProductGroupDeleted,
-    ProductGroupUpdated,
-    ProductUpdated,
-    SubscriptionCancelled,
-    SubscriptionCreated,
-    SubscriptionRenewed,
-    SubscriptionUpdated,
-    TestHook,
-    UnknownEvent,
-    Verified,
-    Verifier,
-    VerifyStream,
-    explain,
-    parse_unverified,
-    sign,
-    unwrap,
-    verify,
-)
+
+try:
+    from ._webhook import (
+        AnyEvent,
+        Event,
+        OrderConfirmed,
+        OrderPaid,
+        ProductDeleted,
+        ProductGroupDeleted,
+        ProductGroupUpdated,
+        ProductUpdated,
+        SubscriptionCancelled,
+        SubscriptionCreated,
+        SubscriptionRenewed,
+        SubscriptionUpdated,
+        TestHook,
+        UnknownEvent,
+        Verified,
+        Verifier,
+        VerifyStream,
+        explain,
+        parse_unverified,
+        sign,
+        unwrap,
+        verify,
+    )
+except ImportError as error:
+    from ._missing_library import explained
+
+    raise explained(error) from None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def build_sdist(sdist_directory: str, config_settings: dict[str, list[str] | str] | None = None) -> str:
-    sources = {} if (_ROOT / "core/third_party").exists() else _sources()  # an unpacked sdist has the sources
+    sources = {} if (_ROOT / "core/third_party").exists() else _third_party()  # an unpacked sdist has the sources
     with tempfile.TemporaryDirectory(dir=sdist_directory) as folder:  # so that a full disk leaves no part of an sdist
         name = _build.build_sdist(folder, config_settings)
         _add(sources, Path(folder) / name, Path(folder) / "whole")
@@ -47,18 +47,11 @@ def build_sdist(sdist_directory: str, config_settings: dict[str, list[str] | str
     return name
 
 
-def _sources() -> dict[str, Path]:
-    """The third-party sources by their path in the sdist."""
+def _third_party() -> dict[str, Path]:
     sys.path.insert(0, str(_ROOT / "core/cmake"))
     import fetch_source
 
-    folders = {name: fetch_source.provide(source) for name, source in fetch_source.SOURCES.items()}
-    return {
-        f"core/third_party/{name}/{path.relative_to(folder).as_posix()}": path
-        for name, folder in folders.items()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    return fetch_source.third_party()
 
 
 def _add(sources: dict[str, Path], sdist: Path, whole: Path) -> None:

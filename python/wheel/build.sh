@@ -3,7 +3,8 @@
 #   python/wheel/build.sh [--target TARGET] [--output FOLDER] [PYTHON…]
 # TARGET: x86_64-linux-gnu (tested), aarch64-linux-gnu, x86_64-linux-musl or aarch64-linux-musl; README.md says which
 # targets have been built. By default the GNU target of this machine.
-# PYTHON: CPython interpreters of this machine, 3.11 or newer; by default one of each release.
+# PYTHON: CPython interpreters of this machine, 3.11 or newer; by default one of each release, and of each free-threaded
+# release.
 # FOLDER: the folder for the wheels; by default dist.
 # Works on a fresh Debian 12 machine, as root or with the needed packages installed. README.md of this folder says more.
 set -euo pipefail
@@ -33,9 +34,9 @@ esac
 find_pythons() {
   local python release
   local -A found=()
-  for python in python3 python3.{11,12,13,14} /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
-    release="$("$python" -c 'import sys, venv, ensurepip; print(sys.implementation.name == "cpython" and "%d.%d" % sys.version_info[:2])' 2>/dev/null)" || continue
-    case "$release" in 3.1[1-9]) ;; *) continue ;; esac
+  for python in python3 python3.{11,12,13,14} python3.{13,14}t /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+    release="$("$python" -c 'import sys, venv, ensurepip; print(sys.implementation.name == "cpython" and "%d.%d" % sys.version_info[:2] + sys.abiflags)' 2>/dev/null)" || continue
+    case "$release" in 3.1[1-9] | 3.1[3-9]t) ;; *) continue ;; esac
     [ -z "${found[$release]:-}" ] || continue
     found[$release]=1
     echo "$python"
@@ -58,9 +59,14 @@ bc_ccache "$PWD"
 unset CMAKE_ARGS # tests/run.sh sets CMAKE_ARGS to the path of one pybind11; here each interpreter uses its own
 mapfile -t requirements < <(grep -v '^#' python/wheel/requirements.txt)
 
+# Prints cpython-313, or cpython-313t for a free-threaded interpreter, as in the names of extension modules.
+abi_of() { # PYTHON
+  "$1" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)'
+}
+
 build_wheel() { # PYTHON FOLDER: builds the wheel that finish.py completes
   local python="$1" abi option debian headers defines=()
-  abi="$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"
+  abi="$(abi_of "$python")"
   # The build uses this machine's CPython headers for all targets. Debian's pyconfig.h includes a second pyconfig.h
   # from a processor-specific folder, which the compiler searches only when it builds for the host: copy that folder.
   debian="/usr/include/$("$python" -c 'import sysconfig; print("%s/python%s" % tuple(sysconfig.get_config_vars("MULTIARCH", "VERSION")))')"
@@ -82,11 +88,11 @@ mkdir -p "$output" build
 for python in "${pythons[@]}"; do
   # Use the base interpreter, not a virtual environment's: the path of the headers then stays the same for ccache.
   python="$("$python" -c 'import os, sys; print(os.path.realpath(sys._base_executable))')"
-  release="$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')"
+  release="$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3] + sys.abiflags)')"
   bc_say "building the wheel for CPython $release on $target"
   venv="$(bc_venv_of "$python" "${requirements[@]}")"
-  raw="build/wheel-raw"
+  raw="build/wheel-raw-$target-$(abi_of "$python")"
   rm -rf "$raw"
-  bc_quietly "building the wheel" build/wheel.log build_wheel "$venv/bin/python" "$raw"
+  bc_quietly "building the wheel" "$raw.log" build_wheel "$venv/bin/python" "$raw"
   "$venv/bin/python" python/wheel/finish.py "$raw"/*.whl --platform "$wheel_platform" --output "$output"
 done

@@ -102,7 +102,7 @@ rusttest() {
   export LD_LIBRARY_PATH="$bc_rust_prefix/lib"
   (cd "$bc_rust_source/tests/rust" && cargo build --quiet --tests --bins)
   tests_begin
-  (cd "$bc_rust_source/capi/rust" && cargo test --quiet --all-features)
+  (cd "$bc_rust_source/capi/rust" && cargo test --quiet --features "$bc_rust_features")
   (cd "$bc_rust_source/tests/rust" && cargo test --quiet)
   export BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver"
   "$python" -m pytest -x -q -n 2 tests/conformance --language rust

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
+
+import billcore
 
 from .support import run_python
 
@@ -122,3 +126,13 @@ except ImportError as error:
     print(error)
 """
     assert "different builds" in run_python(code) and "reinstall" in run_python(code)
+
+
+def test_the_files_of_another_interpreter_say_so(tmp_path: Path) -> None:
+    """Such files are there after a copy of site-packages, or of a virtual environment, to another Python."""
+    folder = Path(billcore.__file__).parent
+    shutil.copytree(folder, tmp_path / "billcore", ignore=shutil.ignore_patterns("_client.*", "_webhook.*"))
+    (tmp_path / "billcore/_webhook.cpython-39-s390x-linux-gnu.so").touch()
+    for statement in ("import billcore; billcore.Client", "from billcore import webhooks"):
+        with pytest.raises(AssertionError, match=r"are for cpython-39-s390x-linux-gnu, and this Python is .*: install"):
+            run_python(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {statement}")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from release import roots
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +41,16 @@ def minimal_root(tmp_path: Path, dist: Path) -> Callable[..., roots.Root]:
         return roots.Root(roots.cached(*packages), changes, {"/dist": dist})
 
     return make
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[dict[str, str]]:
+    """The environment of a program that calls a sandbox on this machine, which ends with its standard input."""
+    command = [sys.executable, "-m", "billcore_sandbox", "--port", "0", "--seed", "1", "--exit-with-stdin"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "python/sandbox")}
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sandbox:
+        assert sandbox.stdin is not None
+        assert sandbox.stdout is not None
+        ready = json.loads(sandbox.stdout.readline())
+        yield {"BILLCORE_BASE_URL": ready["base_url"], "BILLCORE_API_KEY": ready["api_key"]}
+        sandbox.stdin.close()

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 SUITE = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
 # What tells programs how this machine reaches the network: its proxy, its own certificates, its package indexes.
 SETTINGS = (
@@ -63,7 +62,7 @@ def _make(folder: Path, packages: tuple[str, ...]) -> None:
         subprocess.run(["cp", "-a", cached(), folder], check=True)
         script = 'apt-get install -y --no-install-recommends "$@"; update-ca-certificates; apt-get clean'
     else:
-        bare = ["debootstrap", "--variant=minbase", SUITE, str(folder), MIRROR]
+        bare = ["debootstrap", "--variant=minbase", SUITE, str(folder)]
         subprocess.run(bare, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
         for file in FILES:
             if os.path.exists(file):
@@ -91,12 +90,20 @@ class Root:
         self._below = below
         self._changes = changes
         self._binds = dict(binds)
+        self._cached: dict[str, str] = {}
         for name in ("upper", "work", "mounted"):
             (changes / name).mkdir(parents=True)
 
     def bind(self, source: Path, to: str) -> None:
         """Shows the folder `source` of this machine in the root, read-only, as the folder `to`."""
         self._binds[to] = source
+
+    def cache_compilations(self) -> None:
+        """Lets a root with Debian's package ccache compile what an earlier test compiled without compiling it again."""
+        folder = CACHE / "ccache"
+        folder.mkdir(exist_ok=True)
+        self._binds["/ccache"] = folder
+        self._cached = {"CC": "ccache cc", "CXX": "ccache c++", "CCACHE_DIR": "/ccache"}
 
     def copy(self, source: Path, to: str) -> None:
         """Copies a file or a folder of this machine into the root, as `to`."""
@@ -130,7 +137,8 @@ class Root:
         for to, source in self._binds.items():
             place = shlex.quote(f"{mounted}{to}")
             steps.append(f"mkdir -p {place} && mount --bind {shlex.quote(str(source))} {place}")
-            steps.append(f"mount -o remount,bind,ro {place}")
+            if to != "/ccache":
+                steps.append(f"mount -o remount,bind,ro {place}")
         steps.append(f'exec chroot {mounted} bash -c "cd && $0"')
         settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
         path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -142,6 +150,7 @@ class Root:
                 "LC_ALL": "C.UTF-8",
                 "DEBIAN_FRONTEND": "noninteractive",
                 **settings,
+                **self._cached,
                 **(env or {}),
             },
             stdin=subprocess.DEVNULL,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import shutil
 import subprocess
-import threading
 import zipfile
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -19,33 +17,8 @@ from release.roots import Root
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = (ROOT / "capi/go/go.mod").read_text("utf-8").split()[1]
-PROXY = {"GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local", "BILLCORE_API_KEY": "key"}
+PROXY = {"GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local"}
 SECRET = "0123456789abcdef0123456789abcdef"
-
-
-class Service(BaseHTTPRequestHandler):
-    """Answers every request with a list of one subscription."""
-
-    def do_GET(self) -> None:
-        counts = {"total": 1, "count": 1, "per_page": 100, "current_page": 1, "total_pages": 1, "links": {}}
-        page = {"data": [{"id": 480001, "status": "active"}], "pagination": counts}
-        body = json.dumps(page).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def service() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
-        threading.Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_port}/1"
-        server.shutdown()
 
 
 def with_go(root: Root, example: str) -> None:
@@ -58,8 +31,10 @@ def with_go(root: Root, example: str) -> None:
     root.copy(ROOT / f"examples/go/{example}/main.go", "/root/main.go")
 
 
-def go(root: Root, command: str, *, fails: bool = False, **env: str) -> str:
-    settings = "".join(f"export {name}={shlex.quote(value)}; " for name, value in (PROXY | env).items())
+def go(
+    root: Root, command: str, env: Mapping[str, str] = MappingProxyType({}), *, fails: bool = False, **more: str
+) -> str:
+    settings = "".join(f"export {name}={shlex.quote(value)}; " for name, value in {**PROXY, **env, **more}.items())
     return root.run(f"PATH=/usr/local/go/bin:$PATH; {settings}{command}", fails=fails).stdout
 
 
@@ -72,10 +47,10 @@ def needed(root: Root, program: str) -> set[str]:
     return set(go(root, f"objdump -p {program} | sed -n 's/^ *NEEDED *//p'").split())
 
 
-def test_two_commands_to_a_first_call(minimal_root: Callable[..., Root], service: str) -> None:
+def test_two_commands_to_a_first_call(minimal_root: Callable[..., Root], service: dict[str, str]) -> None:
     root = minimal_root("gcc", "libc6-dev")
     got(root, "find")
-    assert go(root, "go run . demo-active", BILLCORE_BASE_URL=service).splitlines()[-1] == "480001 active"
+    assert go(root, "go run . demo-active", service).splitlines()[-1] == "480001 active"
     go(root, "go vet . && go mod tidy && go mod verify")
     # The program needs only the C library of the system, and offers none of our functions to other libraries.
     go(root, "go build -o find .")
@@ -85,7 +60,7 @@ def test_two_commands_to_a_first_call(minimal_root: Callable[..., Root], service
     # From vendored sources, without the proxy and the module cache.
     go(root, "go mod vendor && go clean -modcache")
     assert "480001 active" in go(
-        root, "go build -o vendored . && ./vendored demo-active", GOPROXY="off", BILLCORE_BASE_URL=service
+        root, "go build -o vendored . && ./vendored demo-active", {"GOPROXY": "off", **service}
     )
 
 
@@ -107,7 +82,7 @@ def test_the_race_detector_and_a_receiver(minimal_root: Callable[..., Root]) -> 
     assert not [name for name in symbols if re.match("billcore_private_(curl|SSL)_", name)]
 
 
-def test_beside_another_libcurl(minimal_root: Callable[..., Root], service: str) -> None:
+def test_beside_another_libcurl(minimal_root: Callable[..., Root], service: dict[str, str]) -> None:
     root = minimal_root("gcc", "libc6-dev", "libcurl4-openssl-dev", "libssl-dev")
     got(root, "find")
     root.write(
@@ -131,7 +106,7 @@ import "fmt"
 func init() { fmt.Println(C.GoString(C.both())) }
 """,
     )
-    lines = go(root, "go run . demo-active", BILLCORE_BASE_URL=service).splitlines()
+    lines = go(root, "go run . demo-active", service).splitlines()
     assert lines[-2].startswith("libcurl/7.88.1 OpenSSL/3.0") and lines[-1] == "480001 active"
 
 
@@ -147,16 +122,17 @@ def test_what_is_missing(minimal_root: Callable[..., Root]) -> None:
     assert "-tags billcore_system" in system
 
 
-def test_musl(minimal_root: Callable[..., Root], dist: Path, service: str) -> None:
+def test_musl(minimal_root: Callable[..., Root], service: dict[str, str], dist: Path) -> None:
     with zipfile.ZipFile(dist / f"go/{MODULE}/lib/linux-amd64-musl/@v/v0.1.0.zip") as module:
-        if not [name for name in module.namelist() if name.endswith(".a")]:
-            pytest.skip("release.sh --quick makes no library for musl")
+        if not any(name.endswith(".a") for name in module.namelist()):
+            pytest.skip("this release has no library for musl: it was made with --quick")
     root = minimal_root("musl-tools", "gcc", "libc6-dev")
     got(root, "find")
     assert "build with -tags musl" in go(root, "CC=musl-gcc go build .", fails=True)
+    # musl-gcc leaves out the index that C++ exceptions need.
     go(root, "CC=musl-gcc go build -tags musl -o find .")
-    assert "add -Wl,--eh-frame-hdr to -extldflags" in go(root, "./find demo-active", fails=True)
+    assert "add -Wl,--eh-frame-hdr to -extldflags" in go(root, "./find demo-active", service, fails=True)
     for flag in ("", "-static"):
         go(root, f"CC=musl-gcc go build -tags musl -ldflags '-extldflags \"{flag} -Wl,--eh-frame-hdr\"' -o find .")
-        assert go(root, "./find demo-active", BILLCORE_BASE_URL=service).strip() == "480001 active"
+        assert go(root, "./find demo-active", service).strip() == "480001 active"
     assert needed(root, "find") == set()

@@ -20,7 +20,7 @@ in_each() { for package in "${packages[@]}"; do (cd "$package" && "$@"); done; }
 # Runs a command in capi/rust, once for each set of Cargo features that compiles different code.
 in_each_form() {
   local form
-  for form in --all-features --no-default-features "--no-default-features --features tower,serde" "" "--features tokio" \
+  for form in "--features $bc_rust_features" --no-default-features "--no-default-features --features tower,serde" "" "--features tokio" \
     "--features async-io"; do
     # shellcheck disable=SC2086 # words
     (cd capi/rust && "$@" $form)
@@ -32,6 +32,7 @@ in_each cargo fmt --check
 if cargo clippy --version >/dev/null 2>&1; then
   clippy() { cargo clippy --quiet --all-targets "$@" -- --deny warnings; }
   in_each_form clippy
+  (cd capi/rust && DOCS_RS=1 clippy -p billcore-src --features client) # compiles no C++
   (cd tests/rust && clippy)
   (cd examples/rust && clippy --features database)
 else
@@ -39,7 +40,7 @@ else
 fi
 # As on docs.rs, which has no libbillcore: pkg-config finds nothing in an empty folder.
 (cd capi/rust && RUSTDOCFLAGS="--deny warnings" DOCS_RS=1 PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR="$work" \
-  cargo doc --quiet --no-deps --all-features)
+  cargo doc --quiet --no-deps --features "$bc_rust_features")
 
 step dependencies
 python3 tests/rust/check_dependencies.py
@@ -60,7 +61,7 @@ fi
 echo "$(grep -rhE '\bunsafe\b' capi/rust/billcore/src/ffi | grep -cv '^ *//') lines of capi/rust/billcore/src/ffi have the word unsafe"
 
 step tests
-(cd capi/rust && cargo test --quiet --all-features)
+(cd capi/rust && cargo test --quiet --features "$bc_rust_features")
 (cd tests/rust && cargo test --quiet)
 (cd tests/rust && billcore-sandbox run -- cargo test --quiet --test sandbox) # in a sandbox that runs already
 

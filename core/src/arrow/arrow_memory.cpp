@@ -8,11 +8,11 @@
 namespace billcore::detail {
 namespace {
 
-using Block = ArrowScope::Block;
+using ArrowBlock = ArrowScope::Block;
 
 // The list of blocks of this thread's innermost ArrowScope; null outside of any scope. A block that is allocated in a
 // scope is in the list of that scope; any other block is in no list.
-thread_local Block* scope = nullptr;
+thread_local ArrowBlock* scope = nullptr;
 
 void* failed() {
   if (scope != nullptr) throw std::bad_alloc();
@@ -25,11 +25,11 @@ ArrowScope::ArrowScope() noexcept : outer_(scope), blocks_{&blocks_, &blocks_} {
 
 ArrowScope::~ArrowScope() {
   scope = outer_;
-  for (Block* block = blocks_.next; block != &blocks_;) std::free(std::exchange(block, block->next));
+  for (ArrowBlock* block = blocks_.next; block != &blocks_;) std::free(std::exchange(block, block->next));
 }
 
 void ArrowScope::keep() noexcept {
-  for (Block* block = blocks_.next; block != &blocks_;) *std::exchange(block, block->next) = {nullptr, nullptr};
+  for (ArrowBlock* block = blocks_.next; block != &blocks_;) *std::exchange(block, block->next) = {nullptr, nullptr};
   blocks_ = {&blocks_, &blocks_};
 }
 
@@ -41,8 +41,8 @@ extern "C" {
 }
 
 void* billcore_arrow_malloc(std::size_t size) {
-  if (size > SIZE_MAX - sizeof(Block)) return failed();
-  auto* const block = static_cast<Block*>(std::malloc(sizeof(Block) + size));
+  if (size > SIZE_MAX - sizeof(ArrowBlock)) return failed();
+  auto* const block = static_cast<ArrowBlock*>(std::malloc(sizeof(ArrowBlock) + size));
   if (block == nullptr) return failed();
   *block = {scope, scope == nullptr ? nullptr : scope->previous};
   if (scope != nullptr) block->next->previous = block->previous->next = block;
@@ -51,8 +51,9 @@ void* billcore_arrow_malloc(std::size_t size) {
 
 void* billcore_arrow_realloc(void* memory, std::size_t size) {
   if (memory == nullptr) return billcore_arrow_malloc(size);
-  if (size > SIZE_MAX - sizeof(Block)) return failed();
-  auto* const block = static_cast<Block*>(std::realloc(static_cast<Block*>(memory) - 1, sizeof(Block) + size));
+  if (size > SIZE_MAX - sizeof(ArrowBlock)) return failed();
+  auto* const block =
+      static_cast<ArrowBlock*>(std::realloc(static_cast<ArrowBlock*>(memory) - 1, sizeof(ArrowBlock) + size));
   if (block == nullptr) return failed();
   if (block->next != nullptr) block->next->previous = block->previous->next = block;  // realloc() may move the block
   return block + 1;
@@ -60,7 +61,7 @@ void* billcore_arrow_realloc(void* memory, std::size_t size) {
 
 void billcore_arrow_free(void* memory) noexcept {
   if (memory == nullptr) return;
-  auto* const block = static_cast<Block*>(memory) - 1;
+  auto* const block = static_cast<ArrowBlock*>(memory) - 1;
   if (block->next != nullptr) {
     block->next->previous = block->previous;
     block->previous->next = block->next;

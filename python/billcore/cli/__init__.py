@@ -48,6 +48,31 @@ COMMANDS: dict[str, dict[str, str]] = {
 }
 
 
+def _loaded_later() -> None:
+    """Never runs. A program that packs an application, such as PyInstaller, reads here which modules are imported by
+    their names."""
+    from . import (  # noqa: F401
+        charge,
+        completion,
+        doctor,
+        endpoints,
+        export,
+        find_charges,
+        inbox,
+        journal,
+        listen,
+        order,
+        orders,
+        products,
+        profile,
+        reconcile,
+        request,
+        sandbox,
+        subscriptions,
+        webhook,
+    )
+
+
 class _Version(argparse.Action):
     """Prints the installed releases. Imports the client only if --version is given."""
 

@@ -157,6 +157,8 @@ def _option(name: str, value: Any) -> str:
 
 def _environment() -> dict[str, str]:
     """The child's environment, with which the child imports the same billcore_sandbox as this process."""
+    if getattr(sys, "frozen", False):  # sys.executable is then the program itself, which would start itself again
+        raise SandboxError("a packed program cannot start the sandbox: start billcore-sandbox beside it")
     found = importlib.util.find_spec("billcore_sandbox")
     if found is None or found.origin is None:
         raise SandboxError("billcore-sandbox is not installed: run pip install ./python/sandbox in a checkout")

@@ -87,6 +87,18 @@ bool enter_interpreter() noexcept {
         "set WSGIApplicationGroup to %{GLOBAL})");
     return false;
   }
+#ifdef Py_GIL_DISABLED
+  // During the import of a module that needs the GIL, a free-threaded interpreter has turned it on, unless a setting
+  // forbids that.
+  PyObject* const probe = PySys_GetObject("_is_gil_enabled");
+  const auto enabled = py::reinterpret_steal<py::object>(probe == nullptr ? nullptr : PyObject_CallNoArgs(probe));
+  if (!enabled) return false;
+  if (enabled.ptr() == Py_False) {
+    PyErr_SetString(PyExc_ImportError,
+                    "billcore needs the global interpreter lock: run Python without -X gil=0 and PYTHON_GIL=0");
+    return false;
+  }
+#endif
   if (main_thread.exchange(find_main_thread()) != 0) return true;  // already imported
   if (Py_AtExit(&wait_for_threads) != 0 || pthread_atfork(nullptr, nullptr, &after_fork) != 0) {
     PyErr_SetString(PyExc_ImportError, "billcore cannot be imported: the process has no room for another exit handler");

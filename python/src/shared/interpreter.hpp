@@ -16,7 +16,8 @@ namespace billcore::python {
 namespace py = pybind11;
 
 /// Call enter_interpreter() when Python imports a module of billcore. In a subinterpreter, sets ImportError and returns
-/// false, because pybind11's types belong to the main interpreter.
+/// false, because pybind11's types belong to the main interpreter. Does so too if a free-threaded interpreter may not
+/// turn the GIL on, because the GIL protects the modules' caches.
 [[nodiscard]] bool enter_interpreter() noexcept;
 
 /// A thread has an Outside while it runs core code without the GIL. An exiting process waits up to 2 s for threads

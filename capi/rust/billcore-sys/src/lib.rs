@@ -15,6 +15,10 @@
     clippy::pedantic
 )]
 
+// The linker takes the compiled libraries only if the program names their crate.
+#[cfg(feature = "vendored")]
+use billcore_src as _;
+
 mod names;
 pub use names::*;
 
