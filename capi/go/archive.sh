@@ -14,7 +14,7 @@ wheel_use "$target"
 prefix=billcore_private_
 export LC_ALL=C # the order of names
 bundle="$(python/wheel/dependencies.sh "$target" objects)"
-sources=(CMakeLists.txt core capi/CMakeLists.txt capi/cmake capi/include capi/src)
+sources=(CMakeLists.txt {core,capi}/{CMakeLists.txt,cmake,include,src})
 key="$(printf '%s\n' "$bundle" "$(bc_tree_hash "${sources[@]}")" "$(<capi/go/archive.sh)" | sha256sum | cut -c1-16)"
 folder="$bc_cache/go-archive-$target-$key"
 made="$PWD/build/go-archive-$target" # in the tree, so that the paths in the objects are relative
