@@ -69,7 +69,10 @@ packages_of() { # AREA
     journal | cli) echo postgresql ;;
     meets) echo chromium fonts-dejavu-core libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql ;;
     bulk) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
-    release) echo debootstrap golang-go llvm "$(type -P npm >/dev/null || echo npm)" ;;
+    release)
+      echo debootstrap golang-go llvm
+      type -P npm >/dev/null || echo npm
+      ;;
     wheel) echo golang-go iproute2 postgresql ;;
     libcurl) echo iproute2 libnghttp2-dev ;;
     faults) echo golang-go iproute2 ;;
