@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds and checks self-contained wheels, one for each PYTHON.
 #   python/wheel/build.sh [--target TARGET] [--output FOLDER] [PYTHON…]
-# TARGET: x86_64-linux-gnu (tested), aarch64-linux-gnu, x86_64-linux-musl or aarch64-linux-musl; README.md says which
-# targets have been built. By default the GNU target of this machine.
+# TARGET: x86_64-linux-gnu, aarch64-linux-gnu, x86_64-linux-musl or aarch64-linux-musl; README.md says how each is
+# tested. By default the GNU target of this machine.
 # PYTHON: CPython interpreters of this machine, 3.11 or newer; by default one of each release, and of each free-threaded
 # release.
 # FOLDER: the folder for the wheels; by default dist.
