@@ -31,8 +31,7 @@ root="$bc_cache/foreign-arm64-$(printf '%s\n' "$suite" "${requirements[@]}" | sh
 
 make_root() { # FOLDER
   mkdir -p "$1"
-  debootstrap --arch=arm64 --variant=minbase --include=ca-certificates,iproute2,openssl,python3,python3-venv "$suite" "$1" \
-    http://deb.debian.org/debian || return
+  debootstrap --arch=arm64 --variant=minbase --include=ca-certificates,iproute2,openssl,python3,python3-venv "$suite" "$1" || return
   cp /etc/resolv.conf /etc/hosts "$1/etc/"
   [ ! -e /etc/pip.conf ] || cp /etc/pip.conf "$1/etc/"
   cp -r /usr/local/share/ca-certificates "$1/usr/local/share/" # of a network whose proxy has a certificate of its own
