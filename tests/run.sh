@@ -11,6 +11,7 @@
 # BILLCORE_PROOF=all: the proofs of the areas journal and inbox make more charges and deliveries, which takes minutes.
 # BILLCORE_SPARK=1: the area bulk also runs its tests on Spark itself, and installs a Java runtime for it.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
+# BILLCORE_PACKAGERS=all: the area meets also packs a program with Nuitka and into one file, which takes minutes.
 # BILLCORE_MODEL_SECONDS=N: the area faults runs the model of HTTP connections with random seeds for N seconds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
