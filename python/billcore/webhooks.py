@@ -39,10 +39,10 @@ try:
         unwrap,
         verify,
     )
-except ImportError as error:
+except ImportError as _error:
     from ._missing_library import explained
 
-    raise explained(error) from None
+    raise explained(_error) from None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
