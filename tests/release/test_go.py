@@ -17,7 +17,7 @@ from release.roots import Root
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = (ROOT / "capi/go/go.mod").read_text("utf-8").split()[1]
-PROXY = {"GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local"}
+PROXY = {"CC": "gcc", "GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local"}
 SECRET = "0123456789abcdef0123456789abcdef"
 
 
@@ -28,6 +28,7 @@ def with_go(root: Root, example: str) -> None:
         pytest.skip("there is no Go; the area go says so")
     found = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
     root.bind(Path(found), "/usr/local/go")
+    root.cache_compilations()
     root.copy(ROOT / f"examples/go/{example}/main.go", "/root/main.go")
 
 

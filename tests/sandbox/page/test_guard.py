@@ -189,8 +189,9 @@ def test_every_answer_says_what_a_browser_may_do_with_it(process: Sandbox) -> No
         assert headers["Cache-Control"] == ("max-age=3600" if path in files else "no-store"), path
         assert not headers["Content-Type"].startswith("text/html") or "<!doctype html>" in page or path == "/_page/rows"
         head = ask(service, "HEAD", path)
-        length = headers.get("Content-Length")
-        assert head[0] == status and head[2] == "" and (path == "/" or head[1].get("Content-Length") == length), path
+        assert head[0] == status and head[2] == "", path
+        # The pages change meanwhile: a delivery ends.
+        assert path in pages or head[1].get("Content-Length") == headers.get("Content-Length"), path
     for method in ("POST", "DELETE"):
         headers = ask(service, method, ACCOUNT)[1]
         assert {name: headers.get(name) for name in SAFE} == SAFE

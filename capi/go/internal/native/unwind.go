@@ -1,4 +1,4 @@
-//go:build cgo && !billcore_system && linux
+//go:build cgo && !billcore_system && linux && (amd64 || arm64)
 
 package native
 
