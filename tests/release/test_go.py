@@ -17,7 +17,7 @@ from release.roots import Root
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = (ROOT / "capi/go/go.mod").read_text("utf-8").split()[1]
-PROXY = {"CC": "gcc", "GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local"}
+PROXY = {"CC": "", "GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local"}
 SECRET = "0123456789abcdef0123456789abcdef"
 
 
