@@ -4,8 +4,8 @@
 # PIECE: python, rust, go or c; by default all of them.
 # --quick: only for this processor and glibc, and one wheel, for the CPython of this machine; the crates are not compiled.
 # --wheels: takes the wheels of billcore from FOLDER, and builds none.
-# Works on a fresh Debian 12 machine, as root or with the needed packages installed. Two runs of one commit give equal
-# bytes. python/wheel/README.md says which of the pieces have been tested.
+# Works on a Debian 12 machine, as root or with the needed packages installed; the crates need Rust 1.90 or newer. Two runs
+# of one commit give equal bytes. python/wheel/README.md says which of the pieces have been tested.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . tests/setup.sh
@@ -35,32 +35,38 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
 fi
 export SOURCE_DATE_EPOCH
 
-# An earlier release in the same folder would be listed as a part of this one.
-rm -rf "$output"
-mkdir -p "$output"
-output="$(realpath "$output")"
+# The folder gets this release only. What is in it must be an earlier release, not files of somebody's.
+if [ -n "$(ls -A "$output" 2>/dev/null)" ] && ! grep -qs urn:billcore:release.sh "$output/provenance.json"; then
+  echo "release.sh: the folder $output has files that are not a release: empty it, or choose another one with --output" >&2
+  exit 2
+fi
+made="$PWD/build/release" # the pieces are moved to FOLDER only when all of them are made
+rm -rf "$made"
+mkdir -p "$made"
 here="$(uname -m)-linux-gnu"
 targets=(x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl)
 [ -z "$quick" ] || targets=("$here")
 
 make_python() {
   local target pythons=()
-  python/wheel/sdist.sh "$output"
+  python/wheel/sdist.sh "$made"
   if [ -n "$wheels" ]; then
-    cp "$wheels"/billcore-*.whl "$output"
+    cp "$wheels"/billcore-*.whl "$made"
     return
   fi
   [ -z "$quick" ] || pythons=("$(bc_python)")
-  for target in "${targets[@]}"; do python/wheel/build.sh --target "$target" --output "$output" "${pythons[@]}"; done
-  python/wheel/sdist.sh "$output"
+  for target in "${targets[@]}"; do python/wheel/build.sh --target "$target" --output "$made" "${pythons[@]}"; done
 }
-make_rust() { capi/rust/package.sh "$output" ${quick:+--no-verify}; }
-make_go() { capi/go/package.sh "$output" "${targets[@]}"; }
-make_c() { capi/package/build.sh "$output"; }
+make_rust() { capi/rust/package.sh "$made" ${quick:+--no-verify}; }
+make_go() { capi/go/package.sh "$made" "${targets[@]}"; }
+make_c() { capi/package/build.sh "$made"; }
 
 for piece in "${pieces[@]}"; do
   bc_say "packaging for $piece"
   "make_$piece"
 done
-python3 python/wheel/manifest.py "$output"
+python3 python/wheel/manifest.py "$made"
+rm -rf "$output"
+mkdir -p "$(dirname "$output")"
+mv "$made" "$output"
 bc_say "the release is in $output"

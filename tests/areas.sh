@@ -207,10 +207,15 @@ make_wheel() { # FOLDER
 }
 # outside release: what release.sh makes in short time, installed in minimal roots of Debian
 area_release() {
+  local go pieces=(python go c)
   build_wheel
+  if bc_rust 90 >/dev/null; then pieces+=(rust); else
+    run release-rust is_missing "no Rust 1.90 or newer in PATH: the crates were not packed"
+  fi
+  go="$(bc_go)" || go="$venv/bin" # without Go, the tests of its module are skipped
   # For this processor, and with the wheel that the area wheel tests.
-  quietly release ./release.sh --quick --wheels "$wheel_folder" --output build/dist
-  BILLCORE_DIST="$root/build/dist" PYTHONPATH="$root" run release if_any "$python" -m pytest -q "${at_once[@]}" tests/release
+  quietly release ./release.sh --quick --wheels "$wheel_folder" --output build/dist "${pieces[@]}"
+  BILLCORE_DIST="$root/build/dist" PATH="$go:$PATH" PYTHONPATH="$root" run release if_any "$python" -m pytest -q "${at_once[@]}" tests/release
 }
 # outside meets: programs that people run together with billcore, such as nginx and MariaDB; the sandbox's page in Chromium
 area_meets() {

@@ -214,12 +214,12 @@ bc_fetch_go() { # FOLDER
     chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
 }
 
-# bc_rust: prints the folder of the commands cargo and rustc, at least in the version that capi/rust/Cargo.toml
-# requires; fails if there is none.
+# bc_rust [MINOR]: prints the folder of the commands cargo and rustc, at least in the version 1.MINOR, by default in that
+# which capi/rust/Cargo.toml requires; fails if there is none.
 bc_rust() {
   local found
   for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo" /usr/bin/cargo; do
-    if [[ "$("$found" --version 2>/dev/null)" =~ ^cargo\ 1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 85 ] &&
+    if [[ "$("$found" --version 2>/dev/null)" =~ ^cargo\ 1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge "${1:-85}" ] &&
       "$(dirname "$found")/rustc" --version >/dev/null 2>&1; then
       dirname "$found"
       return

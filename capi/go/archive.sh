@@ -41,8 +41,8 @@ copy_runtime() {
   done
 }
 
-join() {
-  local name objects="$work/objects"
+join() ( # in a shell of its own, which changes the folder
+  objects="$work/objects"
   mkdir "$objects" && cd "$objects" || return
   cp "$made"/capi/libbillcore.a "$made"/capi/libbillcore-webhook.a "$bundle"/lib/lib{curl,ssl,crypto,nghttp2,z}.a . || return
   copy_runtime || return
@@ -58,7 +58,7 @@ join() {
     'NF > 1 && $1 !~ /^billcore_/ { print $1, prefix $1 }' | sort -u >"$work/private"
   for name in *.a; do llvm-objcopy --strip-unneeded --redefine-syms="$work/private" "$name" || return; done
   llvm-ar qcsDL "$folder/libbillcore.a" ./*.a
-}
+)
 
 build() {
   bc_ccache "$PWD"
@@ -66,7 +66,7 @@ build() {
   work="$folder/work"
   mkdir -p "$work"
   bc_quietly "compiling billcore" "$folder/compile.log" compile &&
-    bc_quietly "joining the libraries" "$folder/join.log" eval "(join)" || return
+    bc_quietly "joining the libraries" "$folder/join.log" join || return
   rm -rf "$work"
 }
 

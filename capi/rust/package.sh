@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Packs the Rust crates, builds each packed crate, and makes a local registry of cargo: package.sh DIST [--no-verify].
-# DIST/cargo then has the .crate files, which can be uploaded to crates.io too, and config.toml for `cargo --config`.
-# Works on a fresh Debian 12 machine, as root or with the needed packages installed.
+# DIST/cargo then has the .crate files, as they can be uploaded, and config.toml, which `cargo --config` reads.
+# Works on a Debian 12 machine with Rust 1.90 or newer, as root or with the needed packages installed.
 set -euo pipefail
 dist="$(realpath -m "${1:?usage: capi/rust/package.sh DIST [--no-verify]}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
 bc_packages build-essential ccache libcurl4-openssl-dev libssl-dev pkg-config python3 python3-pip zlib1g-dev
 bc_rust_packages
-PATH="$(bc_rust):$PATH"
-if [[ ! "$(cargo --version)" =~ ^cargo\ 1\.([0-9]+) ]] || [ "${BASH_REMATCH[1]}" -lt 90 ]; then
-  echo "package.sh: $(cargo --version) cannot pack crates that depend on each other: install Rust 1.90 or newer" >&2
+rust="$(bc_rust 90)" || {
+  echo "capi/rust/package.sh: only Rust 1.90 or newer packs crates that depend on each other: install it" >&2
   exit 1
-fi
+}
+PATH="$rust:$PATH"
 
 # A copy, because the crates must contain files from outside of their folders.
 stage="$PWD/build/crates"

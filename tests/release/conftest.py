@@ -38,14 +38,14 @@ def minimal_root(tmp_path: Path, dist: Path) -> Callable[..., roots.Root]:
 
     def make(*packages: str) -> roots.Root:
         changes = tmp_path / f"root-{len(list(tmp_path.glob('root-*')))}"
-        return roots.Root(roots.cached(*packages), changes, {"/dist": dist})
+        return roots.Root(roots.with_packages(*packages), changes, {"/dist": dist})
 
     return make
 
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[dict[str, str]]:
-    """The environment of a program that calls a sandbox on this machine, which ends with its standard input."""
+    """Starts a sandbox on this machine; gives the environment variables of a program that calls it."""
     command = [sys.executable, "-m", "billcore_sandbox", "--port", "0", "--seed", "1", "--exit-with-stdin"]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "python/sandbox")}
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sandbox:

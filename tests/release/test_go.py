@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable, Mapping
@@ -17,19 +16,15 @@ from release.roots import Root
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = (ROOT / "capi/go/go.mod").read_text("utf-8").split()[1]
-PROXY = {"CC": "", "GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local"}
+PROXY = {"GOPROXY": "file:///dist/go", "GONOSUMDB": MODULE, "GOTOOLCHAIN": "local"}
 SECRET = "0123456789abcdef0123456789abcdef"
 
 
 def with_go(root: Root, example: str) -> None:
     """Gives the root this machine's Go, and the program `example` of examples/go in the folder of the shell."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("there is no Go; the area go says so")
-    found = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
-    root.bind(Path(found), "/usr/local/go")
+    root.use_go()
     root.cache_compilations()
-    root.copy(ROOT / f"examples/go/{example}/main.go", "/root/main.go")
+    root.copy(ROOT / f"examples/go/{example}/main.go", "main.go")
 
 
 def go(
@@ -87,7 +82,7 @@ def test_beside_another_libcurl(minimal_root: Callable[..., Root], service: dict
     root = minimal_root("gcc", "libc6-dev", "libcurl4-openssl-dev", "libssl-dev")
     got(root, "find")
     root.write(
-        "/root/other.go",
+        "other.go",
         """package main
 
 /*

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,10 +27,10 @@ PROGRAMS = {
 }
 BEGINS = {
     "Python": "python3 -m venv .venv",
-    "Go": "go mod init shop",
+    "Go": "/usr/local/go/bin/go mod init shop",
     "Rust": 'printf \'[package]\\nname = "shop"\\nversion = "0.1.0"\\nedition = "2024"\\n\' >Cargo.toml',
 }
-PATH = "/root/.venv/bin:/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = "PATH=~/.venv/bin:/usr/local/go/bin:$PATH; "
 
 
 def test_the_table_has_a_line_for_each_language() -> None:
@@ -40,24 +38,22 @@ def test_the_table_has_a_line_for_each_language() -> None:
 
 
 @pytest.mark.parametrize("language", ROWS)
-def test_one_line_installs(language: str, minimal_root: Callable[..., Root], service: dict[str, str]) -> None:
+def test_one_line_installs(
+    language: str, minimal_root: Callable[..., Root], service: dict[str, str], dist: Path
+) -> None:
+    if language == "Rust" and not (dist / "cargo").exists():
+        pytest.skip("this release has no crates: only Rust 1.90 or newer packs them")
     needs, install, call = ROWS[language]
     packages = re.findall(r"`([^`]+)`", needs)
     root = minimal_root(*packages, *(["ccache"] if "g++" in packages else []))
-    if "g++" in packages:
-        root.cache_compilations()
+    root.cache_compilations()
     source, place = PROGRAMS[language]
-    root.copy(ROOT / "examples" / source, f"/root/{place}")
+    root.copy(ROOT / "examples" / source, place)
     if language == "C++":  # its CMakeLists.txt builds the programs beside its folder
         for each in ("c", "cpp"):
-            root.copy(ROOT / "examples" / each, f"/root/{each}")
+            root.copy(ROOT / "examples" / each, each)
     if language == "Go":
-        if not (go := shutil.which("go")):
-            pytest.skip("there is no Go; the area go says so")
-        found = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
-        root.bind(Path(found), "/usr/local/go")
-        root.cache_compilations()
-    env = {"PATH": PATH, **service, **({"CC": ""} if language == "Go" else {})}
-    root.run(f"ln -s /dist dist && {BEGINS.get(language, 'true')}", env=env)
-    root.run(install.replace(r"\|", "|"), env=env)
-    assert root.run(call, env=env).stdout.splitlines()[-1] == "480001 active"
+        root.use_go()
+    root.run(f"ln -s /dist dist && {BEGINS.get(language, 'true')}")
+    root.run(PATH + install)
+    assert root.run(PATH + call, env=service).stdout.splitlines()[-1] == "480001 active"
