@@ -40,7 +40,7 @@ if [ -n "$(ls -A "$output" 2>/dev/null)" ] && ! grep -qs urn:billcore:release.sh
   echo "release.sh: the folder $output has files that are not a release: empty it, or choose another one with --output" >&2
   exit 2
 fi
-made="$PWD/build/release" # the pieces are moved to FOLDER only when all of them are made
+made="$PWD/build/release-pieces" # not build/release, a build of CMake; moved to FOLDER when all pieces are made
 rm -rf "$made"
 mkdir -p "$made"
 here="$(uname -m)-linux-gnu"

@@ -216,7 +216,21 @@ area_release() {
   # For this processor, and with the wheel that the area wheel tests.
   quietly release ./release.sh --quick --wheels "$wheel_folder" --output build/dist "${pieces[@]}"
   BILLCORE_DIST="$root/build/dist" PATH="$go:$PATH" PYTHONPATH="$root" run release if_any "$python" -m pytest -q "${at_once[@]}" tests/release
+  # The library of the Go module redirects calls of libcurl in a way of its own. The wheel has the same libcurl, which the
+  # faults ask for its release.
+  if [ -x "$go/go" ]; then
+    quietly release-driver driver_of_release "$go/go"
+    BILLCORE_GO_DRIVER="$root/build/driver-of-release" PYTHONPATH="$root" run release-faults \
+      if_any "$wheel_folder/environment/bin/python" -m pytest -q "${at_once[@]}" tests/faults --driver go --few
+  fi
 }
+# Builds the driver of Go with the modules in build/dist, which a module cache of its own gets.
+driver_of_release() ( # GO
+  cp tests/go/go.mod build/driver.mod
+  cd tests/go
+  GOMODCACHE="$root/build/go-modules" GOPROXY="file://$root/build/dist/go" GONOSUMDB=billcore.example GOWORK=off GOTOOLCHAIN=local \
+    GOFLAGS="-mod=mod -modfile=$root/build/driver.mod -modcacherw" "$1" build -buildvcs=false -o "$root/build/driver-of-release" ./driver
+)
 # outside meets: programs that people run together with billcore, such as nginx and MariaDB; the sandbox's page in Chromium
 area_meets() {
   local beside with
