@@ -226,8 +226,7 @@ area_release() {
 }
 # Builds the driver of Go with the modules in build/dist, which a module cache of its own gets.
 driver_of_release() ( # GO
-  cp tests/go/go.mod build/driver.mod
-  cd tests/go
+  cp tests/go/go.mod build/driver.mod && cd tests/go || return
   GOMODCACHE="$root/build/go-modules" GOPROXY="file://$root/build/dist/go" GONOSUMDB=billcore.example GOWORK=off GOTOOLCHAIN=local \
     GOFLAGS="-mod=mod -modfile=$root/build/driver.mod -modcacherw" "$1" build -buildvcs=false -o "$root/build/driver-of-release" ./driver
 )

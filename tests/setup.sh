@@ -216,6 +216,7 @@ bc_fetch_go() { # FOLDER
 
 # bc_rust [MINOR]: prints the folder of the commands cargo and rustc, at least in the version 1.MINOR, by default in that
 # which capi/rust/Cargo.toml requires; fails if there is none.
+# shellcheck disable=SC2120 # areas.sh passes MINOR
 bc_rust() {
   local found
   for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo" /usr/bin/cargo; do
