@@ -79,7 +79,7 @@ ROWS = [
     Row("half-a-body-and-close", steps.cut("body", reset=False)),
     Row("length-too-long", steps.longer(10, hold=False)),
     late("length-too-long-and-open", steps.longer(10, hold=True)),
-    final("length-too-short", steps.shorter(10), "DecodeError", "DecodeError", unspecified=OK),
+    Row("length-too-short", steps.shorter(10), always="DecodeError", write="DecodeError", unspecified=OK),
     served("no-length", steps.no_length),
     Row("no-length-and-cut", steps.no_length_cut),
     Row("length-no-number", steps.bad_length),

@@ -25,6 +25,14 @@ bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
 }
 
+// Whether the JSON of an answer breaks off although its body has the declared length: a proxy had lost the rest when it
+// counted the bytes. A body that ends in a brace is not read twice: the parser finds out.
+bool breaks_off(const Transfer& transfer, const Operation& operation) noexcept {
+  if (transfer.failure != Failure::none || !operation.promises_json) return false;
+  if (transfer.body.empty() || transfer.body.back() == '}') return false;
+  return rule_of(transfer.status).outcome == Outcome::done && ends_within_json(transfer.body);
+}
+
 // The error code of the exception that is being handled.
 ErrorCode code_of_exception() noexcept {
   try {
@@ -242,6 +250,7 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
                               ? "its JSON is incomplete"
                               : "this libcurl does not tell whether HTTP/2 without Content-Length was cut";
     }
+    transfer.breaks_off = breaks_off(transfer, operation_);
     settle(std::move(transfer));
   });
 }

@@ -46,6 +46,7 @@ bool goes_on_at_once(const CallProgress& tries, const Transfer& transfer) noexce
 }  // namespace
 
 bool may_repeat(bool write, const Transfer& transfer) noexcept {
+  if (transfer.breaks_off) return !write;
   const auto repeat =
       transfer.failure == Failure::none ? rule_of(transfer.status).repeat : rule_of(transfer.failure).repeat;
   switch (repeat) {

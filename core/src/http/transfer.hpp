@@ -49,6 +49,7 @@ struct Transfer {
   std::string head;               // the raw header lines; see head.hpp
   std::string body;
   Ending ending = Ending::framed;
+  bool breaks_off = false;  // the body is complete by its declared length, but its JSON is not
   Request request = {};
 };
 

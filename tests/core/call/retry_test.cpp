@@ -35,6 +35,12 @@ Transfer failed(Failure failure, bool sent) {
   return transfer;
 }
 
+Transfer broken(int status) {
+  Transfer transfer = answer(status);
+  transfer.breaks_off = true;
+  return transfer;
+}
+
 TEST(Retry, WhatMayBeRepeated) {
   struct Row {
     Transfer transfer;
@@ -57,6 +63,7 @@ TEST(Retry, WhatMayBeRepeated) {
       {failed(Failure::proxy, false), false, false},
       {failed(Failure::protocol, true), false, false},
       {failed(Failure::other, true), false, false},
+      {broken(200), true, false},
       {answer(200), false, false},
       {answer(204), false, false},
       {answer(301), false, false},
