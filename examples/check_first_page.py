@@ -1,4 +1,4 @@
-"""Runs the commands of "Start" in README.md, word for word and in order, in a copy of this tree.
+"""Runs the commands of "Start" in examples/README.md, word for word and in order, in a copy of this tree.
 
 Usage: check_first_page.py
 
@@ -43,7 +43,7 @@ def section(page: str, title: str) -> list[Block]:
 
 
 def blocks() -> list[Block]:
-    *start, stop = section("README.md", "Start")
+    *start, stop = section("examples/README.md", "Start")
     return [*start, *section("capi/README.md", "Build and install"), stop]
 
 
@@ -106,7 +106,7 @@ def copy_tree(to: Path) -> None:
         subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
 
 
-# Commands that test what the prose of README.md and capi/README.md claims. The commands run before the last
+# Commands that test what the prose of these pages claims. The commands run before the last
 # block, which stops the sandbox.
 FURTHER_CHECKS = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
@@ -168,7 +168,7 @@ def main() -> int:
     if problems:
         print(done.stdout[-6000:], *problems, sep="\n", file=sys.stderr)
         return 1
-    print(f"{len(parts)} passed: the commands of README.md and capi/README.md work as described")
+    print(f"{len(parts)} passed: the commands of examples/README.md and capi/README.md work as described")
     return 0
 
 

@@ -230,7 +230,7 @@ driver_of_release() ( # GO
   GOMODCACHE="$root/build/go-modules" GOPROXY="file://$root/build/dist/go" GONOSUMDB=billcore.example GOWORK=off GOTOOLCHAIN=local \
     GOFLAGS="-mod=mod -modfile=$root/build/driver.mod -modcacherw" "$1" build -buildvcs=false -o "$root/build/driver-of-release" ./driver
 )
-# outside meets: programs that people run together with billcore, such as nginx and MariaDB; the sandbox's page in Chromium
+# outside meets: programs that people run together with billcore, such as nginx and MariaDB; the sandbox's page and the site in Chromium
 area_meets() {
   local beside with
   build_wheel
@@ -246,6 +246,8 @@ area_meets() {
     grep -v '^#' tests/page/requirements.txt)
   with="$(bc_venv "${beside[@]}")"
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run page if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/page
+  quietly site python/docs/site.sh
+  BILLCORE_SITE="$root/build/docs" PYTHONPATH="$root" run site if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/site/test_site.py
 }
 # deep valgrind: no branch and no memory address depends on a secret; instructions and allocations of the main calls
 # Runs the release build under memcheck, because memcheck does not work with sanitizers. The stored costs were measured
@@ -317,4 +319,5 @@ area_examples() {
   run readme "$python" examples/check_readme.py
   run first-page "$python" examples/check_first_page.py
   run samples "$installed_python" examples/check_samples.py build/quickstart
+  PYTHONPATH="$root" run why if_any "$installed_python" -m pytest -q ${filter:+-k "$filter"} tests/why tests/site/test_deployment.py
 }

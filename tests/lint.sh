@@ -63,7 +63,6 @@ for name in sys.argv[1:]:
         json.load(open(name, encoding="utf-8"))
     except ValueError as error:
         sys.exit(f"{name}: {error}")' "${json[@]}"
-check "reference" sphinx-build -q -E -W --keep-going -d build/docs/.doctrees python/docs build/docs
 mkdir -p build # for Doxygen, which makes only the last folder of a path
 check "reference of C" doxygen capi/Doxyfile
 check "codespell" codespell "${texts[@]}"

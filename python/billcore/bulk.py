@@ -5,8 +5,8 @@
             ...
 
 plan() lists the subscriptions. read() reads the orders of a partition's subscriptions, several lists at once, and then
-says of each list whether an order may have been missed. python/docs/bulk.md has recipes for DuckDB, polars, dlt and
-others. Service interface: Endpoints, Subscriptions; Pagination.
+says of each list whether an order may have been missed. python/docs/bulk.md and bulk_engines.md have recipes for
+DuckDB, polars, dlt and others. Service interface: Endpoints, Subscriptions; Pagination.
 """
 
 from __future__ import annotations

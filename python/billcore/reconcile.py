@@ -3,7 +3,7 @@
     with reconcile.compare("export", "orders.csv") as found:
         found.each_missing(engine.begin, record)
 
-DuckDB does the work (the extra `reconcile`); sql() returns the same queries for Spark. python/docs/export.md says
+DuckDB does the work (the extra `reconcile`); sql() returns the same queries for Spark. python/docs/reconcile.md says
 what each result means, and has a recipe for every night. Service interface: Endpoints, Subscriptions; Pagination.
 """
 

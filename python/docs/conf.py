@@ -1,4 +1,4 @@
-"""Sphinx configuration of the Python reference. Usage: sphinx-build python/docs build/docs
+"""Sphinx configuration of the site. python/docs/site.sh builds it, and serves it.
 
 Sphinx reads the docstrings of the C++ modules from their stubs, so the modules need not be compiled.
 """
@@ -28,7 +28,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PACKAGE = Path(tempfile.mkdtemp(prefix="billcore-docs-")) / "billcore"
 
-sys.path.insert(0, str(ROOT / "core/interface"))
+sys.path[:0] = [str(HERE), str(HERE / "_pictures"), str(ROOT / "core/interface")]
+import draw  # noqa: E402
+import tables  # noqa: E402
 from stubs import with_all_parameters  # noqa: E402
 
 project = "billcore"
@@ -36,7 +38,9 @@ author = "the billcore authors"
 project_copyright = author
 release = version = re.findall(r"project\(billcore VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text("utf-8"))[0]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_design"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"billcore {release}"
 html_show_sourcelink = False
@@ -151,7 +155,9 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
-def list_sections(_app: Sphinx, page: str, source: list[str]) -> None:
+def add_tables(_app: Sphinx, page: str, source: list[str]) -> None:
+    if page in tables.MADE:
+        source[0] += tables.MADE[page]()
     if page == "interface":
         rows = (
             f"| {section} | {', '.join(f'{{py:obj}}`{name}`' for name in sorted(names))} |"
@@ -173,7 +179,8 @@ def check_complete(app: Sphinx, _error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
+    draw.setup(app)
     app.connect("autodoc-process-docstring", google_style)
-    app.connect("source-read", list_sections)
+    app.connect("source-read", add_tables)
     app.connect("missing-reference", resolve)
     app.connect("build-finished", check_complete)

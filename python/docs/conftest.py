@@ -9,6 +9,7 @@ skill.md, whose blocks are programs and commands of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sybil import Sybil
@@ -43,9 +44,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("folder"))
 
 
-pytest_collect_file = Sybil(
+# The pages that other areas run.
+ELSEWHERE = [Path(__file__).parent / name for name in ("inbox.md", "journal.md", "skill.md", "spark.md")]
+
+
+class Pages(Sybil):
+    def should_parse(self, path: Path) -> bool:
+        return path not in ELSEWHERE and super().should_parse(path)
+
+
+pytest_collect_file = Pages(
     parsers=[PythonCodeBlockParser()],
     patterns=["*.md"],
-    excludes=["inbox.md", "journal.md", "skill.md", "spark.md"],
     fixtures=["sandbox", "signed_event", "secret", "folder"],
 ).pytest()

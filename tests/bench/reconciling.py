@@ -1,4 +1,4 @@
-"""Measures `billcore reconcile`: the numbers in python/docs/export.md.
+"""Measures `billcore reconcile`: the numbers in python/docs/reconcile.md.
 
     PYTHONPATH=build/release/python:tests python3 tests/bench/reconciling.py 100000 1600000
 

@@ -1,4 +1,4 @@
-"""The recipe for dlt in python/docs/bulk.md. The area install runs the recipes of the other packages."""
+"""The recipe for dlt in python/docs/bulk_engines.md. The area install runs the recipes of the other packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from .support import Scene, child
 
-PAGE = Path(__file__).parents[2] / "python/docs/bulk.md"
+PAGE = Path(__file__).parents[2] / "python/docs/bulk_engines.md"
 PYTHON = os.environ.get("BILLCORE_DLT", "")
 pytestmark = pytest.mark.skipif(not PYTHON, reason="BILLCORE_DLT is not set: tests/run.sh bulk installs dlt")
 

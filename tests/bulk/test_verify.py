@@ -27,7 +27,7 @@ def copy(scene: Scene, partitions: int = 3) -> Rows:
 
 
 def as_two_folders(rows: Rows, folder: Path) -> None:
-    """As the function of python/docs/bulk.md writes it, in several files."""
+    """As the function of python/docs/bulk_engines.md writes it, in several files."""
     for relation, found in rows.items():
         (folder / relation).mkdir()
         for number in range(2):

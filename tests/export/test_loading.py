@@ -1,4 +1,4 @@
-"""The recipe for PostgreSQL in python/docs/bulk.md, two nights in a row."""
+"""The recipe for PostgreSQL in python/docs/guides/exporting.md, two nights in a row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.postgres import Postgres, find
 
 from .support import client_of, environment, listed
 
-PAGE = Path(__file__).parents[2] / "python/docs/bulk.md"
+PAGE = Path(__file__).parents[2] / "python/docs/guides/exporting.md"
 COUNTS = "SELECT count(*), count(created_at), sum(total), count(DISTINCT subscription_id) FROM orders"
 
 

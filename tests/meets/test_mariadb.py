@@ -29,6 +29,8 @@ from inbox.support import claim_in_django, event
 from support.mariadb import MariaDB
 from support.waiting import until
 
+from . import shown_mysql
+
 EFFECT = "INSERT INTO effects VALUES ('done')"
 
 
@@ -133,7 +135,7 @@ def test_a_claim_commits_and_rolls_back_with_its_effect(database: Database, begi
 
 @blocking
 def test_a_lock_lets_a_function_look_first(database: Database, begin: Begin) -> None:
-    """Three transactions, which also read after their claim, as in python/docs/export.md."""
+    """Three transactions, which also read after their claim, as in python/docs/reconcile.md."""
     together = threading.Barrier(3)
 
     def handle(number: int) -> None:
@@ -217,6 +219,12 @@ def test_asyncio(database: Database, begin: Any) -> None:
         return list(await asyncio.gather(handle(), handle()))
 
     assert sorted(asyncio.run(both())) == [False, True]
+
+
+def test_the_shown_receiver(database: Database) -> None:
+    engine = sqlalchemy.create_engine(database.url("mysql+pymysql"))
+    assert [shown_mysql.handle(engine, event()) for _ in range(2)] == [True, False]
+    assert len(database.execute("SELECT * FROM effects")) == 1
 
 
 def test_django(database: Database) -> None:

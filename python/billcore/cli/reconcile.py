@@ -1,4 +1,4 @@
-"""`billcore reconcile`: compares an export with a table. python/docs/export.md describes the results."""
+"""`billcore reconcile`: compares an export with a table. python/docs/reconcile.md describes the results."""
 
 from __future__ import annotations
 
