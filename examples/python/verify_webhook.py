@@ -20,4 +20,4 @@ except webhooks.SignatureError as error:
 except billcore.ConfigError as error:
     sys.exit(f"WEBHOOK_SECRET: {error}")
 except billcore.DecodeError as error:
-    sys.exit(f"signed, but not an event, answer 500: {error}")
+    sys.exit(f"signed, but not an event, answer 400: {error}")

@@ -30,7 +30,7 @@ fn receive(body: &[u8], signature: &str) -> Result<(), Box<dyn Error>> {
             let reason = reason.map_or("unknown", |reason| reason.name());
             Err(format!("refused, answer {answer}: {reason}").into())
         }
-        Err(error) => Err(format!("signed, but not an event, answer 500: {error}").into()),
+        Err(error) => Err(format!("signed, but not an event, answer 400: {error}").into()),
     }
 }
 

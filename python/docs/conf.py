@@ -178,9 +178,23 @@ def check_complete(app: Sphinx, _error: Exception | None) -> None:
             logging.getLogger(__name__).warning("%s is public and on no page", min(names))
 
 
+def repair(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """Repairs what a screen reader and a keyboard need: the level of a heading, and a focus for what scrolls."""
+    repairs = {
+        'role="heading"': 'role="heading" aria-level="2"',
+        "<pre>": '<pre tabindex="0">',
+        'class="table-wrapper ': 'tabindex="0" class="table-wrapper ',
+    }
+    for part in ("furo_navigation_tree", "body"):
+        for old, new in repairs.items():
+            if isinstance(context.get(part), str):
+                context[part] = context[part].replace(old, new)
+
+
 def setup(app: Sphinx) -> None:
     draw.setup(app)
     app.connect("autodoc-process-docstring", google_style)
     app.connect("source-read", add_tables)
     app.connect("missing-reference", resolve)
+    app.connect("html-page-context", repair, priority=900)  # after furo
     app.connect("build-finished", check_complete)

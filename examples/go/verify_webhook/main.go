@@ -55,7 +55,7 @@ func receive(body []byte, signature string) error {
 		return fmt.Errorf("refused, answer %d: %v", refused.HTTPStatus, refused.Reason)
 	}
 	if err != nil {
-		return fmt.Errorf("signed, but not an event, answer 500: %w", err)
+		return fmt.Errorf("signed, but not an event, answer 400: %w", err)
 	}
 	defer event.Close()
 	return show(event)
