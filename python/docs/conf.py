@@ -155,6 +155,23 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
+# What the tests of the pages define (conftest.py), and a reader must know of the examples.
+DEFINED = {
+    "sandbox": "`sandbox` is a running sandbox, `billcore.testing.Sandbox()`",
+    "signed_event": "`signed_event(name)` makes a body and its signature, as the fixture of pytest does",
+    "secret": "`secret` is the secret of the endpoint",
+    "folder": "`folder` is an empty folder",
+}
+
+
+def explain_names(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Says at the end of a page what the names are that its examples use and do not define."""
+    code = "".join(re.findall(r"^```python$(.*?)^```$", source[0], re.MULTILINE | re.DOTALL))
+    used = [text for name, text in DEFINED.items() if re.search(rf"\b{name}\b(?!\s*=|\w|\(self)", code)]
+    if used and page not in ("journal", "inbox", "skill", "spark", "testing"):
+        source[0] += f"\n\n---\n\nIn the examples of this page {', '.join(used)}: see {{doc}}`/start/first_test`.\n"
+
+
 def add_tables(_app: Sphinx, page: str, source: list[str]) -> None:
     if page in tables.MADE:
         source[0] += tables.MADE[page]()
@@ -195,6 +212,7 @@ def setup(app: Sphinx) -> None:
     draw.setup(app)
     app.connect("autodoc-process-docstring", google_style)
     app.connect("source-read", add_tables)
+    app.connect("source-read", explain_names)
     app.connect("missing-reference", resolve)
     app.connect("html-page-context", repair, priority=900)  # after furo
     app.connect("build-finished", check_complete)
