@@ -318,13 +318,19 @@ def _judge(call: Call, sent: list[tuple[Request, Answer, Track]]) -> Iterator[st
     if said not in (0, *known) and error.get("class") not in _WITHOUT_ANSWER and not any(t.http2 for _, _, t in sent):
         yield f"status {said}, but {known or 'nothing whole'} was sent"
     for place, (_, answer, track) in enumerate(sent):
-        is_final = answer.state == "whole" and (call.is_write or answer.status not in _REPEATED)
         again = place + 1 < len(sent)
+        is_final = answer.state == "whole" and (call.is_write or answer.status not in _REPEATED)
+        is_final = is_final and not (again and not call.is_write and _breaks_off(answer))
         if is_final and not _may_be_lost(call, track, again):
             yield from _of_answer(call, answer)
             if again:
                 yield "it was sent again after a final answer"
             return
+
+
+def _breaks_off(answer: Answer) -> bool:
+    """Whether a successful answer ends within its JSON: a read is then sent again."""
+    return 200 <= answer.status < 300 and answer.body[:1] in (b"{", b"[", b'"') and answer.body[-1:] != b"}"
 
 
 def _may_be_lost(call: Call, track: Track, again: bool) -> bool:
