@@ -137,7 +137,7 @@ def test_code_can_be_copied(page: Page, url: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", KINDS)
 def test_each_kind_of_page_fits_and_is_accessible(browser: Browser, url: str, name: str, scheme: str) -> None:
-    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    context = browser.new_context(color_scheme=scheme)
     page = context.new_page()
     page.goto(f"{url}/{name}.html")
     found = []
