@@ -68,7 +68,7 @@ packages_of() { # AREA
     core) echo clang ;;
     inbox) echo golang-go postgresql ;;
     journal | cli) echo postgresql ;;
-    meets) echo chromium fonts-dejavu-core libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql redis-server ;;
+    meets) echo chromium doxygen fonts-dejavu-core libmariadb-dev mariadb-server-core nginx-light pgbouncer postgresql redis-server ;;
     bulk) [ "${BILLCORE_SPARK:-}" != 1 ] || echo default-jre-headless ;;
     release)
       echo debootstrap golang-go llvm

@@ -95,7 +95,8 @@ def test_no_written_page_is_long() -> None:
 
 
 def test_each_link_has_a_target(folder: Path) -> None:
-    pages = {path.relative_to(folder).as_posix(): Links(path.read_text("utf-8")) for path in folder.rglob("*.html")}
+    written = [path for path in folder.rglob("*.html") if path.relative_to(folder).parts[0] != "c"]  # doxygen's pages
+    pages = {path.relative_to(folder).as_posix(): Links(path.read_text("utf-8")) for path in written}
     wrong = []
     for name, links in pages.items():
         for target in links.targets:
