@@ -320,7 +320,9 @@ def _judge(call: Call, sent: list[tuple[Request, Answer, Track]]) -> Iterator[st
     for place, (_, answer, track) in enumerate(sent):
         again = place + 1 < len(sent)
         is_final = answer.state == "whole" and (call.is_write or answer.status not in _REPEATED)
-        is_final = is_final and not (again and not call.is_write and _breaks_off(answer))
+        # Of a further attempt that failed before it was sent, only the error tells.
+        tried = again or (error.get("attempts") or 0) > place + 1
+        is_final = is_final and not (tried and not call.is_write and _breaks_off(answer))
         if is_final and not _may_be_lost(call, track, again):
             yield from _of_answer(call, answer)
             if again:
