@@ -140,7 +140,8 @@ class Billing:
         now = time.time()
         with self.transaction() as db:
             row = db.execute("SELECT state, attempt, began, order_id FROM charges WHERE key = ?", (key,)).fetchone()
-            if row is None:
+            exists = row is not None
+            if not exists:
                 row = ("new", 0, now, None)
                 db.execute("INSERT INTO charges VALUES (?, 'sending', 0, ?, NULL)", (key, now))
         state, attempt, began, order = row
@@ -150,9 +151,12 @@ class Billing:
             raise Declined(f"{key} was declined")
         if state == "sending" and began + self.timeout > now:
             return float(began + self.timeout - now)  # another worker is about to charge
-        if state != "new":
-            if (found := self._find(key, subscription, product, cents, began)) is not None:
-                return found
+        if exists:
+            if state != "new":
+                if (found := self._find(key, subscription, product, cents, began)) is not None:
+                    return found
+                if began + self.timeout + self.settle > now:
+                    return 0.5  # the service may still make it
             with self.transaction() as db:
                 claim = "UPDATE charges SET state = 'sending', attempt = attempt + 1, began = ?"
                 mine = db.execute(f"{claim} WHERE key = ? AND attempt = ?", (time.time(), key, attempt))
@@ -169,7 +173,7 @@ class Billing:
             self._note(key, "declined")
             raise
         except BillingError as error:
-            self._note(key, "unknown")
+            self._note(key, "new")
             if isinstance(error, NotDone):
                 return error.after or 0.5
             raise

@@ -90,9 +90,14 @@ class Billing:
     def _attempt(self, deadline: float, method: str, path: str, **more: Any) -> Json:
         answers: queue.SimpleQueue[httpx.Response | Exception] = queue.SimpleQueue()
 
+        def trace(event: str, info: Json) -> None:  # a connection that came too late must not charge
+            if event.endswith("send_request_headers.started") and time.monotonic() > deadline:
+                raise httpx.ConnectTimeout("no connection before the deadline")
+
         def send() -> None:
             try:
-                answers.put(self.http.request(method, path, **more))
+                left = max(deadline - time.monotonic(), 0.001)
+                answers.put(self.http.request(method, path, timeout=left, extensions={"trace": trace}, **more))
             except Exception as error:
                 answers.put(error)
 
@@ -173,7 +178,9 @@ class Billing:
         try:
             made = str(self._call("POST", f"/subscription/{subscription}/order", json=body)["data"]["id"])
         except Unknown:
-            self._note(key, "unknown")
+            with self.transaction() as db:  # the call is over: settle begins now
+                over = "UPDATE charges SET state = 'unknown', began = ? WHERE key = ?"
+                db.execute(over, (time.time() - self.timeout, key))
             return self._find(key, subscription, cents, newest, filters) or 0.5
         except Declined:
             self._note(key, "declined")

@@ -1,4 +1,4 @@
-"""Runs a job of by_hand.py or with_billcore.py in a process of its own, for bad_days.py: worker.py PROGRAM JOB
+"""Runs a job of a program in a process of its own, for bad_days.py: worker.py PROGRAM JOB
 
 The job's arguments are a line of JSON on standard input, and its result is a line of JSON on standard output.
 """
@@ -36,10 +36,16 @@ class Handler(WSGIRequestHandler):
         pass
 
 
-def charge(program: Any, billing: Billing, result: dict[str, Any], invoices: list[tuple[str, str, int]]) -> None:
+def charge(
+    program: Any,
+    billing: Billing,
+    result: dict[str, Any],
+    invoices: list[tuple[str, str, int]],
+    patience: float = PATIENCE,
+) -> None:
     """Charges each invoice once, and calls again for as long as the program says so."""
     result["orders"] = orders = {}
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     for key, subscription, product in invoices:
         made = billing.charge(key, subscription, product, 1500)
         while not isinstance(made, str) and time.monotonic() + made < end:

@@ -23,5 +23,5 @@ def test_the_table_is_what_happens() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG, env=child_environment())
     assert done.returncode == 0, done.stderr
     table = table_of_days(done.stdout)
-    assert len(table) == 2 + 12
+    assert len(table) == 2 + 14
     assert table == table_of_days((FOLDER / "README.md").read_text(encoding="utf-8"))
