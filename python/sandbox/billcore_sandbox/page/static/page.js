@@ -24,8 +24,9 @@ async function refresh() {
     await refreshEntry();
   } finally {
     busy = false;
+    // Also after a failure, and if another view was loaded meanwhile: no further change may follow.
+    if (list() && newest > drawn()) setTimeout(refresh, 250);
   }
-  if (newest > drawn()) setTimeout(refresh, 250);
 }
 
 // Adds the new rows, and replaces those that are on the page and have changed.
@@ -109,6 +110,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const detail = document.querySelector("#detail");
   opened?.classList.toggle("opened", Boolean(detail?.dataset.entry));
   mark();
+  refresh(); // something may have changed after the server had drawn this view
   if (event.detail.requestConfig?.headers["HX-Boosted"] !== "true" && event.detail.elt?.id === "beside") {
     detail.focus({ preventScroll: true });
   }
