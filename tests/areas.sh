@@ -247,7 +247,7 @@ area_meets() {
   with="$(bc_venv "${beside[@]}")"
   PYTHONPATH="$root/python:$root/python/sandbox:$root" run page if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/page
   quietly site python/docs/site.sh
-  BILLCORE_SITE="$root/build/docs" PYTHONPATH="$root" run site if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/site/test_site.py
+  BILLCORE_SITE="$root/build/docs" PYTHONPATH="$root" run site if_any "$with/bin/python" -m pytest -q "${at_once[@]}" tests/docs/test_site.py
 }
 # deep valgrind: no branch and no memory address depends on a secret; instructions and allocations of the main calls
 # Runs the release build under memcheck, because memcheck does not work with sanitizers. The stored costs were measured
@@ -319,5 +319,5 @@ area_examples() {
   run readme "$python" examples/check_readme.py
   run first-page "$python" examples/check_first_page.py
   run samples "$installed_python" examples/check_samples.py build/quickstart
-  PYTHONPATH="$root" run why if_any "$installed_python" -m pytest -q ${filter:+-k "$filter"} tests/why tests/site/test_deployment.py
+  PYTHONPATH="$root" run why if_any "$installed_python" -m pytest -q ${filter:+-k "$filter"} tests/why tests/docs/test_deployment.py
 }

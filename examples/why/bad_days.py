@@ -79,7 +79,7 @@ class Work:
 
     @contextmanager
     def receiver(self, *secrets: str, port: int = 0) -> Iterator[int]:
-        """Runs the program's receiver; returns its port."""
+        """Runs the program's receiver during a `with` block; yields its port."""
         process = self.start("receive", secrets=secrets, port=port)
         assert process.stdout is not None
         try:

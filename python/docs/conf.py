@@ -155,7 +155,7 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
-# What the tests of the pages define (conftest.py), and a reader must know of the examples.
+# The names that conftest.py defines for the examples of a page.
 DEFINED = {
     "sandbox": "`sandbox` is a running sandbox, `billcore.testing.Sandbox()`",
     "signed_event": "`signed_event(name)` makes a body and its signature, as the fixture of pytest does",
@@ -164,11 +164,14 @@ DEFINED = {
 }
 
 
+EXPLAINED = ("journal", "inbox", "skill", "spark", "testing")  # pages whose text explains the names
+
+
 def explain_names(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Says at the end of a page what the names are that its examples use and do not define."""
+    """Appends an explanation of the names in DEFINED that a page's examples use."""
     code = "".join(re.findall(r"^```python$(.*?)^```$", source[0], re.MULTILINE | re.DOTALL))
     used = [text for name, text in DEFINED.items() if re.search(rf"\b{name}\b(?!\s*=|\w|\(self)", code)]
-    if used and page not in ("journal", "inbox", "skill", "spark", "testing"):
+    if used and page not in EXPLAINED:
         source[0] += f"\n\n---\n\nIn the examples of this page {', '.join(used)}: see {{doc}}`/start/first_test`.\n"
 
 

@@ -1,4 +1,4 @@
-"""Tables of the site, made from the data of core/interface and from the sandbox's routes when the site is built."""
+"""Makes tables for the site from the data in core/interface and from the sandbox's routes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from billcore_sandbox.control.routes import PREFIX, ROUTES  # noqa: E402
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     names = list(head)
     lines = [names, ["---"] * len(names), *rows]
     return "\n".join(f"| {' | '.join(each.replace('|', chr(92) + '|') for each in line)} |" for line in lines) + "\n"
 
 
 def operations() -> str:
-    """Each operation with its route and its name in five languages; empty where a language does not have it."""
+    """Returns a table for each group of operations, with routes and names. A name that a language lacks is empty."""
     sources = {
         "go": "".join(path.read_text("utf-8") for path in (ROOT / "capi/go").glob("*.go")),
         "rust": "".join(path.read_text("utf-8") for path in (ROOT / "capi/rust/billcore/src/client").glob("*.rs")),
@@ -58,7 +58,7 @@ def operations() -> str:
 
 
 def errors() -> str:
-    """Each error with its names in five languages."""
+    """Returns the table of errors, with their names in five languages."""
     data = prepared(read(ROOT / "core/interface"))
     in_go = {row["name"] for row in data["go_codes"]}
     rows = [
@@ -78,7 +78,7 @@ def errors() -> str:
 
 
 def routes() -> str:
-    """Each control route of the sandbox, with the first sentence of its description."""
+    """Returns the table of the control routes, with the first sentence of the description of each."""
 
     def about(action: Callable[..., Any]) -> str:
         return " ".join((action.__doc__ or "").split()).partition(". ")[0].removesuffix(".")

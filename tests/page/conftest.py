@@ -5,29 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from billcore.testing import Sandbox, SandboxAccount
 from page.support import Visitor
 from support.accounts import account
+from support.browser import browser
 from support.waiting import GENEROUS
 
-__all__ = ["account"]
+__all__ = ["account", "browser"]
 
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox(delivery_timeout=GENEROUS, retry_schedule=[]) as sandbox:
         yield sandbox
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        # Chromium refuses to sandbox its own processes as root.
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def with_packages(*packages: str) -> list[Path]:
 
 
 def _once(name: str, make: Callable[[Path], None]) -> Path:
-    """Makes a folder of the cache, unless it is there; an unfinished one is made again."""
+    """Returns a folder of the cache; calls `make` first if the folder does not exist or is unfinished."""
     folder = CACHE / f"root-{hashlib.sha256(f'{SUITE} {name}'.encode()).hexdigest()[:16]}"
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(f"{folder}.lock", "w") as lock:
@@ -93,7 +93,7 @@ def _install(folder: Path, packages: tuple[str, ...]) -> None:
 
 
 class Root:
-    """A minimal root that a test changes as it likes: changes stay until the test ends. Its home folder is /root."""
+    """A minimal root for one test. What its commands change lasts until the test ends. The home folder is /root."""
 
     def __init__(self, layers: list[Path], changes: Path, binds: Mapping[str, Path]) -> None:
         self._layers = layers

@@ -25,11 +25,13 @@ bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
 }
 
-// Whether the JSON of an answer breaks off although its body has the declared length: a proxy had lost the rest when it
-// counted the bytes. A body that ends in a brace is not read twice: the parser finds out.
+// Whether the JSON of an answer breaks off although its body has the declared length, because a proxy lost the rest and
+// then counted the bytes. Scans only a body that does not end in a brace, as the objects of the service do; the parser
+// reports what is wrong with the others. A body that cannot be decoded (`reason`) is not JSON.
 bool breaks_off(const Transfer& transfer, const Operation& operation) noexcept {
-  if (transfer.failure != Failure::none || !operation.promises_json) return false;
-  if (transfer.body.empty() || transfer.body.back() == '}') return false;
+  if (transfer.failure != Failure::none || !transfer.reason.empty() || !operation.promises_json) return false;
+  const auto last = transfer.body.find_last_not_of(" \t\r\n");
+  if (last == std::string::npos || transfer.body[last] == '}') return false;
   return rule_of(transfer.status).outcome == Outcome::done && ends_within_json(transfer.body);
 }
 

@@ -320,7 +320,7 @@ def _judge(call: Call, sent: list[tuple[Request, Answer, Track]]) -> Iterator[st
     for place, (_, answer, track) in enumerate(sent):
         again = place + 1 < len(sent)
         is_final = answer.state == "whole" and (call.is_write or answer.status not in _REPEATED)
-        # Of a further attempt that failed before it was sent, only the error tells.
+        # The peer does not see an attempt that failed before it was sent; the error counts it.
         tried = again or (error.get("attempts") or 0) > place + 1
         is_final = is_final and not (tried and not call.is_write and _breaks_off(answer))
         if is_final and not _may_be_lost(call, track, again):
@@ -331,7 +331,7 @@ def _judge(call: Call, sent: list[tuple[Request, Answer, Track]]) -> Iterator[st
 
 
 def _breaks_off(answer: Answer) -> bool:
-    """Whether a successful answer ends within its JSON: a read is then sent again."""
+    """Whether the JSON of a successful answer is incomplete: the client then sends a read again."""
     return 200 <= answer.status < 300 and answer.body[:1] in (b"{", b"[", b'"') and answer.body[-1:] != b"}"
 
 

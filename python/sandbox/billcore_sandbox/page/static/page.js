@@ -14,6 +14,7 @@ async function refresh() {
   const rows = list();
   if (busy || !rows || newest <= drawn() || document.hidden) return;
   busy = true;
+  let pause = 2000; // milliseconds until the next request, after a failure
   try {
     const url = new URL(rows.dataset.live, location);
     url.searchParams.set("after", drawn());
@@ -21,11 +22,12 @@ async function refresh() {
     const answer = await fetch(url);
     if (!answer.ok || !rows.isConnected) return;
     draw(rows, new DOMParser().parseFromString(await answer.text(), "text/html"));
+    pause = 250;
     await refreshEntry();
   } finally {
     busy = false;
-    // Also after a failure, and if another view was loaded meanwhile: no further change may follow.
-    if (list() && newest > drawn()) setTimeout(refresh, 250);
+    // Also after a failure, and if the browser loaded another view meanwhile: perhaps no other change follows.
+    if (list() && newest > drawn()) setTimeout(refresh, pause);
   }
 }
 

@@ -13,7 +13,11 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
+
+from support.browser import browser
+
+__all__ = ["browser"]
 
 DOCS = Path(__file__).resolve().parents[2] / "python/docs"
 LONGEST = 250  # lines of a page that is written by hand
@@ -74,15 +78,6 @@ def url(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        # Chromium refuses to sandbox its own processes as root.
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context()
@@ -124,11 +119,9 @@ def test_a_chosen_language_stays_chosen(page: Page, url: str) -> None:
     page.goto(f"{url}/start/first_charge.html")
     page.locator(".sd-tab-label", has_text="Rust").first.click()
     page.goto(f"{url}/start/first_webhook.html")
-    expect(page.locator(".sd-tab-label", has_text="Rust").first).to_have_class("sd-tab-label")
-    chosen = page.evaluate(
-        "[...document.querySelectorAll('.sd-tab-set > input:checked + label')].map(e => e.textContent.trim())"
-    )
-    assert set(chosen) == {"Rust"}
+    chosen = page.locator(".sd-tab-set > input:checked + label")
+    expect(chosen.first).to_have_text("Rust")
+    assert {text.strip() for text in chosen.all_inner_texts()} == {"Rust"}
 
 
 def test_code_can_be_copied(page: Page, url: str) -> None:
