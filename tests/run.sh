@@ -138,7 +138,7 @@ build_release() { configure_and_build release -DBILLCORE_TESTS=ON -DBILLCORE_PYT
 installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)/bin/python"
 make_package() { # FOLDER
   local beside
-  mapfile -t beside < <(grep -E '^(aiosqlite|celery|django|duckdb|fastapi|flask|gevent|gunicorn|h2|httpx|hypothesis|kombu|msgspec|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|pyyaml|rich|sqlalchemy|sybil|ty|uvicorn|uvloop)(\[[a-z]+\])?==' tests/requirements.txt)
+  mapfile -t beside < <(grep -E '^(aiosqlite|celery|django|duckdb|fastapi|flask|gevent|gunicorn|h2|httpx|hypothesis|kombu|msgspec|mypy|opentelemetry-sdk|pandas|polars|prometheus-client|pyarrow|pyrefly|pyright|pytest|pytest-xdist|pyyaml|rich|sqlalchemy|sybil|ty|uvicorn|uvloop)(\[[a-z]+\])?==' tests/requirements.txt)
   bc_say "pip install ./python/sandbox '.[sandbox]' into a clean environment"
   # The build folder is in the tree, so paths stay the same and ccache finds earlier objects.
   quietly pip-install bc_make_venv_on "$1" "$(bc_python)" --config-settings=build-dir=build/wheel ./python/sandbox \
