@@ -320,7 +320,7 @@ void Call::finish() noexcept {
 
 Answer Call::answer() {
   if (exception_) std::rethrow_exception(exception_);
-  return complete_answer(request(), *std::exchange(transfer_, std::nullopt));
+  return complete_answer(request(), std::move(*transfer_));
 }
 
 void Call::throw_if_sent() {

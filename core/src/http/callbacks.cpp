@@ -85,7 +85,7 @@ int before_second_send(InFlight& flight) noexcept {
 // Makes sure that a write does not reach the service after the client has given it up.
 bool hold(InFlight& flight, Connection* connection) noexcept {
   std::optional<std::chrono::milliseconds> left;
-  if (const auto& deadline = flight.transfer.request.deadline) {
+  if (const auto& deadline = flight.request.deadline) {
     left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - SteadyClock::now());
   }
   flight.unheld = connection == nullptr || !connection->hold(left);
@@ -94,7 +94,7 @@ bool hold(InFlight& flight, Connection* connection) noexcept {
   flight.engine.sending = flight.engine.sending || flight.leaving;
   // From now on the engine applies the deadline, because libcurl's time-out ends a transfer without reading what has
   // arrived.
-  if (left) curl_easy_setopt(flight.easy.get(), CURLOPT_TIMEOUT_MS, 0L);
+  if (left) flight.end_timeout();
   return true;
 }
 
@@ -112,13 +112,13 @@ int before_send(void* context, char* address, char*, int, int local_port) noexce
     flight.forbid_reuse();
     return CURL_PREREQFUNC_ABORT;
   }
-  if (flight.transfer.request.write && !hold(flight, connection.get())) return CURL_PREREQFUNC_ABORT;
+  if (flight.request.write && !hold(flight, connection.get())) return CURL_PREREQFUNC_ABORT;
   // Check the deadline once more: after libcurl checked it, the process or the whole machine may have been suspended.
   // (libcurl's clock does not count the time during which the machine is suspended.)
   const auto now = SteadyClock::now();
-  if (const auto& deadline = flight.transfer.request.deadline; deadline && now >= *deadline) {
+  if (const auto& deadline = flight.request.deadline; deadline && now >= *deadline) {
     flight.late = true;
-    if (flight.transfer.request.write) connection->release();
+    if (flight.request.write) connection->release();
     return CURL_PREREQFUNC_ABORT;
   }
   flight.sends = 1;
@@ -130,7 +130,7 @@ int before_send(void* context, char* address, char*, int, int local_port) noexce
     ++connection->in_flight;
     flight.news_before = connection->news;
     flight.connection = std::move(connection);
-    flight.holds = flight.transfer.request.write;
+    flight.holds = flight.request.write;
   }
   return CURL_PREREQFUNC_OK;
 }
@@ -251,7 +251,7 @@ int on_timer(CURLM*, long milliseconds, void* context) noexcept {
 }  // namespace
 
 void set_callbacks(InFlight& flight) {
-  CURL* const easy = flight.easy.get();
+  CURL* const easy = flight.handle();
   set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(easy, CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
   set(easy, CURLOPT_CLOSESOCKETDATA, &flight.engine);

@@ -59,7 +59,7 @@ void Engine::Impl::note_late() noexcept {
   const auto now = SteadyClock::now();
   for (const auto& each : in_flight) {
     if (!each->leaving) continue;
-    const auto& request = each->transfer.request;
+    const auto& request = each->request;
     curl_off_t uploaded = 0;
     curl_easy_getinfo(each->easy.get(), CURLINFO_SIZE_UPLOAD_T, &uploaded);
     const bool gone = !request.body || static_cast<std::uint64_t>(uploaded) >= request.body->size();
@@ -100,10 +100,11 @@ void Engine::Impl::limit_streams() noexcept {
 }
 
 void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
-  if (!reuses_handles || flight->easy == nullptr) return;
+  if (!reuses_handles) flight->easy.reset();
+  if (flight->handle() == nullptr) return;
   // The handle is kept for reuse, so it must not refer to data of the finished request.
-  curl_easy_setopt(flight->easy.get(), CURLOPT_POSTFIELDS, nullptr);
-  static_cast<RequestState&>(*flight) = RequestState{};
+  if (flight->handle_options.post) curl_easy_setopt(flight->handle(), CURLOPT_POSTFIELDS, nullptr);
+  flight->clear();
   spare.push_back(std::move(flight));
 } catch (...) {
   // Memory ran out: the handle is freed instead of kept for reuse. The connection of the freed handle stays with the
@@ -128,7 +129,7 @@ void Engine::Impl::expire_at(InFlight* flight, SteadyClock::time_point when) {
 void Engine::Impl::expire(InFlight* flight) {
   auto& transfer = flight->transfer;
   // After the process or the machine was stopped, the answer to a write may have arrived, and not have been read.
-  if (transfer.request.write && transfer.sent && !std::exchange(flight->looked_again, true)) {
+  if (flight->request.write && transfer.sent && !std::exchange(flight->looked_again, true)) {
     const auto& connection = flight->connection;
     int running = 0;
     if (readiness != nullptr && connection != nullptr && connection->descriptor != Connection::closed) {

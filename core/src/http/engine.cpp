@@ -70,9 +70,8 @@ InFlight* Engine::start(Request request, Completion done) {
     flight = std::move(impl_->spare.back());
     impl_->spare.pop_back();
   }
-  static_cast<RequestState&>(*flight) = RequestState{std::move(done)};
-  flight->transfer.request = std::move(request);
-  flight->error[0] = '\0';
+  flight->done = std::move(done);
+  flight->request = std::move(request);
   if (!waits) impl_->prepare(*flight);
   InFlight* const started = flight.get();
   if (waits) {
@@ -83,7 +82,7 @@ InFlight* Engine::start(Request request, Completion done) {
   try {
     // libcurl does not apply the time-out to a request that is waiting for a connection, nor to a write that was sent
     // (before_send() in callbacks.cpp).
-    const auto& asked = started->transfer.request;
+    const auto& asked = started->request;
     if (asked.deadline && (impl_->readiness != nullptr || asked.write)) {
       impl_->expire_at(started, *asked.deadline + expiry_grace);
     }
@@ -117,7 +116,7 @@ void Engine::Impl::admit(SteadyClock::time_point until) {
   while (!waiting.empty() && has_room()) {
     InFlight* const flight = waiting.front().get();
     try {
-      if (flight->easy == nullptr) equip(*flight);
+      if (flight->handle() == nullptr) equip(*flight);
       prepare(*flight);
       in_flight.reserve(static_cast<std::size_t>(options.max_connections));
       if (curl_multi_add_handle(multi.get(), flight->easy.get()) != CURLM_OK) throw std::bad_alloc();
@@ -173,7 +172,7 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   evidence.code = code;
   evidence.words = flight.error.data();
   evidence.status = transfer.status;
-  evidence.tunnel_status = tunnel_status(flight.easy.get());
+  if (code != CURLE_OK) evidence.tunnel_status = tunnel_status(flight.easy.get());
   evidence.sent = transfer.sent;
   evidence.sent_again = flight.guarded && flight.sends > 1;
   evidence.dead_before_send = transfer.dead_before_send;
@@ -387,9 +386,7 @@ bool Engine::cancel(InFlight* flight, SendTime* sent_at) noexcept {
   return sent;
 }
 
-void Engine::set_deadline(InFlight* flight, const Deadline& deadline) noexcept {
-  flight->transfer.request.deadline = deadline;
-}
+void Engine::set_deadline(InFlight* flight, const Deadline& deadline) noexcept { flight->request.deadline = deadline; }
 
 void Engine::detach(InFlight* flight) noexcept {
   if (auto taken = impl_->take(flight, false)) impl_->give_back(std::move(taken));

@@ -34,36 +34,34 @@ int status_of(std::string_view line) noexcept {
 
 constexpr std::string_view length_name = "content-length";
 
-// Whether a header line has this name (given in lower case). Compares the first and last character first, since most
-// names differ there.
+// Whether a header line has this name (given in lower case).
 bool is_named(std::string_view line, std::string_view name) noexcept {
-  if (line.size() <= name.size() || lower(line[name.size() - 1]) != name.back() || lower(line[0]) != name[0] ||
-      !equal_ignoring_case(line.substr(0, name.size()), name)) {
-    return false;
-  }
-  const auto behind = line.find_first_not_of(" \t\r", name.size());
-  return behind != std::string_view::npos && line[behind] == ':';
+  // Compare one character first, since most names differ there.
+  if (line.size() <= name.size() || lower(line[name.size() - 1]) != name.back()) return false;
+  if (!equal_ignoring_case(line.substr(0, name.size()), name)) return false;
+  line.remove_prefix(name.size());
+  return line.front() == ':' || trim(line).starts_with(':');
 }
 
 }  // namespace
 
 void HeadReader::begin(std::string_view status_line) {
-  *this = HeadReader();
-  begun_ = true;
-  http2_ = status_line.starts_with("HTTP/2");
-  status_ = status_of(status_line);
+  clear();
+  found_.begun = true;
+  found_.http2 = status_line.starts_with("HTTP/2");
+  found_.status = status_of(status_line);
 }
 
 void HeadReader::take(std::string_view line) {
-  if (ended_) return;
-  if (!begun_) return begin(line);
+  if (found_.ended) return;
+  if (!found_.begun) return begin(line);
   if (line == "\r\n" || line == "\n") {
     // After an interim head another status line follows. Status 101 (switching protocols) counts as final, because the
     // client never requests a switch.
-    if (status_ >= 100 && status_ < 200 && status_ != 101) {
-      begun_ = false;
+    if (found_.status >= 100 && found_.status < 200 && found_.status != 101) {
+      found_.begun = false;
     } else {
-      ended_ = true;
+      found_.ended = true;
     }
     return;
   }
@@ -72,26 +70,26 @@ void HeadReader::take(std::string_view line) {
   const char first = line.empty() ? '\0' : lower(line.front());
   if (first == 'c' && is_named(line, length_name)) {
     look_at_length(line.substr(line.find(':') + 1));
-  } else if (first == 't' && !http2_ && is_named(line, transfer_coding_name)) {
+  } else if (first == 't' && !found_.http2 && is_named(line, transfer_coding_name)) {
     look_at_coding(line.substr(line.find(':') + 1));
   } else if (first == 'c' && is_named(line, content_coding_name)) {
-    coded_ = true;
+    found_.coded = true;
   }
 }
 
 void HeadReader::look_at_length(std::string_view value) {
   for_each_element(value, [this](std::string_view element) {
     const auto read = whole_number<std::uint64_t>(element);
-    contradictory_ = contradictory_ || !read || (length_ && *length_ != *read);
-    length_ = read;
+    found_.contradictory = found_.contradictory || !read || (found_.length && *found_.length != *read);
+    found_.length = read;
   });
 }
 
 void HeadReader::look_at_coding(std::string_view value) {
   for_each_element(value, [this](std::string_view element) {
     const bool chunked = equal_ignoring_case(element, "chunked");
-    chunked_ = chunked_ || chunked;
-    coded_ = coded_ || !chunked;
+    found_.chunked = found_.chunked || chunked;
+    found_.coded = found_.coded || !chunked;
   });
 }
 

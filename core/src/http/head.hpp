@@ -53,27 +53,36 @@ inline constexpr std::string_view transfer_coding_name = "transfer-encoding";
 /// and the codings of the body; all other headers are parsed later, if needed.
 class HeadReader {
  public:
+  /// Makes the object ready for another answer.
+  void clear() noexcept {
+    text_.clear();
+    found_ = {};
+  }
   /// Takes one header line, including its line end. A status line after an interim answer (1xx) begins a
   /// new head; lines after the final head are trailers, which are ignored.
   void take(std::string_view line);
 
   /// Whether the final head is complete.
-  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] bool ended() const noexcept { return found_.ended; }
   /// Status from the status line; 0 if the line is not valid HTTP.
-  [[nodiscard]] int status() const noexcept { return status_; }
-  [[nodiscard]] bool is_http2() const noexcept { return http2_; }
+  [[nodiscard]] int status() const noexcept { return found_.status; }
+  [[nodiscard]] bool is_http2() const noexcept { return found_.http2; }
   /// Whether the body is in the chunked transfer coding (HTTP/1.1).
-  [[nodiscard]] bool is_chunked() const noexcept { return chunked_; }
+  [[nodiscard]] bool is_chunked() const noexcept { return found_.chunked; }
   /// Whether the head names a coding of the body other than chunked; see content_coding.hpp.
-  [[nodiscard]] bool has_coding() const noexcept { return coded_; }
+  [[nodiscard]] bool has_coding() const noexcept { return found_.coded; }
   /// Content-Length; nullopt if absent, or if overridden by chunked coding.
-  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return chunked_ ? std::nullopt : length_; }
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept {
+    return found_.chunked ? std::nullopt : found_.length;
+  }
   /// Whether the end of the body is unknown, because Content-Length has several different values or is not a number.
-  [[nodiscard]] bool is_contradictory() const noexcept { return contradictory_; }
+  [[nodiscard]] bool is_contradictory() const noexcept { return found_.contradictory; }
   /// Whether the head implies an empty body.
-  [[nodiscard]] bool is_bodyless() const noexcept { return status_ == 204 || status_ == 304 || length() == 0U; }
+  [[nodiscard]] bool is_bodyless() const noexcept {
+    return found_.status == 204 || found_.status == 304 || length() == 0U;
+  }
   /// Whether the head or the transfer coding defines the end of the body.
-  [[nodiscard]] bool frames_the_body() const noexcept { return chunked_ || length_ || is_bodyless(); }
+  [[nodiscard]] bool frames_the_body() const noexcept { return found_.chunked || found_.length || is_bodyless(); }
   /// The header lines, without the status line and the empty line.
   [[nodiscard]] std::string& text() noexcept { return text_; }
 
@@ -82,15 +91,19 @@ class HeadReader {
   void look_at_length(std::string_view value);
   void look_at_coding(std::string_view value);
 
+  struct Found {
+    std::optional<std::uint64_t> length;
+    int status = 0;
+    bool begun = false;
+    bool ended = false;
+    bool http2 = false;
+    bool chunked = false;
+    bool coded = false;
+    bool contradictory = false;
+  };
+
   std::string text_;
-  std::optional<std::uint64_t> length_;
-  int status_ = 0;
-  bool begun_ = false;
-  bool ended_ = false;
-  bool http2_ = false;
-  bool chunked_ = false;
-  bool coded_ = false;
-  bool contradictory_ = false;
+  Found found_;
 };
 
 }  // namespace billcore::detail

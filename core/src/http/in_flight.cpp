@@ -4,6 +4,18 @@
 
 namespace billcore::detail {
 
+void InFlight::clear() noexcept {
+  static_cast<RequestMarks&>(*this) = {};
+  error[0] = '\0';
+  request.body.reset();
+  transfer = {};
+  head.clear();
+  chunks = {};
+  coding.reset();
+  connection.reset();
+  done = nullptr;
+}
+
 void InFlight::note_refusal(Failure how) noexcept {
   if (refusal != Failure::none || header_bytes > 0 || !transfer.body.empty()) return;
   refusal = how;

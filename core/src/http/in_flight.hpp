@@ -24,19 +24,27 @@
 
 namespace billcore::detail {
 
-// State of one request.
-struct RequestState {
-  Engine::Completion done;
-  Transfer transfer = {};
+// The options of a libcurl handle that differ between requests, as they are set. Setting an option takes a hundred
+// instructions, so a request sets only those that differ from the request before.
+struct HandleOptions {
+  CURLU* origin = nullptr;
+  const curl_slist* headers = nullptr;
+  long http_version = CURL_HTTP_VERSION_NONE;
+  long timeout = 0;  // in milliseconds; 0: no time-out
+  bool pipewait = false;
+  bool fresh = false;
+  bool forbid_reuse = false;
+  bool post = false;          // CURLOPT_POST is set, not CURLOPT_HTTPGET
+  bool other_method = false;  // CURLOPT_CUSTOMREQUEST is set
+};
+
+// What a request notes about itself while it is in flight.
+struct RequestMarks {
   int sends = 0;
-  bool opened = false;                               // libcurl opened a new connection for the request
-  std::shared_ptr<Connection> connection = nullptr;  // the connection that the request was sent over
-  std::uint64_t news_before = 0;                     // value of Connection::news when the request was sent
-  HeadReader head = {};
-  ChunkedBody chunks = {};
-  std::unique_ptr<ContentCoding> coding = nullptr;  // only if the head names a coding
-  bool reuse_forbidden = false;                     // see forbid_reuse()
-  bool stream_ended = false;                        // the HTTP/2 stream ended with END_STREAM; see streams.hpp
+  bool opened = false;              // libcurl opened a new connection for the request
+  std::uint64_t news_before = 0;    // value of Connection::news when the request was sent
+  bool reuse_forbidden = false;     // see forbid_reuse()
+  bool stream_ended = false;        // the HTTP/2 stream ended with END_STREAM; see streams.hpp
   Failure refusal = Failure::none;  // how the service refused the request by HTTP/2's means: refused or http1_required
   std::size_t header_bytes = 0;
   bool over_limit = false;
@@ -52,12 +60,18 @@ struct RequestState {
   std::optional<Engine::Timer> expiry = {};
 };
 
-// A request in flight with its libcurl handle. The handle is reused for further requests if the libcurl release
-// allows it (releases.hpp), because changing a few options of a handle is cheaper than setting all of them.
-class InFlight : public RequestState {
+// A request in flight with its libcurl handle. The object is reused for further requests, because changing a few options
+// of a handle is cheaper than setting all of them. If the libcurl release does not allow a handle to be reused
+// (releases.hpp), the options are those of `pattern`, and each request is sent with a copy of it.
+class InFlight : public RequestMarks {
  public:
   InFlight(const TransportOptions& options, Engine::Impl& of)
-      : RequestState{}, guarded(options.send_guard), max_response(options.max_response), engine(of) {}
+      : guarded(options.send_guard), max_response(options.max_response), engine(of) {}
+
+  /// Makes the object ready for another request.
+  void clear() noexcept;
+  /// The handle with the options; null if there is none yet.
+  [[nodiscard]] CURL* handle() const noexcept { return pattern == nullptr ? easy.get() : pattern.get(); }
 
   /// Records that `bytes` bytes of the answer have arrived.
   void note_news(std::size_t bytes) const noexcept {
@@ -76,15 +90,30 @@ class InFlight : public RequestState {
   void settle() noexcept;
   /// Makes libcurl close the connection after this answer instead of reusing the connection.
   void forbid_reuse() noexcept {
-    reuse_forbidden = true;
+    if (std::exchange(reuse_forbidden, true)) return;
     curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L);
+    if (pattern == nullptr) handle_options.forbid_reuse = true;
+  }
+  /// Takes libcurl's time-out off the request.
+  void end_timeout() noexcept {
+    curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, 0L);
+    if (pattern == nullptr) handle_options.timeout = 0;
   }
 
+  Engine::Completion done;
+  Request request;
+  Transfer transfer;
+  std::shared_ptr<Connection> connection;  // the connection that the request was sent over
+  HeadReader head;
+  ChunkedBody chunks;
+  std::unique_ptr<ContentCoding> coding;  // only if the head names a coding
   const bool guarded;
   const std::size_t max_response;
   Engine::Impl& engine;
   std::array<char, CURL_ERROR_SIZE> error{};
   EasyHandle easy;  // null while the request waits; see Engine::Impl::waiting
+  EasyHandle pattern;
+  HandleOptions handle_options;  // of handle(), not of a copy of it
 };
 
 struct Engine::Impl {
@@ -96,8 +125,8 @@ struct Engine::Impl {
   // Gives the request a handle of libcurl.
   void equip(InFlight& flight);
   void make_handle(InFlight& flight) const;
-  void prepare(InFlight& flight);
-  void set_address(CURL* easy, const std::string& url) const;
+  void prepare(InFlight& flight) const;
+  void set_address(InFlight& flight) const;
   // Completes finished transfers. Stops at the time `until`, and returns false if finished transfers are left then.
   bool collect(Deadline until = std::nullopt);
   // Records the outcome of a request in its transfer.

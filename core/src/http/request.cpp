@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <type_traits>
 
 #include "http/callbacks.hpp"
 #include "http/in_flight.hpp"
@@ -43,13 +44,16 @@ RequestHeaders::~RequestHeaders() = default;
 void Engine::Impl::equip(InFlight& flight) {
   if (spare.empty()) return make_handle(flight);
   flight.easy = std::move(spare.back()->easy);
+  flight.pattern = std::move(spare.back()->pattern);
+  flight.handle_options = spare.back()->handle_options;
   spare.pop_back();
   set_callbacks(flight);
 }
 
 void Engine::Impl::make_handle(InFlight& flight) const {
-  flight.easy.reset(curl_easy_init());
-  CURL* easy = flight.easy.get();
+  EasyHandle& made = reuses_handles ? flight.easy : flight.pattern;
+  made.reset(curl_easy_init());
+  CURL* const easy = made.get();
   if (easy == nullptr) throw std::bad_alloc();
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_NOPROGRESS, 1L);
@@ -89,52 +93,80 @@ void Engine::Impl::make_handle(InFlight& flight) const {
 #endif
 }
 
+namespace {
+
+constexpr long http_1 = CURL_HTTP_VERSION_1_1;
+constexpr long http_2 = CURL_HTTP_VERSION_2TLS;
+
+// Sets an option unless it has this value already. now: its value; see HandleOptions.
+template <typename T>
+void change(CURL* easy, CURLoption option, T& now, T wanted) {
+  if (now == wanted) return;
+  if constexpr (std::is_pointer_v<T>) {
+    set(easy, option, wanted);
+  } else {
+    set(easy, option, static_cast<long>(wanted));
+  }
+  now = wanted;
+}
+
+}  // namespace
+
 // By default libcurl parses and reassembles the URL of each request, which is a fifth of libcurl's work per request. To
 // avoid parsing every URL, the client parses the origin only once, and lets libcurl send the path and query as they
 // are.
-void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
+void Engine::Impl::set_address(InFlight& flight) const {
+  CURL* const easy = flight.handle();
+  const std::string& url = flight.request.url;
   if (origin != nullptr && url.starts_with(options.origin) && url[options.origin.size()] == '/') {
-    set(easy, CURLOPT_CURLU, origin.get());
+    change(easy, CURLOPT_CURLU, flight.handle_options.origin, origin.get());
     set(easy, CURLOPT_REQUEST_TARGET, url.c_str() + options.origin.size());
   } else {
-    set<CURLU*>(easy, CURLOPT_CURLU, nullptr);
+    change<CURLU*>(easy, CURLOPT_CURLU, flight.handle_options.origin, nullptr);
     set<const char*>(easy, CURLOPT_REQUEST_TARGET, nullptr);
     set(easy, CURLOPT_URL, url.c_str());
   }
 }
 
-void Engine::Impl::prepare(InFlight& flight) {
-  CURL* easy = flight.easy.get();
-  const Request& request = flight.transfer.request;
-  set_address(easy, request.url);
+void Engine::Impl::prepare(InFlight& flight) const {
+  CURL* const easy = flight.handle();
+  const Request& request = flight.request;
+  HandleOptions& now = flight.handle_options;
+  set_address(flight);
   // With PIPEWAIT libcurl waits for a connection that is being set up instead of opening another one, because HTTP/2 may
   // serve both requests.
   const bool refused = options.http2_refused != nullptr && options.http2_refused->load(std::memory_order_relaxed);
   const bool http2 = options.http2 && !refused && request.url.starts_with("https:");
-  set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-  set(easy, CURLOPT_PIPEWAIT, http2 && options.streams > 1 ? 1L : 0L);
-  set(easy, CURLOPT_FRESH_CONNECT, request.fresh ? 1L : 0L);
-  set(easy, CURLOPT_FORBID_REUSE, 0L);
+  change(easy, CURLOPT_HTTP_VERSION, now.http_version, http2 ? http_2 : http_1);
+  change(easy, CURLOPT_PIPEWAIT, now.pipewait, http2 && options.streams > 1);
+  change(easy, CURLOPT_FRESH_CONNECT, now.fresh, request.fresh);
+  change(easy, CURLOPT_FORBID_REUSE, now.forbid_reuse, false);
   const auto& headers = *request.headers->lists_;
+  const curl_slist* lines = headers.plain.get();
   const bool has_body = request.body && !request.body->empty();
   if (has_body || request.method == "POST") {
-    set(easy, CURLOPT_POST, 1L);
+    lines = has_body ? headers.with_json.get() : headers.without_body.get();
     set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(has_body ? request.body->size() : 0));
     set(easy, CURLOPT_POSTFIELDS, has_body ? request.body->data() : "");
-    set(easy, CURLOPT_HTTPHEADER, has_body ? headers.with_json.get() : headers.without_body.get());
-  } else {
+    change(easy, CURLOPT_POST, now.post, true);
+  } else if (now.post) {
     set(easy, CURLOPT_HTTPGET, 1L);
-    set(easy, CURLOPT_HTTPHEADER, headers.plain.get());
+    now.post = false;
   }
-  set(easy, CURLOPT_CUSTOMREQUEST,
-      request.method == "GET" || request.method == "POST" ? nullptr : request.method.c_str());
+  change(easy, CURLOPT_HTTPHEADER, now.headers, lines);
+  const bool other = request.method != "GET" && request.method != "POST";
+  if (other || now.other_method) set(easy, CURLOPT_CUSTOMREQUEST, other ? request.method.c_str() : nullptr);
+  now.other_method = other;
 
   long timeout = 0;  // no time-out
   if (request.deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*request.deadline - SteadyClock::now()).count();
     timeout = static_cast<long>(std::clamp<std::int64_t>(left, 1, std::numeric_limits<std::int32_t>::max()));
   }
-  set(easy, CURLOPT_TIMEOUT_MS, timeout);
+  change(easy, CURLOPT_TIMEOUT_MS, now.timeout, timeout);
+  if (reuses_handles) return;
+  flight.easy.reset(curl_easy_duphandle(easy));
+  if (flight.easy == nullptr) throw std::bad_alloc();
 }
 
 }  // namespace billcore::detail

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "http/request.hpp"
 
 namespace billcore::detail {
 
@@ -50,7 +49,6 @@ struct Transfer {
   std::string body;
   Ending ending = Ending::framed;
   bool breaks_off = false;  // the body is complete by its declared length, but its JSON is not
-  Request request = {};
 };
 
 }  // namespace billcore::detail

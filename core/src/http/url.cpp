@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/encoding.hpp"
 #include "base/text.hpp"
@@ -12,6 +13,16 @@
 
 namespace billcore::detail {
 namespace {
+
+// The characters that a URL contains as they are (RFC 3986, 2.3).
+constexpr auto unreserved = [] {
+  std::array<bool, 256> out{};
+  for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")) {
+    out.at(static_cast<unsigned char>(c)) = true;
+  }
+  return out;
+}();
+constexpr bool is_unreserved(char c) noexcept { return unreserved[static_cast<unsigned char>(c)]; }
 
 [[noreturn]] void bad_base_url(const std::string& problem) { throw Error(ErrorCode::config, "base_url " + problem); }
 
@@ -86,12 +97,11 @@ bool has_dot_segment(std::string_view path) noexcept {
 }
 
 std::string percent_encode(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), is_unreserved)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {
-    const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                            c == '.' || c == '_' || c == '~';
-    if (unreserved) {
+    if (is_unreserved(c)) {
       out += c;
     } else {
       out += '%';

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "http/engine.hpp"
 #include "support/server.hpp"
@@ -67,6 +69,68 @@ TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
     EXPECT_TRUE(folded.failure == Failure::none || folded.failure == Failure::protocol) << folded.reason;
     EXPECT_EQ(folded.head.find("X: 1"), std::string::npos) << folded.head;
   }
+}
+
+// A request sets only the options of libcurl that differ from the request before.
+TEST(Engine, ARequestIsSentAsByAnotherEngine) {
+  std::mutex mutex;
+  std::string received;
+  const Server server([&](const std::string& head) {
+    const std::lock_guard lock(mutex);
+    received = head;
+    return Server::kept("{}");
+  });
+  const auto url = server.url();
+  const auto elsewhere = std::string(url).replace(url.find("127.0.0.1"), 9, "localhost");  // another origin
+  const auto named = std::make_shared<RequestHeaders>(std::vector<std::string>{"X-API-KEY: k"});
+  const std::vector<Request> requests{
+      {"GET", url + "/1", {}, {}, no_headers()},
+      {"GET", url + "/2?page=1", {}, SteadyClock::now() + std::chrono::hours(1), named},
+      {"GET", elsewhere, {}, {}, named, true},
+      {"POST", url, R"({"amount":100})", {}, named, false, true},
+      {"POST", url + "/cancel", {}, SteadyClock::now() + std::chrono::hours(1), named, false, true},
+      {"DELETE", url + "/3", {}, {}, named, false, true},
+      {"PATCH", url + "/4", R"({"name":"x"})", {}, no_headers(), false, true},
+  };
+  TransportOptions options;
+  options.origin = url.substr(0, url.find("/acct"));
+  const auto sent_by = [&](Engine& engine, const Request& request) {
+    std::optional<Transfer> result;
+    engine.start(request, [&result](Transfer&& transfer) { result = std::move(transfer); });
+    EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
+    EXPECT_EQ(result->status, 200) << result->reason;
+    const std::lock_guard lock(mutex);
+    return std::exchange(received, {});
+  };
+  for (const auto& request : requests) {
+    Engine alone(options);
+    const auto wanted = sent_by(alone, request);
+    for (const auto& before : requests) {
+      Engine engine(options);
+      sent_by(engine, before);
+      EXPECT_EQ(sent_by(engine, request), wanted) << "after " << before.method << ' ' << before.url;
+    }
+  }
+}
+
+TEST(Engine, ATimeOutIsThatOfOneRequest) {
+  const Server server([](const std::string& head) {
+    if (head.starts_with("GET")) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    return Server::kept("{}");
+  });
+  Engine engine({});
+  const auto send = [&](const char* method, Deadline deadline) {
+    std::optional<Transfer> result;
+    engine.start({method, server.url(), {}, deadline, no_headers(), false, true},
+                 [&result](Transfer&& transfer) { result = std::move(transfer); });
+    EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
+    return result->status;
+  };
+  Deadline soon;
+  do {  // until the write arrives in time, beside whatever load
+    soon = SteadyClock::now() + std::chrono::seconds(1);
+  } while (send("POST", soon) != 200);
+  EXPECT_EQ(send("GET", std::nullopt), 200);
 }
 
 // The server closes or resets an idle connection. The client must detect the close or reset before it sends the next
