@@ -10,9 +10,11 @@
 #include <billcore/client.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "by_hand.hpp"
 #include "delivery.hpp"
+#include "evict.hpp"
 #include "ffi_c.h"
 #include "peer.h"
 #include "sha_limit.hpp"
@@ -44,6 +46,33 @@ auto repeated(Call call) {
   };
 }
 
+// Like repeated(), but with cold caches: between two calls other code runs, which is not counted.
+template <typename Call>
+auto repeated_cold(Call call) {
+  return [call](std::size_t times) {
+    static Eviction evict;
+    while (times-- > 0) {
+      cost_pause();
+      evict();
+      cost_pause();
+      if (!call()) return 0;
+    }
+    return 1;
+  };
+}
+
+template <typename Call>
+void count_cold(std::string name, std::size_t times, Call call) {
+  name.insert(name.find(' '), " cold");
+  count(name.c_str(), times, repeated_cold(call));
+}
+
+template <typename Call>
+void count_warm_and_cold(const char* name, std::size_t times, Call call) {
+  count(name, times, repeated(call));
+  count_cold(name, times, call);
+}
+
 void count_webhooks(const std::string& folder) {
   using namespace delivery;
   const auto one = read_delivery(folder + "/900");
@@ -55,14 +84,14 @@ void count_webhooks(const std::string& folder) {
   by_hand::require(billcore_verifier_new({secret.data(), secret.size()}, nullptr, &c_verifier, nullptr) == BILLCORE_OK,
                    "billcore_verifier_new");
   constexpr std::size_t times = 200;
-  count("limit verify", times, repeated([&] { return limit.verify(one.text(), one.claimed); }));
-  count("limit unwrap", times, repeated([&] {
-          return limit.verify(one.text(), one.claimed) &&
-                 parse.parse(one.text(), [](yyjson_val* root) { return read_three(root); });
-        }));
-  count("C++ verify", times,
-        repeated([&] { return verifier.check(one.text(), one.signature) == billcore::SignatureReason::none; }));
-  count("C++ unwrap", times, repeated([&] { return read_three(verifier.unwrap(one.text(), one.signature)); }));
+  count_warm_and_cold("limit verify", times, [&] { return limit.verify(one.text(), one.claimed); });
+  count_warm_and_cold("limit unwrap", times, [&] {
+    return limit.verify(one.text(), one.claimed) &&
+           parse.parse(one.text(), [](yyjson_val* root) { return read_three(root); });
+  });
+  count_warm_and_cold("C++ verify", times,
+                      [&] { return verifier.check(one.text(), one.signature) == billcore::SignatureReason::none; });
+  count_warm_and_cold("C++ unwrap", times, [&] { return read_three(verifier.unwrap(one.text(), one.signature)); });
   count("C verify", times, [&](std::size_t n) { return ffi_verify(c_verifier, one.c_body(), one.c_signature(), n); });
   count("C unwrap", times, [&](std::size_t n) { return ffi_unwrap(c_verifier, one.c_body(), one.c_signature(), n); });
   billcore_verifier_free(c_verifier);
@@ -123,33 +152,40 @@ std::size_t take_arrow(const billcore::Client& client, const billcore::ArrowFiel
 
 void count_calls(const turns::Server& server) {
   constexpr std::size_t times = 50;
-  const auto gets = [&](const char* name, std::unique_ptr<turns::Row> row) {
-    count(name, times, [&](std::size_t n) { return row->run(n); });
+  const auto gets = [&](const char* name, std::unique_ptr<turns::Row> row, bool cold) {
+    const auto get = [&] { return row->run(1) > 0; };
+    count(name, times, repeated(get));
+    if (cold) count_cold(name, times, get);
+  };
+  const auto first_pages = [&](const char* name, std::unique_ptr<turns::Row> row) {
+    count(name, times, repeated_cold([&] { return row->run(1) > 0; }));
   };
   const auto lists = [&](const char* name, std::unique_ptr<turns::Row> row) {
     count(name, orders, [&](std::size_t) { return row->run(pages); });
   };
-  gets("limit get", rest::make_raw("raw_yyjson", server, 1));
-  gets("C++ get", rest::make_billcore("cpp", server, 1));
-  gets("C get", rest::make_billcore("c", server, 1));
-  gets("C loop get", rest::make_billcore("c_loop", server, 1));
+  gets("limit get", rest::make_raw("raw_yyjson", server, 1), true);
+  gets("C++ get", rest::make_billcore("cpp", server, 1), true);
+  gets("C get", rest::make_billcore("c", server, 1), false);
+  gets("C loop get", rest::make_billcore("c_loop", server, 1), false);
   lists("limit list", pages::make_raw("raw", server, 1));
   lists("C++ list", pages::make_billcore("cpp", server, 8));
   lists("C list", pages::make_billcore("c", server, 8));
+  first_pages("limit cold first page", pages::make_raw("raw", server, 1));
+  first_pages("C++ cold first page", pages::make_billcore("cpp", server, 1));
 
   ChargeByHand by_hand(server);
-  count("limit charge", times, repeated([&] { return by_hand.charge(); }));
+  count_warm_and_cold("limit charge", times, [&] { return by_hand.charge(); });
   billcore::ClientOptions options;
   options.base_url = server.base_url;
   options.api_key = turns::api_key;
   const billcore::Client client(options);
-  count("C++ charge", times, repeated([&] {
-          billcore::Charge what;
-          what.product_id = 102;
-          what.amount = 1500;
-          const auto order = client.subscriptions().charge("sub_1001", what);
-          return order.total() > 0 && !order.id().text().empty() && !order.state().empty();
-        }));
+  count_warm_and_cold("C++ charge", times, [&] {
+    billcore::Charge what;
+    what.product_id = 102;
+    what.amount = 1500;
+    const auto order = client.subscriptions().charge("sub_1001", what);
+    return order.total() > 0 && !order.id().text().empty() && !order.state().empty();
+  });
   count("C++ three columns", orders, [&](std::size_t) {
     return take_arrow(client, {{"id", "total_with_vat", "state"}});
   });

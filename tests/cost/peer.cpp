@@ -114,6 +114,8 @@ int cost_listen(const char* folder) {
 
 void cost_begin(void) { CALLGRIND_START_INSTRUMENTATION; }
 
+void cost_pause(void) { CALLGRIND_TOGGLE_COLLECT; }
+
 void cost_end(const char* name) {
   CALLGRIND_STOP_INSTRUMENTATION;
   CALLGRIND_DUMP_STATS_AT(name);

@@ -15,6 +15,8 @@ int cost_listen(const char* folder);
 /* Callgrind counts the instructions between cost_begin() and cost_end(), except those of the peer. */
 void cost_begin(void);
 void cost_end(const char* name);
+/* Stops the counting, and the next time goes on with it. The simulated caches work on meanwhile. */
+void cost_pause(void);
 
 #ifdef __cplusplus
 }
