@@ -14,7 +14,7 @@ class Shop:
         self.seen: set[str] = set()
 
     def buy(self, customer: str, cents: int) -> None:
-        """Charge the customer's subscription once. If the charge may have been made, look for its order first."""
+        """Charge the customer's subscription once. If the charge may have been made, look for its order."""
         (subscription,) = self.client.subscriptions.list(reference_id=customer)
         try:
             order = self.client.subscriptions.charge(subscription.id, product_id=self.product_id, amount=cents)
@@ -23,10 +23,10 @@ class Shop:
             if not error.outcome_unknown:
                 raise
             found = self.client.subscriptions.find_charges(error, product_id=self.product_id)
-            new = [str(each.id) for each in found if str(each.id) not in self.orders]
-            self.orders += new[:1]
-            if not new:
-                self.buy(customer, cents)
+            new = [str(each.id) for each in found if each.total == cents and str(each.id) not in self.orders]
+            if len(new) != 1:
+                raise  # undecided: the service may still make the charge, so search again later, and do not charge
+            self.orders += new
 
     def on_event(self, event: webhooks.AnyEvent) -> None:
         """Handle each event once. Events may arrive late, so ask the service for a subscription's present status."""

@@ -270,13 +270,13 @@ class Subscriptions:
     ) -> builtins.list[Order]:
         """Return the orders that a charge of unknown outcome may have created, latest first.
 
-        The search covers the orders created since the charge was sent. The charge's order has total == amount *
-        quantity (cents without VAT); pass product_id, because an order does not name its product. An empty list means
-        that the charge was not made, or that the service is still processing it: search again after the longest time
-        that the service may need, and charge again only if that search is also empty. To prove that no order is
-        missing, the search reads one page of 200 orders; if that page is not the last one and has no order from
-        before the charge, the search reads all orders since the charge repeatedly, until it has read the same orders
-        twice.
+        The search covers the orders created since `skew` before the charge was sent. The charge's order has total ==
+        amount * quantity (cents without VAT); pass product_id, because an order does not name its product. An empty
+        list means that the charge was not made, or that the service is still processing it: search again after the
+        longest time that the service may need, and charge again only if that search is also empty. To prove that no
+        order is missing, the search reads one page of 200 orders; if that page is not the last one and has no order
+        from before the charge, the search reads all orders since the charge repeatedly, until it has read the same
+        orders twice.
 
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
@@ -775,13 +775,13 @@ class AsyncSubscriptions:
     ) -> Coroutine[object, None, builtins.list[Order]]:
         """Return the orders that a charge of unknown outcome may have created, latest first.
 
-        The search covers the orders created since the charge was sent. The charge's order has total == amount *
-        quantity (cents without VAT); pass product_id, because an order does not name its product. An empty list means
-        that the charge was not made, or that the service is still processing it: search again after the longest time
-        that the service may need, and charge again only if that search is also empty. To prove that no order is
-        missing, the search reads one page of 200 orders; if that page is not the last one and has no order from
-        before the charge, the search reads all orders since the charge repeatedly, until it has read the same orders
-        twice.
+        The search covers the orders created since `skew` before the charge was sent. The charge's order has total ==
+        amount * quantity (cents without VAT); pass product_id, because an order does not name its product. An empty
+        list means that the charge was not made, or that the service is still processing it: search again after the
+        longest time that the service may need, and charge again only if that search is also empty. To prove that no
+        order is missing, the search reads one page of 200 orders; if that page is not the last one and has no order
+        from before the charge, the search reads all orders since the charge repeatedly, until it has read the same
+        orders twice.
 
         Args:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
