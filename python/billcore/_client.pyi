@@ -282,7 +282,7 @@ class Subscriptions:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
             product_id: Only orders of this product.
             skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
-            since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
+            since: If `charge` is an id: a time five minutes before the charge was sent, because clocks differ.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
             total_timeout: Seconds for the whole search. Default: timeout, which then holds for the whole search too.
 
@@ -787,7 +787,7 @@ class AsyncSubscriptions:
             charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.
             product_id: Only orders of this product.
             skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.
-            since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.
+            since: If `charge` is an id: a time five minutes before the charge was sent, because clocks differ.
             timeout: Seconds for each page; None: no deadline. Default: the client's timeout.
             total_timeout: Seconds for the whole search. Default: timeout, which then holds for the whole search too.
 
@@ -1265,7 +1265,7 @@ class Verdict:
     def __bool__(self) -> bool: ...
     @property
     def complete(self) -> bool:
-        """True if no record can have been missed. If False, `reason` says why a record may have been missed."""
+        """True if no sign showed that a record was missed. If False, `reason` says why one may have been."""
 
     @property
     def reason(self) -> VerdictReason | None:

@@ -43,7 +43,7 @@ def parser() -> Parser:
         prog="billcore charge",
         description="Charge a subscription once. A journal records the charge before it is sent, so that the same "
         "command with the same --key goes on after an error, and never charges twice. Without --key the command makes "
-        "a key and shows it; the same command does not charge again within a day.",
+        "a key and shows it; the same command does not charge again on the same day (UTC).",
         examples="billcore charge 480001 102 1500 --key invoice-2041\n"
         "billcore charge 480001 102 1500 --quantity 2 --description 'Two bags' --journal charges.db\n"
         "billcore charge 480001 102 1500 --dry-run",

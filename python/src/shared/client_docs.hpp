@@ -199,7 +199,7 @@ inline constexpr const char* subscriptions_find_charges =
     "    charge: The error of the charge (it may have been pickled); or, after a crash, the subscription's id.\n"
     "    product_id: Only orders of this product.\n"
     "    skew: If `charge` is an error: the search begins this long before the charge was sent. Default: 300 s.\n"
-    "    since: If `charge` is an id: a time before the charge was sent; the search rounds it down to a whole second.\n"
+    "    since: If `charge` is an id: a time five minutes before the charge was sent, because clocks differ.\n"
     "    timeout: Seconds for each page; None: no deadline. Default: the client's timeout.\n"
     "    total_timeout: Seconds for the whole search. Default: timeout, which then holds for the whole search too.\n"
     "\n"
@@ -619,7 +619,7 @@ inline constexpr const char* about_verdict =
     "\n"
     "str() returns 'complete' or 'possibly_missed'; bool() returns `complete`.";
 inline constexpr const char* verdict_complete =
-    "True if no record can have been missed. If False, `reason` says why a record may have been missed.";
+    "True if no sign showed that a record was missed. If False, `reason` says why one may have been.";
 inline constexpr const char* verdict_reason = "Why a record may have been missed; None if `complete` is True.";
 inline constexpr const char* about_response =
     "An answer as received, from an operation whose answer the service interface does not specify.";
