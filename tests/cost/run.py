@@ -182,7 +182,7 @@ def grown(row: str, cost: Cost, limit: Cost, stored: dict[str, float]) -> list[s
             most = before * (1 + max(share, PYTHON_TOLERANCE if in_python else 0)) + slack
         if cost.counts[name] > most:
             found.append(f"{name}: {before:,.1f} before")
-    if cost.allocations - limit.allocations > stored["allocations"] + 0.05:
+    if cost.allocations - limit.allocations > stored["allocations"] + 0.1:
         found.append(f"allocations: {limit.allocations + stored['allocations']:.2f} before")
     return found
 

@@ -33,13 +33,16 @@ bool has_arrived(int port) {
 
 // Makes a write that is interrupted, and returns the error. The answer arrives while the interrupt callback runs.
 Error interrupted_with(const std::string& answer) {
+  std::atomic<bool> received{false};
   std::atomic<bool> asked{false};
   const Server server([&](const std::string& /*head*/) {
+    received = true;
     while (!asked) std::this_thread::sleep_for(1ms);
     return answer;
   });
   auto options = server.options();
   options.interrupt = [&] {
+    if (!received) return false;  // the client sends nothing while this function runs
     asked = true;
     while (!has_arrived(server.port())) std::this_thread::sleep_for(1ms);
     return true;
