@@ -43,6 +43,15 @@ class DrawnStream(Stream):
         self.number = number
         self.body = b'{"data":{}}'  # body of the answer
 
+    @property
+    def last_begun(self) -> int:
+        """The highest stream of the connection. While an act is delayed, the client may open further streams, which
+        the peer processes: a GOAWAY that names a lower stream would be a lie about them."""
+        return max(self.peer.taken)
+
+    def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
+        super().go_away(self.last_begun if last is None else last, code)
+
     def forward(self) -> RawAnswer:
         answer = self.peer.proxy.service.act(self.asked)
         self.body = answer.body
@@ -316,19 +325,20 @@ def unasked(number: int) -> Step:
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """Sends GOAWAY before the answer (`first`) or after it. The GOAWAY names the current stream, the highest stream
-    number, or, after the answer, 0 as the last stream."""
+    """Sends GOAWAY before the answer (`first`) or after it. The GOAWAY names the last stream that was begun, the
+    highest stream number, or, after the answer, 0 as the last stream."""
     code = _code(chance)
     last = chance.choice([None, MOST] if first else [None, 0, MOST])
 
     def step(stream: DrawnStream) -> None:
-        data = frame(7, 0, 0, struct.pack(">II", stream.number if last is None else last, code))
+        named = stream.last_begun if last is None else last
+        data = frame(7, 0, 0, struct.pack(">II", named, code))
         if first:
             stream.send_raw(data)
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
-        stream.peer.last_stream = stream.number if last is None else last
+        stream.peer.last_stream = named
         # After a GOAWAY, the client may open new streams only if the GOAWAY has NO_ERROR and the highest stream number.
         if (code, last) != (Codes.NO_ERROR, MOST):
             stream.peer.hopeless = True
